@@ -109,7 +109,7 @@ test('a late birth does not undo what the newest left as it was', async () => {
   expect({ name, site }).toEqual({ name: 'Y', site: 'Y' });
 });
 
-test('of sensors that a message registered the newest session tells as well', async () => {
+test('Births: sensors registered by a message: the newest session describes them as well', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const said = (/** @type {string} */ word) => ({
     name: word,
@@ -127,7 +127,7 @@ test('of sensors that a message registered the newest session tells as well', as
   }
 });
 
-test('of two births of one session, all say what the database says', async () => {
+test('Births: two of one session: every process agrees with the database', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   await birth('twice', { session, name: 'B' });
   await birth('twice', { session, name: 'A' });
@@ -136,7 +136,7 @@ test('of two births of one session, all say what the database says', async () =>
   expect(await latest('twice')).toEqual([expect.objectContaining({ device: name })]);
 });
 
-test('a process that knew the device before says the same in the end', async () => {
+test('Births: a process with a cached device: it agrees in the end', async () => {
   const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings });
   const second = await mqtt.connectAsync(other.mqttUrl);

@@ -65,7 +65,7 @@ test('a birth registers the device and its sensors, by id or by name', async () 
   ]);
 });
 
-test('measurements sent behind a birth find the device registered, in whatever hurry', async () => {
+test('Births: measurements right behind one: the device is registered', async () => {
   const session = Date.now();
   await Promise.all([
     birth('hurried', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
@@ -75,7 +75,7 @@ test('measurements sent behind a birth find the device registered, in whatever h
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
-test('a birth fills in what the first message could not say, also where the session began before it', async () => {
+test('Births: after a first message: the missing attributes are filled in, also by an older session', async () => {
   const session = Date.now() - 60_000;
   await measure('early', 't', 1);
   await birth('early', {
@@ -180,7 +180,7 @@ test('a session in the future, or none, counts from the receipt', async () => {
   expect((await system.get('/devices/ahead')).name).toBe('Third');
 });
 
-test('sensors that make no sense are letters; the others are registered', async () => {
+test('Births: wrong sensors: dead letters; the others are registered', async () => {
   await birth('mixed', {
     sensors: [
       { sensor_id: 'good' },
@@ -200,8 +200,8 @@ test('sensors that make no sense are letters; the others are registered', async 
     'also good',
     'good',
   ]);
-  const [letter] = await readDeadLetters(database, 'mixed');
-  expect(letter?.refused).toMatchObject([
+  const [deadLetter] = await readDeadLetters(database, 'mixed');
+  expect(deadLetter?.refused).toMatchObject([
     { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
     { index: 2, code: 'bad_id', path: 'sensors[2].sensor_id', rule: 'must not be empty' },
     { index: 3, code: 'bad_id', path: 'sensors[3].type', rule: 'must be a text' },
@@ -218,9 +218,12 @@ test('a device has at most 10,000 sensors, however many births bring them', asyn
   await birth('many', { sensors: sensors(0, 10_001) });
   await birth('many', { sensors: sensors(0, 9_999) });
   await birth('many', { sensors: sensors(9_990, 20) });
-  const letters = await readDeadLetters(database, 'many');
-  expect(letters.map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }, { registration_limit: 10 }]);
-  expect(letters[1]?.refused[0]).toMatchObject({
+  const deadLetters = await readDeadLetters(database, 'many');
+  expect(deadLetters.map(({ codes }) => codes)).toEqual([
+    { registration_limit: 1 },
+    { registration_limit: 10 },
+  ]);
+  expect(deadLetters[1]?.refused[0]).toMatchObject({
     index: 10,
     code: 'registration_limit',
     path: 'sensors[10]',

@@ -291,7 +291,7 @@ test("a sample outside the range is nobody's business", async () => {
   await insert(row);
 });
 
-test('npm run compare says what is wrong, and its exit code too', async () => {
+test('Compare: a difference: it is reported, and the exit code is 1', async () => {
   const settings = {
     CQL_CONTACT_POINTS: String(system.config.cql.contactPoints),
     CQL_KEYSPACE: system.config.cql.keyspace,

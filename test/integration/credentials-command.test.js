@@ -32,7 +32,7 @@ async function runWith(more, ...args) {
     CQL_CONTACT_POINTS: String(cql.contactPoints),
     CQL_KEYSPACE: cql.keyspace,
     LATEST_GROUPS: String(retention.latestGroups),
-    MQTT_USERNAME: 'herd',
+    MQTT_USERNAME: 'operator',
     MQTT_PASSWORD: 'right',
     ...more,
   };
@@ -95,7 +95,7 @@ test.each([
   [['--help'], 0, 'issue ACCOUNT…'],
   [['issue', ''], 1, 'name of a device'],
   [['issue', 'x', '--devices', 'a,,b'], 1, 'name of a device'],
-  [['issue', 'herd'], 1, 'MQTT_USERNAME'],
+  [['issue', 'operator'], 1, 'MQTT_USERNAME'],
 ])('%j ends with %p', async (args, code, words) => {
   const { code: ended, output } = await run(...args);
   expect({ ended, output }).toMatchObject({ ended: code, output: expect.stringContaining(words) });
@@ -103,10 +103,10 @@ test.each([
 
 test('what is wrong with one account is said of it, and the others are done', async () => {
   await run('issue', 'there');
-  const issued = await run('issue', 'first', 'there', 'herd', 'last');
+  const issued = await run('issue', 'first', 'there', 'operator', 'last');
   expect([...secretsIn(issued.output).keys()]).toEqual(['first', 'last']);
   expect(issued.output).toMatch(/^there: .*rotate it/m);
-  expect(issued.output).toMatch(/^herd: MQTT_USERNAME/m);
+  expect(issued.output).toMatch(/^operator: MQTT_USERNAME/m);
   expect(issued.output).toContain('The secret is shown once');
   expect(issued).toMatchObject({ code: 1, output: expect.stringContaining('issue: done for 2 of 4.') });
 

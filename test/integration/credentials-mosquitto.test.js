@@ -28,7 +28,7 @@ let files;
 /** @type {Mosquitto} */
 let broker;
 /** @type {Record<string, string>} */
-const secrets = { herd: 'of the herd' };
+const secrets = { operator: 'of the operator' };
 /** @type {MqttClient[]} */
 const clients = [];
 /** @type {{ code: number | null, output: string }} */
@@ -63,8 +63,8 @@ async function write() {
     CQL_CONTACT_POINTS: String(cql.contactPoints),
     CQL_KEYSPACE: cql.keyspace,
     LATEST_GROUPS: String(retention.latestGroups),
-    MQTT_USERNAME: 'herd',
-    MQTT_PASSWORD: secrets['herd'],
+    MQTT_USERNAME: 'operator',
+    MQTT_PASSWORD: secrets['operator'],
   };
   return startCommand('api/commands/credentials/index.js', settings, ['mosquitto', '--out', files]).ended;
 }
@@ -88,7 +88,7 @@ const isTaken = (client, topic) =>
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
 const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
 
-test('the files are for their owner alone, and say what they leave out', () => {
+test('Files for Mosquitto: readable by their owner only, with the accounts that are missing', () => {
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
   expect(written.output).toContain(`chown -R mosquitto: ${files}`);
@@ -135,21 +135,22 @@ test('an edge node speaks for itself and what is below it', async () => {
   expect(await isTaken(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
 });
 
-test('a device hears what is on its own topics, and the installation hears all', async () => {
-  const [pump, plus, herd] = [await connect('pump'), await connect('+'), await connect('herd')];
+test('Mosquitto: a device receives its own topics, the installation all', async () => {
+  const [pump, plus, operator] = [await connect('pump'), await connect('+'), await connect('operator')];
   /** @type {string[]} */
-  const heard = [];
-  for (const [name, client] of Object.entries({ pump, plus, herd })) {
-    client.on('message', (topic) => heard.push(`${name} ${topic}`));
+  const received = [];
+  for (const [name, client] of Object.entries({ pump, plus, operator })) {
+    client.on('message', (topic) => received.push(`${name} ${topic}`));
     await client.subscribeAsync('iot/#', { qos: 1 });
   }
   for (const topic of ['iot/live/x', measurements('sheep'), 'iot/v1/pump/commands']) {
-    expect(await isTaken(herd, topic)).toBe(true);
+    expect(await isTaken(operator, topic)).toBe(true);
   }
   await until(
-    () => heard.includes('herd iot/v1/pump/commands') && heard.includes('pump iot/v1/pump/commands'),
+    () =>
+      received.includes('operator iot/v1/pump/commands') && received.includes('pump iot/v1/pump/commands'),
   );
-  expect(heard.filter((line) => !line.startsWith('herd '))).toEqual(['pump iot/v1/pump/commands']);
+  expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
 test('the installation has the rights that it has in infra/compose/mosquitto.acl', () => {
@@ -172,7 +173,7 @@ test('after a rotation and SIGHUP the old secret is good no more, and who is con
   expect(await isTaken(other, measurements('pump'))).toBe(true);
 });
 
-test('what is written anew belongs to whom it belonged: who read it before reads it again', async () => {
+test('Files for Mosquitto: written again: they keep their owner', async () => {
   const both = ['passwords', 'acl'].map((name) => join(files, name));
   // Only root can give files away; anybody else keeps them.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];

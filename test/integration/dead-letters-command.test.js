@@ -50,7 +50,7 @@ async function run(...args) {
  * @param {Refusals} refused
  * @param {number} receivedAt epoch ms
  */
-const writeLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
+const writeDeadLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
   store.deadLetters.write({
     receivedAt,
     device: name,
@@ -60,9 +60,9 @@ const writeLetter = (name, content, refused, receivedAt, kind = 'measurements') 
   });
 
 /** @param {string} name @returns {Promise<string>} */
-async function letterOf(name) {
+async function deadLetterOf(name) {
   const items = await system.all(`/dead-letters?from=${NOW - 100 * HOUR}`);
-  return items.find((letter) => letter.device === name).id;
+  return items.find((deadLetter) => deadLetter.device === name).id;
 }
 
 /** @type {Refusal} */
@@ -74,10 +74,10 @@ describe('list, summary and show', () => {
       { sensor_id: 't', ts: NOW, value: 1 },
       { sensor_id: 't\u001b[2J', value: 'x' },
     ];
-    await writeLetter('first', bad, [NOT_NUMERIC], NOW - 3 * HOUR);
-    await writeLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
-    await writeLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
-    await writeLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
+    await writeDeadLetter('first', bad, [NOT_NUMERIC], NOW - 3 * HOUR);
+    await writeDeadLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
+    await writeDeadLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
+    await writeDeadLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
     await store.deadLetters.write({
       receivedAt: NOW - 90 * HOUR,
       device: 'cbor',
@@ -119,7 +119,7 @@ describe('list, summary and show', () => {
     expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
   });
 
-  test('list stops at its limit, and says so', async () => {
+  test('Dead letters: list: it stops at its limit, with a note', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
     expect(lines[2]).toContain('There are more');
@@ -154,11 +154,11 @@ describe('list, summary and show', () => {
   });
 
   test('show reads CBOR', async () => {
-    const { lines } = await run('show', await letterOf('cbor'));
+    const { lines } = await run('show', await deadLetterOf('cbor'));
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
   });
 
-  test('where nothing was refused it says so', async () => {
+  test('Dead letters: summary of nothing: a message', async () => {
     const range = ['--from', '30m', '--to', '29m'];
     expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
     expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
@@ -167,10 +167,10 @@ describe('list, summary and show', () => {
 });
 
 describe('replay', () => {
-  test('one letter, before and after the fix, and twice', async () => {
+  test('Replay: one dead letter, before and after the fix, and twice', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
-    await writeLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
-    const id = await letterOf('one');
+    await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
+    const id = await deadLetterOf('one');
     const before = await run('replay', id);
     expect(before.code).toBe(76);
     expect(before.lines).toEqual([
@@ -186,16 +186,21 @@ describe('replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('all of a range, in order of arrival, so that a birth comes first; the rest is told', async () => {
+  test('Replay: a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
-    await writeLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
+    await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
     for (let i = 0; i < 300; i++) {
       const sample = [{ sensor_id: 's', ts: received + i, value: i }];
-      await writeLetter('range', sample, [{ index: 0, code: 'unknown_device' }], received + 1 + i * 20_000);
+      await writeDeadLetter(
+        'range',
+        sample,
+        [{ index: 0, code: 'unknown_device' }],
+        received + 1 + i * 20_000,
+      );
     }
     const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
-    await writeLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
+    await writeDeadLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
     await store.deadLetters.write({
       receivedAt: received + 3,
       device: 'range',
@@ -221,7 +226,7 @@ describe('replay', () => {
     expect(items).toHaveLength(300);
   });
 
-  test('a letter that is not there', async () => {
+  test('Dead letters: an unknown id: a message', async () => {
     const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({
@@ -240,21 +245,21 @@ describe('the command line', () => {
     [[], 'replay [ID…]'],
     [['bury'], "unknown command 'bury'"],
     [['list', 'abc'], 'unexpected word "abc"'],
-    [['list', '--colour', 'red'], "unknown flag '--colour'"],
+    [['list', '--paint', 'red'], "unknown flag '--paint'"],
     [['list', '--from', 'yesterday'], '--from is ISO 8601, or a duration such as 2h'],
     [['list', '--code', 'bad_cursor'], '--code is one of the refusals'],
     [['show'], 'show takes the id of one dead letter'],
     [['replay'], 'replay takes ids of dead letters, or a range'],
     [['replay', 'abc', '--from', '1h'], 'replay takes ids of dead letters, or a range'],
-  ])('%j is not understood', async (args, says) => {
+  ])('%j is not understood', async (args, message) => {
     const { code, output } = await run(...args);
-    expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(says) });
+    expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(message) });
   });
 
   test.each([
     [['--help'], 'summary'],
     [['list', '--help'], '--limit'],
-  ])('%j helps', async (args, says) => {
-    expect(await run(...args)).toMatchObject({ code: 0, output: expect.stringContaining(says) });
+  ])('%j helps', async (args, message) => {
+    expect(await run(...args)).toMatchObject({ code: 0, output: expect.stringContaining(message) });
   });
 });

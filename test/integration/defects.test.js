@@ -80,14 +80,14 @@ const messageOf = (value) => ({
   receivedAt: Date.now(),
 });
 
-test('a message that meets a defect is a letter and an error with its stack, and the next one is stored', async () => {
+test('Defect: a message meets one: a dead letter and an error with its stack; the next one is stored', async () => {
   await ingest.handleMessage(messageOf(1));
   defects = 1;
   const unlucky = messageOf(2);
   await ingest.handleMessage(unlucky);
-  const [letter, ...more] = await readDeadLetters(database, 'unlucky');
+  const [deadLetter, ...more] = await readDeadLetters(database, 'unlucky');
   expect(more).toEqual([]);
-  expect(letter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
+  expect(deadLetter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
   expect(logged).toEqual([
     expect.objectContaining({
       topic: unlucky.topic,
@@ -100,7 +100,7 @@ test('a message that meets a defect is a letter and an error with its stack, and
   expect(await readDeadLetters(database, 'unlucky')).toHaveLength(1);
 });
 
-test('what breaks while the process ends leaves the message unacknowledged, and no letter', async () => {
+test('Defect: while the process ends: the message stays unacknowledged, without a dead letter', async () => {
   ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');

@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 /** @import { Credentials } from '../support/credentials.js' */
 /** @import { TestSystem } from '../support/system.js' */
 
-const INSTALLATION = { username: 'herd', password: 'the password of the herd' };
+const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
 /** @type {TestSystem} */
 let system;
@@ -70,7 +70,7 @@ const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
 describe('who may connect', () => {
-  test('whoever shows the secret; a wrong one and an unknown account are told the same', async () => {
+  test('the owner of the secret; a wrong one and an unknown account get the same answer', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
@@ -85,8 +85,8 @@ describe('who may connect', () => {
       [idOf('door'), secret],
       ['Door', secret],
       ['revoked', revoked],
-      ['herd', secret],
-      ['herd', 'wrong'],
+      ['operator', secret],
+      ['operator', 'wrong'],
       ['x'.repeat(1000), secret],
       [undefined, undefined],
     ];
@@ -161,7 +161,7 @@ describe('who may connect', () => {
 });
 
 describe('a device speaks for itself', () => {
-  test('by its name and by its id, and is heard', async () => {
+  test('by its name and by its id, and is stored', async () => {
     const device = await credentials.connectAs('pump');
     for (const topic of [
       measurements('pump'),
@@ -242,7 +242,7 @@ test('a gateway speaks and listens for itself and the devices of its list', asyn
   expect(await isTaken(gateway, measurements('sheep 3'), sample())).toBe(false);
 });
 
-test('an edge node speaks for what is below it, and hears its own commands alone', async () => {
+test('an edge node publishes for its devices, and receives its own commands only', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await mayListen(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await mayListen(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -305,18 +305,20 @@ describe('of filters', () => {
   });
 });
 
-test('live changes and what others say are for the installation, which may do everything', async () => {
+test('live changes and other devices are for the installation, which may do everything', async () => {
   const device = await credentials.connectAs('curious');
   for (const filter of ['#', 'iot/live/#', 'iot/live/+', 'iot/v1/victim/#', 'iot/#', '+/+/+/+']) {
     expect(await mayListen(device, filter)).toBe(false);
   }
   const installation = await asInstallation();
   /** @type {string[]} */
-  const heard = [];
-  installation.on('message', (topic) => heard.push(topic));
+  const received = [];
+  installation.on('message', (topic) => received.push(topic));
   for (const filter of ['#', 'iot/live/#']) expect(await mayListen(installation, filter)).toBe(true);
   expect(await isTaken(installation, measurements('anybody'), sample())).toBe(true);
-  await until(() => heard.includes(`iot/live/${idOf('anybody')}`) && heard.includes(measurements('anybody')));
+  await until(
+    () => received.includes(`iot/live/${idOf('anybody')}`) && received.includes(measurements('anybody')),
+  );
 });
 
 describe('a connection ends', () => {

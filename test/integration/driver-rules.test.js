@@ -76,29 +76,29 @@ async function exercise({ system, publish }) {
   await system.fetch('/devices/d2', { method: 'DELETE' });
 }
 
-/** Each request of this process, as its driver tells of it, until the test ends. */
-function hearRequests() {
+/** Each request of this process, as its driver reports it, until the test ends. */
+function recordRequests() {
   /** @type {SentRecord[]} */
   const records = [];
-  const hear = (/** @type {any} */ request) => void records.push(recordOf(request));
-  subscribe(SENT_REQUESTS, hear);
-  afterwards(() => unsubscribe(SENT_REQUESTS, hear));
+  const record = (/** @type {any} */ request) => void records.push(recordOf(request));
+  subscribe(SENT_REQUESTS, record);
+  afterwards(() => unsubscribe(SENT_REQUESTS, record));
   return records;
 }
 
 /** What the driver asks for by itself is of the server's own tables, and has no part in this. */
 const ofTheServer = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
-test('every request keeps the rules, by what the driver says of it and by what the database gets', async () => {
+test('Query rules: every request: kept, by the records of driver and database', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
-  const told = hearRequests();
+  const requests = recordRequests();
   const parts = await startSystem(wire.contactPoint);
   const began = wire.requests.length;
   await exercise(parts);
   await parts.system.halt();
 
-  expect(violations(told)).toEqual([]);
+  expect(violations(requests)).toEqual([]);
 
   const ours = wire.requests
     .slice(began)
@@ -121,7 +121,7 @@ test('every request keeps the rules, by what the driver says of it and by what t
       .filter((statements) => !statements.some(ofTheServer))
       .map((statements) => [...new Set(statements)].sort().join('; '))
       .sort();
-  expect(texts(told.map(({ statements }) => statements))).toEqual(
+  expect(texts(requests.map(({ statements }) => statements))).toEqual(
     texts(wire.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
   );
 
@@ -208,7 +208,7 @@ test('an engine that is killed under load leaks no permit, and is found again wi
       () => true,
       () => false,
     );
-  // Killed, its keeper needs a moment to let go of the directory.
+  // Killed, its supervisor needs a moment to let go of the directory.
   await until(startAgain, { withinMs: 120_000 });
   // The driver's own pause between two attempts would have grown to minutes by then.
   const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;

@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'an engine that dies says so, names its log, and starts again with its data',
+  'an engine that dies: reported with its log; it starts again with its data',
   async () => {
     const running = engine ?? (await start());
     for (const pid of await javas()) process.kill(pid, 'SIGKILL');

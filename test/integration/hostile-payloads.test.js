@@ -41,7 +41,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
 ]);
 
-test.each(WHOLE)('%s makes one letter of the message', async (_, payload, code) => {
+test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
   expect(await readDeadLetters(here.database, device)).toEqual([
@@ -97,7 +97,7 @@ const SINGLE = [
   ['a time after all times', '{"sensor_id":"t","ts":1e300,"value":1}', 'in_future'],
 ];
 
-test('of a message that is bad in part the good is stored, and one letter tells the rest', async () => {
+test('Payload: bad in part: the good is stored, and one dead letter has the rest', async () => {
   const device = newDevice();
   const ts = Date.now();
   const good = (/** @type {number} */ at) => `{"sensor_id":"t","ts":${ts - at},"value":${at}}`;
@@ -112,9 +112,9 @@ test('of a message that is bad in part the good is stored, and one letter tells 
       value: at,
     })),
   );
-  const [letter, ...more] = await readDeadLetters(here.database, device);
+  const [deadLetter, ...more] = await readDeadLetters(here.database, device);
   expect(more).toEqual([]);
-  const byIndex = letter?.refused.sort((a, b) => a.index - b.index);
+  const byIndex = deadLetter?.refused.sort((a, b) => a.index - b.index);
   expect(byIndex).toMatchObject(
     SINGLE.map(([, , code], at) => ({
       index: 2 * at + 1,
@@ -122,8 +122,8 @@ test('of a message that is bad in part the good is stored, and one letter tells 
       path: expect.stringContaining(`[${2 * at + 1}]`),
     })),
   );
-  expect(letter?.codes).toEqual(countBy(SINGLE.map(([, , code]) => code)));
-  expect(letter?.payload.toString()).toBe(payload);
+  expect(deadLetter?.codes).toEqual(countBy(SINGLE.map(([, , code]) => code)));
+  expect(deadLetter?.payload.toString()).toBe(payload);
 });
 
 /** Bad SenML records, and what is refused of each. @type {[string, string, string][]} */
@@ -149,28 +149,28 @@ test('the same holds for SenML', async () => {
   await publish(device, payload);
   const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
   expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
-  const [letter] = await readDeadLetters(here.database, device);
-  expect(letter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
+  const [deadLetter] = await readDeadLetters(here.database, device);
+  expect(deadLetter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
     RECORDS.map(([, , code], at) => ({ index: at + 1, code })),
   );
 });
 
-test('of many refused measurements a letter counts all and lists the first hundred', async () => {
+test('Payload: many refused measurements: a dead letter counts all and lists the first hundred', async () => {
   const device = newDevice();
   const before = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
-  const [letter] = await readDeadLetters(here.database, device);
-  expect(letter?.codes).toEqual({ not_numeric: 5000 });
-  expect(letter?.refused).toMatchObject(
+  const [deadLetter] = await readDeadLetters(here.database, device);
+  expect(deadLetter?.codes).toEqual({ not_numeric: 5000 });
+  expect(deadLetter?.refused).toMatchObject(
     Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric', path: `[${index}].value` })),
   );
-  expect(letter?.size).toBeGreaterThan(65_536);
-  expect(letter?.payload).toHaveLength(65_536);
+  expect(deadLetter?.size).toBeGreaterThan(65_536);
+  expect(deadLetter?.payload).toHaveLength(65_536);
   const after = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   expect(after - before).toBe(5000);
 });
 
-test('births and statuses that make no sense become letters', async () => {
+test('Payload: wrong births and statuses: dead letters', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
     await here.client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
@@ -178,8 +178,8 @@ test('births and statuses that make no sense become letters', async () => {
   for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
     await here.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
   }
-  const letters = await readDeadLetters(here.database, device);
-  expect(letters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
+  const deadLetters = await readDeadLetters(here.database, device);
+  expect(deadLetters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
     [
       ['{', 'malformed'],
       ['[]', 'malformed'],

@@ -13,13 +13,13 @@ const here = useOneDevice();
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
-test('topics outside the contract are acknowledged, dropped and counted; nobody hears them', async () => {
+test('Unknown topics: acknowledged, dropped and counted; no client receives them', async () => {
   const listener = await mqtt.connectAsync(here.system.mqttUrl);
   /** @type {string[]} */
-  const heard = [];
+  const received = [];
   // What ingest itself tells of a sample, and each process of itself, may come before it or behind.
   const ours = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
-  listener.on('message', (topic) => void (ours.test(topic) || heard.push(topic)));
+  listener.on('message', (topic) => void (ours.test(topic) || received.push(topic)));
   await listener.subscribeAsync('#');
   const topics = [
     'a',
@@ -42,9 +42,9 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
     topics.length,
   );
 
-  await here.client.publishAsync('iot/v1/heard/measurements', measurement(1), { qos: 1 });
-  await until(() => heard.length > 1);
-  expect(heard).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/heard/measurements']);
+  await here.client.publishAsync('iot/v1/listened/measurements', measurement(1), { qos: 1 });
+  await until(() => received.length > 1);
+  expect(received).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/listened/measurements']);
   expect(here.closed()).toBe(0);
   expect((await readDeadLetters(here.database)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
@@ -67,10 +67,10 @@ test.each([
   ['no name', ''],
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
-])('a device with %s in its topic is a letter bad_id', async (_, device) => {
+])('Topic: a device with %s: a dead letter bad_id', async (_, device) => {
   await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
-  const [letter] = await readDeadLetters(here.database, device);
-  expect(letter?.codes).toEqual({ bad_id: 1 });
+  const [deadLetter] = await readDeadLetters(here.database, device);
+  expect(deadLetter?.codes).toEqual({ bad_id: 1 });
   expect(here.closed()).toBe(0);
 });
 
@@ -96,13 +96,13 @@ test('retained measurements and births are stored, and retained for nobody', asy
 
   const late = await mqtt.connectAsync(here.system.mqttUrl);
   /** @type {[string, string, boolean][]} */
-  const heard = [];
-  late.on('message', (topic, payload, { retain }) => heard.push([topic, payload.toString(), retain]));
+  const received = [];
+  late.on('message', (topic, payload, { retain }) => received.push([topic, payload.toString(), retain]));
   await late.subscribeAsync('iot/v1/retained/#', { qos: 1 });
   // Retained messages come before everything that is published from now on.
   await here.client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
-  await until(() => heard.some(([topic]) => topic.endsWith('measurements')));
-  expect(heard).toEqual([
+  await until(() => received.some(([topic]) => topic.endsWith('measurements')));
+  expect(received).toEqual([
     ['iot/v1/retained/status', status, true],
     ['iot/v1/retained/measurements', measurement(6, ts + 1), false],
   ]);
@@ -129,10 +129,10 @@ test('one device with more sensors than it may have keeps what it has', async ()
     JSON.stringify(Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}`, value: at })));
   await here.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
   await here.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
-  const [letter, ...more] = await readDeadLetters(here.database, 'crowded');
+  const [deadLetter, ...more] = await readDeadLetters(here.database, 'crowded');
   expect(more).toEqual([]);
-  expect(letter?.codes).toEqual({ registration_limit: 10 });
-  expect(letter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
+  expect(deadLetter?.codes).toEqual({ registration_limit: 10 });
+  expect(deadLetter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
   expect((await here.system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 

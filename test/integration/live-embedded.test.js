@@ -57,12 +57,12 @@ test('and how the process is', async () => {
   await until(() => messages.length > 0);
   await outside.unsubscribeAsync('iot/live/stats/+');
   const [{ client_id }] = (await system.get('/pipeline')).processes;
-  const [told] = messages;
-  expect(told?.topic).toBe(`iot/live/stats/${encodeURIComponent(client_id)}`);
-  expect(parseSnapshot(Buffer.from(told?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
+  const [published] = messages;
+  expect(published?.topic).toBe(`iot/live/stats/${encodeURIComponent(client_id)}`);
+  expect(parseSnapshot(Buffer.from(published?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
 });
 
-test('nobody else publishes there: neither clients nor readers hear of it', async () => {
+test('Live topics: a client publishes there: neither clients nor readers receive it', async () => {
   await measure();
   const [item] = (await system.get('/latest?device=a')).items;
   const reader = await openStream(`${system.httpUrl}/api/v1/stream`);

@@ -54,7 +54,7 @@ const measure = (client, device, value) =>
   );
 
 /** @param {EventStream} stream @returns {Set<string>} */
-const heard = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
+const received = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
 /** @param {EventStream} stream @returns {any} */
 const newest = (stream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
@@ -84,15 +84,16 @@ test('every process that serves gives every reader every change of what it follo
   for (let value = 1; value <= 20; value++) {
     await Promise.all(['a', 'b'].map((device) => measure(client, device, value)));
     const all = ['a', 'b'].map((device) => `${device} ${value}`);
-    await until(() => fleets.every((fleet) => all.every((one) => heard(fleet).has(one))));
-    await until(() => readers.every((reader) => heard(reader).has(`a ${value}`)));
+    await until(() => fleets.every((fleet) => all.every((one) => received(fleet).has(one))));
+    await until(() => readers.every((reader) => received(reader).has(`a ${value}`)));
   }
-  for (const reader of readers) expect([...heard(reader)].filter((one) => !one.startsWith('a '))).toEqual([]);
+  for (const reader of readers)
+    expect([...received(reader)].filter((one) => !one.startsWith('a '))).toEqual([]);
 
-  // What one of them stores itself is heard at the other, too.
+  // What one of them stores itself is received at the other, too.
   const body = JSON.stringify({ sensor_id: 's', ts: BASE + 21, value: 21 });
   await send(left.httpUrl, '/api/v1/measurements?device=a', { method: 'POST', body });
-  await until(() => [...fleets, ...readers].every((stream) => heard(stream).has('a 21')));
+  await until(() => [...fleets, ...readers].every((stream) => received(stream).has('a 21')));
 });
 
 test('figures are those of all processes, wherever a reader asks', async () => {
@@ -120,7 +121,7 @@ test('figures are those of all processes, wherever a reader asks', async () => {
   }
 });
 
-test('while a process has no connection for live changes its readers hear of them by reading, and it is ready', async () => {
+test('Live changes: no connection: readers get them by a resync, and the process is ready', async () => {
   const gate = await startGate(broker().url);
   afterwards(() => gate.stop());
   const http = await start({ ROLE: 'http', MQTT_URL: gate.url });
@@ -133,15 +134,15 @@ test('while a process has no connection for live changes its readers hear of the
   await until(async () => (await readiness(http)).checks.live.ok === false);
   expect(await readiness(http)).toMatchObject({ status: 200, ready: true });
   await measure(client, 'cut', 2);
-  await until(() => heard(reader).has('cut 2'), { withinMs: HEALED_WITHIN_MS });
+  await until(() => received(reader).has('cut 2'), { withinMs: HEALED_WITHIN_MS });
   expect(await readMetric(http, 'iot_live_resynced_total')).toBe(1);
 
   await measure(client, 'cut', 3);
   await gate.open();
-  await until(() => heard(reader).has('cut 3'));
+  await until(() => received(reader).has('cut 3'));
   expect((await readiness(http)).checks.live.ok).toBe(true);
   await measure(client, 'cut', 4);
-  await until(() => heard(reader).has('cut 4'));
+  await until(() => received(reader).has('cut 4'));
   // Nobody knows when that was committed which was read, since nobody was told.
   expect([2, 4].map((value) => committedAt(reader, value))).toEqual([null, expect.any(String)]);
   expect(reader.hasEnded()).toBe(false);
@@ -195,9 +196,9 @@ test('what is no change of ours is ignored and counted', async () => {
   await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
   await until(async () => (await ignored(left)) > before + other.length + 1);
   await measure(client, 'quiet', 2);
-  await until(() => heard(reader).has('quiet 2'));
+  await until(() => received(reader).has('quiet 2'));
   // The first may have come before the snapshot, or after it.
-  expect([...heard(reader)].filter((one) => one !== 'quiet 1')).toEqual(['quiet 2']);
+  expect([...received(reader)].filter((one) => one !== 'quiet 1')).toEqual(['quiet 2']);
 });
 
 /** @param {ApiProcess} api */

@@ -20,7 +20,7 @@ afterAll(() => dropKeyspace(config.cql));
 
 const expectStopped = () => startCommand('infra/operations/expect-stopped.js', settings).ended;
 
-test('a process that is heard of ends a plan, and one that is not, or was long ago, lets it go on', async () => {
+test('Plan: a process with a fresh heartbeat ends it; an old or missing one does not', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
   await migrateDatabase(config);
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });

@@ -53,7 +53,7 @@ test('a group that another process is packing is left to it, and taken when that
   await packLeases.release(1, 'anybody');
 });
 
-test('a process packs by itself, says how far behind it is, and gives its leases back when it stops', async () => {
+test('Packing: a process runs: it packs, reports its lag, and releases its leases when it stops', async () => {
   let now = Date.now();
   const system = await startTestSystem({
     clock: () => now,

@@ -123,7 +123,7 @@ test('a row that this process cannot read stops no group, and stays in sight of 
   expect(await read('broken', hour)).toEqual(all);
 });
 
-test('an hour that cannot be packed is told of, and holds up its group until it can', async () => {
+test('Packing: an hour cannot be packed: it is logged, and holds up its group until it can', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('refused', samples);

@@ -47,7 +47,7 @@ const permutations = (list) =>
     ? [list]
     : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]));
 
-describe('the newest session says whether a device is online, in whatever order its messages come', () => {
+describe('Presence: messages in any order: the newest session decides', () => {
   const old = now - 10_000;
   const young = now - 5000;
   const birth = /** @type {const} */ (['birth', young]);
@@ -86,7 +86,7 @@ test('bare words do as well', async () => {
   expect((await read('bare')).online).toBe(true);
 });
 
-test('the last will of a device that breaks off says offline', async () => {
+test('Presence: the connection breaks: the last will sets it offline', async () => {
   const session = now;
   const payload = Buffer.from(JSON.stringify({ state: 'offline', session }));
   const device = await mqtt.connectAsync(system.mqttUrl, {
@@ -105,12 +105,12 @@ test('the last will of a device that breaks off says offline', async () => {
   expect((await read('mortal')).online).toBe(true);
 });
 
-test('a device that never sent a status is online for five minutes after it was heard of', async () => {
-  const heard = now;
+test('Presence: no status ever: online for five minutes after its last message', async () => {
+  const seenAt = now;
   await measure('silent');
-  now = heard + 5 * MINUTE_MS - 1;
-  expect(await read('silent')).toMatchObject({ online: true, last_seen: new Date(heard).toISOString() });
-  now = heard + 5 * MINUTE_MS;
+  now = seenAt + 5 * MINUTE_MS - 1;
+  expect(await read('silent')).toMatchObject({ online: true, last_seen: new Date(seenAt).toISOString() });
+  now = seenAt + 5 * MINUTE_MS;
   expect((await read('silent')).online).toBe(false);
 });
 

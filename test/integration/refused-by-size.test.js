@@ -67,7 +67,7 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
   expect(await readDeadLetters(database)).toEqual([]);
 });
 
-test('a birth that the server refuses for its size is a letter', async () => {
+test('Size: the server refuses a birth: a dead letter', async () => {
   // The site stands in the row of each sensor.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
@@ -76,10 +76,10 @@ test('a birth that the server refuses for its size is a letter', async () => {
   ]);
 });
 
-test('of a letter that the server refuses for its size the counts are kept', async () => {
+test('Size: the server refuses a dead letter: its counts are kept', async () => {
   await publish('measurements', ['x'.repeat(50_000)]);
-  const letter = (await readDeadLetters(database)).at(-1);
-  expect(letter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
+  const deadLetter = (await readDeadLetters(database)).at(-1);
+  expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 
 test('after all of this the next message is stored, over the same connection', async () => {

@@ -46,13 +46,13 @@ afterAll(async () => {
 /** @param {string} id */
 const replay = (id) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
 
-/** @param {string} name of a device @returns {Promise<string[]>} the ids of its letters, newest first */
-const letterIds = async (name) =>
-  (await system.all('/dead-letters')).filter((letter) => letter.device === name).map(({ id }) => id);
+/** @param {string} name of a device @returns {Promise<string[]>} the ids of its deadLetters, newest first */
+const deadLetterIds = async (name) =>
+  (await system.all('/dead-letters')).filter((deadLetter) => deadLetter.device === name).map(({ id }) => id);
 
-/** @param {string} name @returns {Promise<string>} the id of its only letter */
-async function onlyLetter(name) {
-  const ids = await letterIds(name);
+/** @param {string} name @returns {Promise<string>} the id of its only deadLetter */
+async function onlyDeadLetter(name) {
+  const ids = await deadLetterIds(name);
   expect(ids).toHaveLength(1);
   return String(ids[0]);
 }
@@ -71,18 +71,18 @@ async function countRows() {
 }
 
 /** @param {{ status: number, text: string }} answer */
-const told = ({ status, text }) => ({ status, ...JSON.parse(text) });
+const answered = ({ status, text }) => ({ status, ...JSON.parse(text) });
 
 /**
- * A letter as ingest would have written it.
+ * A dead letter as ingest would have written it.
  *
- * @param {object} letter
- * @param {string} letter.device
- * @param {string} letter.payload
- * @param {Refusals} letter.refused
- * @param {number} [letter.receivedAt] epoch ms
+ * @param {object} deadLetter
+ * @param {string} deadLetter.device
+ * @param {string} deadLetter.payload
+ * @param {Refusals} deadLetter.refused
+ * @param {number} [deadLetter.receivedAt] epoch ms
  */
-async function writeLetter({ device: name, payload, refused, receivedAt = Date.now() - 60_000 }) {
+async function writeDeadLetter({ device: name, payload, refused, receivedAt = Date.now() - 60_000 }) {
   await store.deadLetters.write({
     receivedAt,
     device: name,
@@ -97,24 +97,24 @@ test('an unknown device, its birth, a replay: all of it is stored, and a second 
   // Too large to be remembered until the birth: what a replay stores nobody else has.
   const filler = { sensor_id: 's', ts: NOW, value: 0, note: 'x'.repeat(20_000) };
   await device.measure('late', [...samples, filler]);
-  const id = await onlyLetter('late');
+  const id = await onlyDeadLetter('late');
   expect(expectProblem(await replay(id), 422, 'refused')).toMatchObject({
     accepted: 0,
     refused: Array.from({ length: 11 }, (_, index) => ({ index, code: 'unknown_device' })),
   });
 
   await device.birth('late', { sensors: [{ sensor_id: 's' }] });
-  expect(told(await replay(id))).toEqual({ status: 200, accepted: 11 });
+  expect(answered(await replay(id))).toEqual({ status: 200, accepted: 11 });
   const values = samples.map(({ ts, value }) => [ts, value]).reverse();
   expect(await stored('late')).toEqual(values);
   expect((await system.get('/devices/late/sensors/s')).value).toBe(0);
 
   const rows = await countRows();
-  expect(told(await replay(id))).toEqual({ status: 200, accepted: 11 });
+  expect(answered(await replay(id))).toEqual({ status: 200, accepted: 11 });
   expect(await stored('late')).toEqual(values);
   expect(await countRows()).toBe(rows);
-  // It is told, and makes no second letter.
-  expect(await letterIds('late')).toEqual([id]);
+  // The answer has it, and there is no second dead letter.
+  expect(await deadLetterIds('late')).toEqual([id]);
 });
 
 test('of a message that was good in part the refused measurements alone are stored', async () => {
@@ -131,7 +131,7 @@ test('of a message that was good in part the refused measurements alone are stor
   expect((await readDeadLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
 
   await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
-  expect(told(await replay(await onlyLetter('partly')))).toEqual({ status: 200, accepted: 200 });
+  expect(answered(await replay(await onlyDeadLetter('partly')))).toEqual({ status: 200, accepted: 200 });
   expect((await stored('partly', 'new')).map(([, value]) => value)).toEqual(
     Array.from({ length: 200 }, (_, i) => 2 * i),
   );
@@ -139,7 +139,7 @@ test('of a message that was good in part the refused measurements alone are stor
   expect(await countRows()).toBe(rows + 2 * ofMessage);
 });
 
-test('what is refused again is told by its index in the message', async () => {
+test('Replay: refused again: the answer has its index in the message', async () => {
   await device.birth('stubborn', { sensors: [{ sensor_id: 's' }] });
   await device.measure('stubborn', [
     { sensor_id: 's', ts: NOW, value: 1 },
@@ -149,7 +149,7 @@ test('what is refused again is told by its index in the message', async () => {
     { sensor_id: 'other', ts: NOW, value: 4 },
   ]);
   await device.birth('stubborn', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
-  const { accepted, refused } = expectProblem(await replay(await onlyLetter('stubborn')), 422, 'refused');
+  const { accepted, refused } = expectProblem(await replay(await onlyDeadLetter('stubborn')), 422, 'refused');
   expect(accepted).toBe(1);
   expect(refused).toMatchObject([
     { index: 2, code: 'not_numeric' },
@@ -162,10 +162,15 @@ test('times relative to now count from the receipt of then', async () => {
   await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
   const receivedAt = NOW - 3_600_000;
   const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
-  await writeLetter({ device: 'relative', payload, refused: [{ index: -1, code: 'rejected' }], receivedAt });
-  const id = await onlyLetter('relative');
+  await writeDeadLetter({
+    device: 'relative',
+    payload,
+    refused: [{ index: -1, code: 'rejected' }],
+    receivedAt,
+  });
+  const id = await onlyDeadLetter('relative');
   for (let times = 0; times < 2; times++) {
-    expect(told(await replay(id))).toEqual({ status: 200, accepted: 3 });
+    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 3 });
     expect(await stored('relative')).toEqual([
       [receivedAt - 2000, 1],
       [receivedAt - 1000, 2],
@@ -178,12 +183,12 @@ describe('age counts from now', () => {
   test('what was ahead of its time is not for ever', async () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
     await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
-    const id = await onlyLetter('early');
+    const id = await onlyDeadLetter('early');
     expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
       { index: 0, code: 'in_future' },
     ]);
     ahead = 600_000;
-    expect(told(await replay(id))).toEqual({ status: 200, accepted: 1 });
+    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
 
@@ -191,14 +196,14 @@ describe('age counts from now', () => {
     await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
     const ts = NOW - 365 * DAY + 3_600_000;
     const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
-    await writeLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
-    const id = await onlyLetter('aged');
+    await writeDeadLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
+    const id = await onlyDeadLetter('aged');
     ahead = 2 * 3_600_000;
     expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
       { index: 0, code: 'too_old' },
     ]);
     ahead = 0;
-    expect(told(await replay(id))).toEqual({ status: 200, accepted: 1 });
+    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
   });
 });
 
@@ -206,14 +211,14 @@ test('too_old is stored once HISTORY_DAYS is longer', async () => {
   await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
   const ts = NOW - 380 * DAY;
   await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
-  const id = await onlyLetter('archive');
+  const id = await onlyDeadLetter('archive');
   expectProblem(await replay(id), 422, 'refused');
   const longer = await startTestSystem({
     settings: { CQL_KEYSPACE: system.config.cql.keyspace, HISTORY_DAYS: '400', AUTO_REGISTER: 'false' },
   });
   try {
     const answer = await send(longer.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
-    expect(told(answer)).toEqual({ status: 200, accepted: 1 });
+    expect(answered(answer)).toEqual({ status: 200, accepted: 1 });
     const path = `/devices/archive/sensors/s/measurements?from=${ts - 1}&to=${ts + 1}`;
     expect((await longer.get(path)).items).toEqual([{ ts: new Date(ts).toISOString(), value: 7 }]);
   } finally {
@@ -223,7 +228,7 @@ test('too_old is stored once HISTORY_DAYS is longer', async () => {
 
 test('births and statuses are replayed as well', async () => {
   await device.publish('iot/v1/asleep/status', JSON.stringify({ state: 'online', session: NOW }));
-  const id = await onlyLetter('asleep');
+  const id = await onlyDeadLetter('asleep');
   expectProblem(await replay(id), 422, 'unknown_device');
   const birth = { session: NOW, site: 'barn', sensors: [{ sensor_id: 's', type: 'Temperature' }] };
   await store.deadLetters.write({
@@ -237,7 +242,8 @@ test('births and statuses are replayed as well', async () => {
       refused: [{ index: -1, code: 'rejected' }],
     },
   });
-  for (const letter of await letterIds('asleep')) expect(told(await replay(letter)).status).toBe(200);
+  for (const deadLetter of await deadLetterIds('asleep'))
+    expect(answered(await replay(deadLetter)).status).toBe(200);
   expect(await system.get('/devices/asleep')).toMatchObject({
     site: 'barn',
     online: true,
@@ -246,20 +252,20 @@ test('births and statuses are replayed as well', async () => {
   });
 });
 
-test('a letter that does not hold the whole message says so, and stores nothing', async () => {
+test('Replay: a dead letter without the whole message: an error, and nothing is stored', async () => {
   await device.birth('long', { sensors: [{ sensor_id: 's' }] });
   const payload = `${JSON.stringify({ sensor_id: 'new', ts: NOW, value: 1 })}${' '.repeat(70_000)}`;
   await device.publish('iot/v1/long/measurements', payload);
   await device.birth('long', { sensors: [{ sensor_id: 'new' }] });
-  const { detail } = expectProblem(await replay(await onlyLetter('long')), 409, 'not_replayable');
+  const { detail } = expectProblem(await replay(await onlyDeadLetter('long')), 409, 'not_replayable');
   expect(detail).toContain(`Only the first 65536 bytes of its ${payload.length} were kept.`);
   expect(await stored('long', 'new')).toEqual([]);
 
   const counting = { receivedAt: Date.now(), topic: 'iot/v1/counted/measurements', codes: { malformed: 9 } };
   await store.deadLetters.write({ ...counting, device: 'counted', content: null });
-  expect(expectProblem(await replay(await onlyLetter('counted')), 409, 'not_replayable').detail).toContain(
-    'no payload was kept',
-  );
+  expect(
+    expectProblem(await replay(await onlyDeadLetter('counted')), 409, 'not_replayable').detail,
+  ).toContain('no payload was kept');
 });
 
 test.each([

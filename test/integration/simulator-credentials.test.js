@@ -72,7 +72,7 @@ test('a device without an account is named before anything is sent', async () =>
   expect(output).toContain('no account calf-0004');
 });
 
-test('a line that is none is told by its number, without what stands in it', async () => {
+test('Credentials file: a wrong line: the error has its number, and not its content', async () => {
   const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
   expect(code).toBe(2);
   expect(output).toContain('Line 1 of package.json');

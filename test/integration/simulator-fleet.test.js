@@ -38,10 +38,10 @@ const count = (samples) => [...samples.values()].reduce((sum, { size }) => sum +
 /** Compares what arrived with what the same seed reads here: every sensor's values, in the order of time, one interval apart. @param {number} devices */
 function expectTheHerdsValues(devices) {
   const found = arrived();
-  const herd = describeDevices({ devices, seed: SEED, intervalMs: INTERVAL_MS });
-  const keys = herd.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));
+  const fleet = describeDevices({ devices, seed: SEED, intervalMs: INTERVAL_MS });
+  const keys = fleet.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));
   expect([...found.keys()].sort()).toEqual(keys.sort());
-  for (const { name, sensors } of herd) {
+  for (const { name, sensors } of fleet) {
     for (const sensor of sensors) {
       const samples = [...(found.get(`${name}/${sensor.name}`) ?? [])].sort(([a], [b]) => a - b);
       expect(samples.map(([, value]) => value)).toEqual(Array.from(samples, sensor.read));
@@ -83,7 +83,7 @@ test('birth comes first, then online, then measurements, at the end offline; eve
   expectTheHerdsValues(3);
 });
 
-test('the last will tells the session that was killed', async () => {
+test('Simulator: killed: the last will has its session', async () => {
   const simulator = simulate(['--devices', '2']);
   await here.collector.until(() => here.collector.of('measurements').length >= 4);
   simulator.child.kill('SIGKILL');
@@ -117,7 +117,7 @@ test('a broker that is stopped and started again gets every sample, under a new 
   expect(here.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
 });
 
-test('without a broker the oldest batches are dropped and counted, and the exit code says so', async () => {
+test('Simulator: no broker: the oldest batches are dropped and counted, and the exit code is not 0', async () => {
   const nobody = `mqtt://127.0.0.1:${await freePort()}`;
   const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], nobody);
   const { code, output, summary } = await simulator.ended;
@@ -148,17 +148,17 @@ test('one Ctrl-C that arrives twice, by the terminal and by npm, still ends it i
 });
 
 test('a wrong password is one clear message', async () => {
-  const guarded = await startMosquitto({ users: { herd: 'right' } });
+  const guarded = await startMosquitto({ users: { operator: 'right' } });
   try {
     const flags = ['--broker', guarded.url, '--devices', '5'];
-    const wrong = here.start(flags, { MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'wrong' });
+    const wrong = here.start(flags, { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'wrong' });
     const { code, output } = await wrong.ended;
     expect(code).toBe(72);
     expect(output.match(/refuses us/g)).toHaveLength(1);
     expect(output).toContain('MQTT_USERNAME');
 
     const right = here.start([...flags, '--duration', '1s'], {
-      MQTT_USERNAME: 'herd',
+      MQTT_USERNAME: 'operator',
       MQTT_PASSWORD: 'right',
     });
     expect((await right.ended).code).toBe(0);

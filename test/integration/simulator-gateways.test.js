@@ -71,7 +71,7 @@ test('a gateway that is connected again goes on with the same sessions, and no s
     expect(payload.session).toBe(sessions.get(topic));
 });
 
-test('at a fixed rate every device is registered before the first message, and the report says how it went', async () => {
+test('Simulator: a fixed rate: every device is registered before the first message, and there is a report', async () => {
   const report = join(directory, 'report.json');
   const flags = [
     '--rate',

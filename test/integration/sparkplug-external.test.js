@@ -23,10 +23,10 @@ async function connectNode(id) {
 async function listen(topic) {
   const client = await connectClient();
   /** @type {Array<{ online: boolean, timestamp: number }>} */
-  const heard = [];
-  client.on('message', (_, payload) => heard.push(JSON.parse(String(payload))));
+  const received = [];
+  client.on('message', (_, payload) => received.push(JSON.parse(String(payload))));
   await client.subscribeAsync(topic, { qos: 1 });
-  return { client, heard };
+  return { client, received };
 }
 
 /** @param {{ httpUrl: string }} api @param {EdgeNode} node */
@@ -75,40 +75,40 @@ test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered 
 });
 
 test('killed between births and data: the state is the will, and data with aliases alone is stored afterwards', async () => {
-  const { heard } = await listen(STATE);
+  const { received } = await listen(STATE);
   const first = await start({ MQTT_CLIENT_ID: 'host' });
-  await until(() => heard.at(-1)?.online === true);
-  const { timestamp } = /** @type {{ timestamp: number }} */ (heard.at(-1));
+  await until(() => received.at(-1)?.online === true);
+  const { timestamp } = /** @type {{ timestamp: number }} */ (received.at(-1));
   const node = await connectNode('edge-2');
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
   await untilStored(first, node, [20.5]);
   await first.kill();
-  await until(() => heard.at(-1)?.online === false);
+  await until(() => received.at(-1)?.online === false);
   // The will and the birth are of one connection (tck-id-host-topic-phid-birth-payload-timestamp).
-  expect(heard.at(-1)?.timestamp).toBe(timestamp);
+  expect(received.at(-1)?.timestamp).toBe(timestamp);
   await node.publish('DDATA', vector('ddata', 0));
 
   const second = await start({ MQTT_CLIENT_ID: 'host' });
-  await until(() => heard.at(-1)?.online === true);
+  await until(() => received.at(-1)?.online === true);
   await node.publish('DDATA', vector('ddata', 1));
   await untilStored(second, node, [20.5, 22, 23]);
   expect(await temperatures(second, node)).toEqual([20.5, 22, 23]);
   expect(node.commands).toEqual([]);
 });
 
-test('the host says that it leaves, before it does; and denies that it has left while it has not', async () => {
-  const { client, heard } = await listen(STATE);
+test('Sparkplug host: it leaves: offline is published before; a wrong offline is corrected', async () => {
+  const { client, received } = await listen(STATE);
   const api = await start({ MQTT_CLIENT_ID: 'host' });
-  await until(() => heard.at(-1)?.online === true);
-  const born = heard.at(-1);
+  await until(() => received.at(-1)?.online === true);
+  const born = received.at(-1);
   await client.publishAsync(STATE, JSON.stringify({ online: false, timestamp: 1 }), { qos: 1, retain: true });
-  await until(() => heard.at(-1)?.online === true && heard.at(-2)?.timestamp === 1);
-  expect(heard.at(-1)).toEqual(born);
+  await until(() => received.at(-1)?.online === true && received.at(-2)?.timestamp === 1);
+  expect(received.at(-1)).toEqual(born);
   api.signal('SIGTERM');
   expect((await api.ended).code).toBe(0);
-  await until(() => heard.at(-1)?.online === false && heard.at(-1)?.timestamp !== 1);
-  expect(heard.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
+  await until(() => received.at(-1)?.online === false && received.at(-1)?.timestamp !== 1);
+  expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
 test('a process that takes it no more takes its subscription back', async () => {

@@ -24,13 +24,15 @@ async function listen({ mqttUrl }, filter) {
   const client = await mqtt.connectAsync(mqttUrl);
   afterwards(() => client.endAsync(true));
   /** @type {Array<{ topic: string, text: string, retain: boolean }>} */
-  const heard = [];
-  client.on('message', (topic, payload, { retain }) => heard.push({ topic, text: String(payload), retain }));
+  const received = [];
+  client.on('message', (topic, payload, { retain }) =>
+    received.push({ topic, text: String(payload), retain }),
+  );
   await client.subscribeAsync(filter, { qos: 1 });
-  return heard;
+  return received;
 }
 
-test('what births told outlives a restart: aliases, and which death is theirs; the host says that it comes and goes', async () => {
+test('Sparkplug: a restart: aliases and deaths survive; the host publishes that it comes and goes', async () => {
   let now = T0 + 2 * LATER;
   const clock = () => now;
   const first = await startTestSystem({ clock, settings: { MQTT_CLIENT_ID: 'host-7' } });
@@ -80,11 +82,11 @@ test('what births told outlives a restart: aliases, and which death is theirs; t
 test('without SPARKPLUG it is a topic of nobody: acknowledged, dropped, counted', async () => {
   const system = await startTestSystem({ settings: { SPARKPLUG: 'false' } });
   afterwards(() => system.stop());
-  const heard = await listen(system, 'spBv1.0/#');
+  const received = await listen(system, 'spBv1.0/#');
   const node = await connectNode(system);
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
   expect(await readMetric(system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(2);
   expect((await system.fetch(`/devices/${NODE}`)).status).toBe(404);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });

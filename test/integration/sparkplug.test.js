@@ -28,7 +28,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** An edge node that nobody has heard of yet. */
+/** An edge node that nobody has received of yet. */
 async function connectNode() {
   const node = await connectEdgeNode(system.mqttUrl, { id: `edge-${nodes++}`, death: vector('ndeath') });
   afterwards(() => node.end());
@@ -93,7 +93,7 @@ test('data with aliases alone is stored, and sequence numbers run over 255 witho
   expect(await readDeadLetters(database, node.device)).toEqual([]);
 });
 
-test('a gap: the data is stored, and the node asked to be born anew, at most once in 10 s, until it is', async () => {
+test('Sparkplug: a gap: the data is stored, and a rebirth is requested once in 10 s until it comes', async () => {
   const node = await connectBorn();
   const asked = await requests();
   const publish = (/** @type {number} */ at) => node.publish('DDATA', vector('ddata', at));
@@ -134,7 +134,7 @@ test('data is read by the newest birth that is not after it', async () => {
   ]);
 });
 
-test('an alias that nobody has told is a dead letter, and the node is asked to be born anew', async () => {
+test('Sparkplug: an unknown alias: a dead letter and a request for a rebirth', async () => {
   const node = await connectBorn();
   await node.publish('DDATA', vector('ddataUnknown'));
   await until(() => node.commands.length === 1);
@@ -147,12 +147,12 @@ test('an alias that nobody has told is a dead letter, and the node is asked to b
   ]);
 });
 
-test('data that came before its birth is stored by a replay, once the birth has told what it means', async () => {
+test('Sparkplug: data before its birth: a replay after the birth stores it', async () => {
   const node = await connectNode();
   await node.publish('DDATA', vector('ddata'));
   const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
-  const letter = listed.items.find((/** @type {any} */ { device }) => device === node.device);
-  const replay = () => system.fetch(`/dead-letters/${letter.id}/replay`, { method: 'POST' });
+  const deadLetter = listed.items.find((/** @type {any} */ { device }) => device === node.device);
+  const replay = () => system.fetch(`/dead-letters/${deadLetter.id}/replay`, { method: 'POST' });
   expect((await replay()).status).toBe(422);
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
@@ -163,7 +163,7 @@ test('data that came before its birth is stored by a replay, once the birth has 
   ]);
 });
 
-test('data of a node of which nothing is known: a dead letter, and the question who it is', async () => {
+test('Sparkplug: data of an unknown node: a dead letter and a request for a rebirth', async () => {
   const node = await connectNode();
   await node.publish('NDATA', vector('ndata'));
   await until(() => node.commands.length === 1);
@@ -223,7 +223,7 @@ describe('deaths', () => {
   });
 });
 
-test('what no node should send is a dead letter, and throws nobody out', async () => {
+test('Sparkplug: invalid messages: dead letters, and the node stays connected', async () => {
   const node = await connectBorn();
   const messages = [
     Buffer.from('no protobuf'),
@@ -255,25 +255,25 @@ test('a name that is too long to be one is refused, whatever it is that bears it
   ]);
 });
 
-test('commands and states come from the host alone; what nodes publish others may hear', async () => {
+test('Sparkplug: commands and states: only the host may publish them', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   /** @type {Array<[topic: string, text: string | null, retained: boolean]>} */
-  const heard = [];
+  const received = [];
   client.on('message', (topic, payload, { retain }) =>
-    heard.push([topic, topic.includes('STATE') ? String(payload) : null, retain]),
+    received.push([topic, topic.includes('STATE') ? String(payload) : null, retain]),
   );
   const node = await connectNode();
   const id = node.name.replace('plant/', '');
   await client.subscribeAsync(['spBv1.0/STATE/+', `spBv1.0/+/+/${id}/#`], { qos: 1 });
-  await until(() => heard.length === 1);
+  await until(() => received.length === 1);
   for (const topic of [`plant/NCMD/${id}`, `plant/DCMD/${id}/press`, 'STATE/other', 'STATE/millrace-1']) {
     await client.publishAsync(`spBv1.0/${topic}`, 'of somebody else', { qos: 1, retain: true });
   }
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
-  await until(() => heard.length >= 3);
-  expect(heard).toEqual([
+  await until(() => received.length >= 3);
+  expect(received).toEqual([
     ['spBv1.0/STATE/millrace-1', JSON.stringify({ online: true, timestamp: T0 + 2 * LATER }), true],
     [`spBv1.0/plant/NBIRTH/${id}`, null, false],
     [`spBv1.0/plant/DBIRTH/${id}/press`, null, false],

@@ -93,7 +93,7 @@ test('who speaks without TLS is not answered', async () => {
 });
 
 /** @param {string} text @returns {Promise<string>} what is answered until the connection ends */
-async function sayToHttp(text) {
+async function sendToHttp(text) {
   const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
   let answer = '';
   socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
@@ -103,9 +103,9 @@ async function sayToHttp(text) {
 }
 
 test('refusals speak of https, and keep browsers there', async () => {
-  const elsewhere = await sayToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+  const elsewhere = await sendToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
   expect(elsewhere).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
-  const nonsense = await sayToHttp('nonsense\r\n\r\n');
+  const nonsense = await sendToHttp('nonsense\r\n\r\n');
   expect(nonsense).toMatch(/^HTTP\/1\.1 400 [\s\S]*"bad_request"/);
   for (const answer of [elsewhere, nonsense])
     expect(answer).toMatch(/\r\nstrict-transport-security: max-age=\d+/i);
@@ -120,7 +120,7 @@ test('a measurement over MQTT with TLS is stored when it is acknowledged', async
   expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
 });
 
-test('the simulator speaks TLS, verifies the broker, and says what is missing', async () => {
+test('Simulator: TLS: it verifies the broker, and names what is missing', async () => {
   const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
   const trusting = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
   const { code, summary } = await trusting.ended;

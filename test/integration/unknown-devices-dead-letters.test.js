@@ -64,8 +64,8 @@ test('names that anybody can invent share one account; a registered device has i
     const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
     await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);
   }
-  const letters = await readDeadLetters(database);
-  expect(letters.map(({ device, refused, codes }) => [device, refused.length, codes])).toEqual([
+  const deadLetters = await readDeadLetters(database);
+  expect(deadLetters.map(({ device, refused, codes }) => [device, refused.length, codes])).toEqual([
     ['x', 1, { malformed: 1 }],
     ['y', 1, { malformed: 1 }],
     ['known', 1, { malformed: 1 }],

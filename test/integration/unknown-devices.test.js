@@ -26,50 +26,54 @@ async function start(settings) {
   /** @param {string} device @param {string} kind @param {unknown} content */
   const publish = (device, kind, content) =>
     client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
-  return { system, publish, letters: (/** @type {string} */ device) => readDeadLetters(database, device) };
+  return {
+    system,
+    publish,
+    deadLetters: (/** @type {string} */ device) => readDeadLetters(database, device),
+  };
 }
 
-test('with AUTO_REGISTER=false a message of an unknown device is a letter at once, and stored when the birth comes', async () => {
-  const { system, publish, letters } = await start({ AUTO_REGISTER: 'false' });
+test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when the birth comes', async () => {
+  const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'false' });
   const ts = Date.now();
-  await publish('stray', 'measurements', [
+  await publish('early', 'measurements', [
     { sensor_id: 't', ts: ts - 1, value: 1 },
     { sensor_id: 'other', ts, value: 2 },
   ]);
-  await publish('stray', 'measurements', { sensor_id: 't', ts, value: 3 });
-  await publish('stray', 'status', { state: 'online', session: ts });
-  expect((await letters('stray')).map(({ codes }) => codes)).toEqual([
+  await publish('early', 'measurements', { sensor_id: 't', ts, value: 3 });
+  await publish('early', 'status', { state: 'online', session: ts });
+  expect((await deadLetters('early')).map(({ codes }) => codes)).toEqual([
     { unknown_device: 2 },
     { unknown_device: 1 },
     { unknown_device: 1 },
   ]);
-  expect((await system.fetch('/devices/stray')).status).toBe(404);
+  expect((await system.fetch('/devices/early')).status).toBe(404);
 
-  await publish('stray', 'birth', { session: ts, sensors: [{ sensor_id: 't' }] });
+  await publish('early', 'birth', { session: ts, sensors: [{ sensor_id: 't' }] });
   const page = await until(async () => {
-    const { items } = await system.get(`/devices/stray/sensors/t/measurements?from=${ts - 10}`);
+    const { items } = await system.get(`/devices/early/sensors/t/measurements?from=${ts - 10}`);
     return items.length === 2 && items;
   });
   expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
-  await until(async () => (await system.get('/devices/stray')).online);
+  await until(async () => (await system.get('/devices/early')).online);
 
   // The birth did not name this one.
-  expect((await system.fetch('/devices/stray/sensors/other')).status).toBe(404);
-  await publish('stray', 'measurements', [
+  expect((await system.fetch('/devices/early/sensors/other')).status).toBe(404);
+  await publish('early', 'measurements', [
     { sensor_id: 'other', ts, value: 4 },
     { sensor_id: 't', ts: ts + 1, value: 5 },
   ]);
-  const last = (await letters('stray')).at(-1);
+  const last = (await deadLetters('early')).at(-1);
   expect(last?.refused).toMatchObject([{ index: 0, code: 'unknown_sensor' }]);
-  expect((await system.get('/devices/stray/sensors/t')).value).toBe(5);
+  expect((await system.get('/devices/early/sensors/t')).value).toBe(5);
 });
 
 test('first messages register AUTO_REGISTER_MAX devices; births are not held to it', async () => {
-  const { system, publish, letters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
+  const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
   for (const device of ['a', 'b', 'c', 'd']) {
     await publish(device, 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
   }
-  expect((await letters('d')).map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }]);
+  expect((await deadLetters('d')).map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }]);
   expect((await system.fetch('/devices/d')).status).toBe(404);
   expect(await system.all('/devices')).toHaveLength(3);
 
