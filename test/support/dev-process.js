@@ -39,7 +39,7 @@ export async function freePorts() {
 }
 
 /** @returns {NodeJS.ProcessEnv} this process's environment without what npm, jest and our settings put there */
-function plainEnvironment() {
+export function plainEnvironment() {
   const ours = (/** @type {string} */ name) =>
     name in SETTINGS ||
     /^(npm_|JEST_|TEST_)/.test(name) ||

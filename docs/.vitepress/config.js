@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+import { writeInterfaces } from './interfaces.js';
+import { linkToRepository } from './links.js';
+import { sidebar } from './sidebar.js';
+
+const docsDir = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * The manual: `npm run docs:build` writes it to `dist/docs`, and the API serves it at `/docs/`. A project of GitHub has its pages below the
+ * project's name, so the workflow that publishes them sets `DOCS_BASE`.
+ */
+export default defineConfig({
+  title: 'Millrace',
+  description: 'IoT ingestion reference application for ScyllaDB and Apache Cassandra',
+  base: process.env['DOCS_BASE'] ?? '/docs/',
+  outDir: '../dist/docs',
+  cacheDir: '../.data/vitepress',
+  cleanUrls: true,
+  rewrites: { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' },
+  head: [['link', { rel: 'icon', href: '/docs/mark.svg', type: 'image/svg+xml' }]],
+  markdown: { config: (md) => linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() }) },
+  buildEnd: ({ outDir }) => writeInterfaces(outDir),
+  themeConfig: {
+    logo: '/mark.svg',
+    nav: [
+      { text: 'Tutorial', link: '/tutorial/first-measurement' },
+      { text: 'How-to', link: '/how-to/device-credentials' },
+      { text: 'Reference', link: '/reference/http' },
+      { text: 'Explanation', link: '/explanation/architecture' },
+    ],
+    sidebar: sidebar(docsDir),
+    outline: [2, 3],
+    search: { provider: 'local' },
+  },
+});
+
+/** @returns {string | null} the address of the source files; null: unknown outside a workflow, so such links become plain text */
+function repositoryUrl() {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_SHA: commit } = process.env;
+  return server && repository && commit ? `${server}/${repository}/blob/${commit}` : null;
+}

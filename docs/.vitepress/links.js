@@ -1,0 +1,40 @@
+import { dirname, join, relative } from 'node:path';
+
+/** @import MarkdownIt from 'markdown-it' */
+
+/** `https:`, `mailto:`, `//host`, `#anchor`, `/page`. */
+const NOT_RELATIVE = /^(?:[a-z][a-z0-9+.-]*:|\/|#)/i;
+
+/**
+ * Pages link to source files by relative paths, which work in a checkout and in a code browser. The site holds pages only. There such a
+ * link leads to the repository. Where the repository's address is unknown, the link's text remains.
+ *
+ * @param {MarkdownIt} md
+ * @param {{ docsDir: string, repositoryUrl: string | null }} options
+ */
+export function linkToRepository(md, { docsDir, repositoryUrl }) {
+  md.core.ruler.push('link-to-repository', ({ tokens, env }) => {
+    for (const { children } of tokens) {
+      if (!children) continue;
+      for (const [index, token] of children.entries()) {
+        if (token.type !== 'link_open') continue;
+        const href = token.attrGet('href') ?? '';
+        if (NOT_RELATIVE.test(href)) continue;
+        const path = join(dirname(env.realPath ?? env.path), decodeURI(href.replace(/#.*$/, '')));
+        if (isInside(docsDir, path)) continue;
+        if (repositoryUrl) {
+          token.attrSet('href', `${repositoryUrl}/${relative(join(docsDir, '..'), path)}`);
+          continue;
+        }
+        token.tag = 'span';
+        token.attrs = [];
+        const close = children.slice(index).find(({ type, level }) => type === 'link_close' && level === token.level);
+        if (close) close.tag = 'span';
+        token.type = 'span_open';
+      }
+    }
+  });
+}
+
+/** @param {string} dir @param {string} path */
+const isInside = (dir, path) => !relative(dir, path).startsWith('..');

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The folders of pages, in the order in which a newcomer needs them. */
+const FOLDERS = [
+  { folder: 'tutorial', text: 'Tutorial' },
+  { folder: 'how-to', text: 'How-to' },
+  { folder: 'reference', text: 'Reference' },
+  { folder: 'explanation', text: 'Explanation' },
+  { folder: 'decisions', text: 'Decisions' },
+];
+
+/**
+ * Lists the pages of each folder by their titles, so a new page needs no second entry.
+ *
+ * @param {string} docsDir
+ */
+export const sidebar = (docsDir) =>
+  FOLDERS.map(({ folder, text }) => ({
+    text,
+    collapsed: folder === 'decisions',
+    items: [
+      ...(folder === 'reference' ? INTERFACES : []),
+      ...readdirSync(join(docsDir, folder))
+        .filter((name) => name.endsWith('.md') && name !== 'README.md')
+        .sort()
+        .map((name) => ({
+          text: titleOf(join(docsDir, folder, name)),
+          link: `/${folder}/${name.replace(/\.md$/, '')}`,
+        })),
+    ],
+  }));
+
+/** Pages that programs draw from the OpenAPI and AsyncAPI documents. They are no Markdown, so the browser leaves the site. */
+const INTERFACES = [
+  { text: 'HTTP interface: try it', link: '/http/', target: '_self' },
+  { text: 'MQTT interface', link: '/mqtt/', target: '_self' },
+];
+
+/** @param {string} path @returns {string} the first heading */
+function titleOf(path) {
+  const [, title] = /^# (.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
+  if (!title) throw new Error(`${path} has no title`);
+  return title.replace(/^(?:Tutorial|How to): /, '').replace(/^./, (first) => first.toUpperCase());
+}
