@@ -24,7 +24,7 @@ const DOCUMENTS = [
   ...readdirSync(join(root, 'docs/tutorial'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/tutorial/${name}`),
-];
+].filter((file) => examplesOf(read(file)).length > 0);
 
 /** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
 let clone;

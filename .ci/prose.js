@@ -1,0 +1,96 @@
+/**
+ * Checks the sentences and names of README and documents: `node .ci/prose.js`. cspell checks the words, remark the links.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { toString } from 'mdast-util-to-string';
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+import { SKIP, visit } from 'unist-util-visit';
+
+/** @import { Node } from 'unist' */
+/** @import { Nodes } from 'mdast' */
+
+/** In words: a sentence, the length that nine of ten sentences have at most, a cell of a table. */
+const LIMITS = { sentence: 35, usual: 28, cell: 25 };
+const USUAL_PART = 0.9;
+const GENERATED = new Set(['docs/reference/mutation.md', 'CHANGELOG.md']);
+
+/** A setting, a metric, an error code: a name that some source file must hold. */
+const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/;
+/** Prometheus adds them to the name of a histogram. */
+const SUFFIX = /_(?:bucket|sum|count)$/;
+const SCRIPT = /\bnpm run (?:-s )?([\w:]+)/g;
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+const parser = unified().use(remarkParse).use(remarkGfm);
+const list = (/** @type {string[]} */ ...patterns) =>
+  execFileSync('git', ['ls-files', '-z', '--', ...patterns], { encoding: 'utf8' }).split('\0').filter(Boolean);
+
+const documents = list('*.md').filter((path) => !GENERATED.has(path));
+const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts);
+const known = new Set(
+  list('*.js', '*.json', '*.yaml', '*.yml', '*.sh', '*.tf', '*.cql', '*.env', '*.toml', '*.py', '*.service', 'Dockerfile', '.env.example')
+    .filter((path) => !/package-lock|vectors/.test(path))
+    .flatMap((path) => readFileSync(path, 'utf8').match(/\w+/g) ?? []),
+);
+
+/** @type {string[]} */
+const problems = [];
+let total = 0;
+let usual = 0;
+for (const path of documents) checkDocument(path);
+
+const part = usual / total;
+if (part < USUAL_PART)
+  problems.push(`${(100 * part).toFixed(1)} % of all sentences have ${LIMITS.usual} words or fewer; ${100 * USUAL_PART} % must`);
+for (const problem of problems) console.error(problem);
+console.log(
+  `prose: ${documents.length} documents, ${total} sentences, ${(100 * part).toFixed(1)} % of at most ${LIMITS.usual} words, ${problems.length} problems`,
+);
+if (problems.length > 0) process.exitCode = 1;
+
+/** @param {string} path */
+function checkDocument(path) {
+  const report = (/** @type {Node} */ node, /** @type {string} */ text) =>
+    problems.push(`${path}:${node.position?.start.line}: ${text}`);
+  visit(parser.parse(readFileSync(path, 'utf8')), (node) => {
+    if (node.type === 'tableCell') {
+      const { length } = wordsOf(textOf(node));
+      if (length > LIMITS.cell) report(node, `a cell of ${length} words; at most ${LIMITS.cell}`);
+    }
+    if (node.type === 'paragraph') {
+      for (const { segment } of sentences.segment(textOf(node))) {
+        const { length } = wordsOf(segment);
+        if (length === 0) continue;
+        total++;
+        if (length <= LIMITS.usual) usual++;
+        if (length > LIMITS.sentence)
+          report(node, `a sentence of ${length} words; at most ${LIMITS.sentence}: "${segment.trim().slice(0, 60)}…"`);
+      }
+    }
+    if (node.type === 'inlineCode' || node.type === 'code') checkNames(node.value, (text) => report(node, text));
+    return node.type === 'code' ? SKIP : undefined;
+  });
+}
+
+/** @param {string} code @param {(text: string) => void} report */
+function checkNames(code, report) {
+  for (const [, script = ''] of code.matchAll(SCRIPT))
+    if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);
+  for (const word of code.match(/\w+/g) ?? [])
+    if (NAME.test(word) && !known.has(word) && !known.has(word.replace(SUFFIX, '')))
+      report(`"${word}" is in no source file`);
+}
+
+/** @param {Nodes} node @returns {string} its text; code counts as one word */
+function textOf(node) {
+  if (node.type === 'inlineCode') return 'code';
+  if (node.type === 'html') return '';
+  if ('children' in node) return node.children.map(textOf).join('');
+  return toString(node).replaceAll(/\s+/g, ' ');
+}
+
+/** @param {string} text */
+const wordsOf = (text) => text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/-]*/gu) ?? [];
