@@ -139,8 +139,6 @@ const WEB = {
   'web/dead-letters/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
   // What ingest does, drawn.
   'web/pipeline/': ['web/shared', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
-  // The page that documents the API.
-  'web/docs/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
 };
 
 /** Loose files of `web/` that every room may use. */

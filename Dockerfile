@@ -12,6 +12,17 @@ RUN npm pkg delete devDependencies \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm cache clean --force
 
+# The manual, as pages. Its tools are development packages, so they stay in this stage.
+FROM base AS manual
+ENV NODE_ENV=development
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY common common/
+COPY schema schema/
+COPY api api/
+COPY docs docs/
+RUN npm run docs:build
+
 FROM base
 COPY --from=dependencies /app/node_modules node_modules/
 COPY package.json ./
@@ -20,6 +31,7 @@ COPY schema schema/
 COPY api api/
 COPY simulator simulator/
 COPY web web/
+COPY --from=manual /app/dist/docs dist/docs/
 COPY infra/compose/ready.js infra/compose/ready.js
 
 # Files belong to root and are only read; what is written goes to DATA_DIR, which a volume or tmpfs can hold.

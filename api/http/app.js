@@ -6,6 +6,7 @@ import { limitRequests } from '../access/http/rates.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
 import { safeHeaders } from './headers.js';
+import { createManual } from './manual.js';
 import { problemHandler, sendProblem } from './problems.js';
 import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
@@ -54,7 +55,7 @@ export function createApp({ api, readiness, version, access, settings, logger, m
       openApi: openApiDocument({ routes: ROUTES, version, guarded: access.isRequired }),
       asyncApi: asyncApiDocument({ version }),
     });
-    app.use(createStatic());
+    app.use(createManual(), createStatic());
   }
   app.use(unknown);
   app.use(problemHandler(logger));

@@ -31,8 +31,8 @@ const COMMON_HEADERS = {
 const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
 /**
- * Serves the dashboard: `web/` under /assets, its libraries under /vendor, index.html for every view, and the page of the
- * documents. Unknown addresses go to the next router, except for a browser: it gets the dashboard's page "not found".
+ * Serves the dashboard: `web/` under /assets, its libraries under /vendor, and index.html for every view.
+ * Unknown addresses go to the next router, except for a browser: it gets the dashboard's page "not found".
  *
  * @param {{ webDir?: string }} [options]
  * @returns {express.Router}
@@ -41,10 +41,7 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
   const router = express.Router();
   const assets = createAssets(webDir);
   const answerWithPage = createPages(assets);
-  const pages = [
-    ...VIEWS.map(({ path, module }) => ({ path, page: answerWithPage('index.html', [module]) })),
-    { path: '/docs', page: answerWithPage('docs.html') },
-  ];
+  const pages = VIEWS.map(({ path, module }) => ({ path, page: answerWithPage('index.html', [module]) }));
 
   for (const { path, page } of pages) {
     router.get(path, page);

@@ -14,6 +14,7 @@ const SIMULATOR = 'Flags of the simulator (npm run simulator -- --help):';
 const OWN_FLAGS = {
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
   'no-simulator': { type: 'switch', help: 'start no simulated devices' },
+  'no-manual': { type: 'switch', help: 'do not build the manual, which the API serves at /docs/' },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 };
 
@@ -50,6 +51,7 @@ const LINE = {
  * @typedef {object} DevFlags
  * @property {number | undefined} duration ms
  * @property {boolean} fresh
+ * @property {boolean} manual whether to build it
  * @property {string[] | null} simulator its words; null: it does not run
  */
 
@@ -59,11 +61,11 @@ const LINE = {
  * @throws {MillraceError} `usage`, `help`
  */
 export function readFlags(argv) {
-  const { duration, 'no-simulator': alone, fresh, ...flags } = parseFlags(LINE, argv);
+  const { duration, 'no-simulator': alone, 'no-manual': withoutManual, fresh, ...flags } = parseFlags(LINE, argv);
   const simulator = alone || flags.devices === 0 ? null : wordsOf(flags);
   // Wrong combinations end here, before a database starts.
   if (simulator) readSimulatorFlags(simulator);
-  return { duration, fresh: Boolean(fresh), simulator };
+  return { duration, fresh: Boolean(fresh), manual: !withoutManual, simulator };
 }
 
 /** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} those that are not the simulator's defaults */

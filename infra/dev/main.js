@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
+import { buildManual } from './manual.js';
 import { createParts } from './parts.js';
 import { prepare } from './prepare.js';
 import { childEnvironment, readDevSettings } from './settings.js';
@@ -79,6 +80,7 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
 
   writeDevAddresses(config);
   print(welcome(config, { root, contactPoints: engine ?? String(config.cql.contactPoints) }));
+  if (flags.manual) void buildManual({ root, signal, print });
   const onEnd = () => {
     if (signal.aborted) return;
     if (flags.duration) finish();

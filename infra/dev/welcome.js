@@ -13,6 +13,7 @@ export function welcome(config, { root, contactPoints }) {
   const { dashboard, broker } = addresses(config);
   return `
   Dashboard   ${dashboard}
+  Manual      ${dashboard}docs/
 
   MQTT        ${hidePassword(broker)}
   CQL         ${contactPoints}, keyspace ${config.cql.keyspace}

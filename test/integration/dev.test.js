@@ -42,7 +42,7 @@ afterAll(() => clone.remove());
 
 /** @param {string[]} flags @param {NodeJS.ProcessEnv} [settings] */
 function dev(flags, settings = ports) {
-  const process = startDev(clone.folder, settings, flags);
+  const process = startDev(clone.folder, settings, ['--no-manual', ...flags]);
   started.push(process);
   return process;
 }

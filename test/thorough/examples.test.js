@@ -38,7 +38,7 @@ beforeAll(async () => {
   // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
   symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
   ports = await freePorts();
-  dev = startDev(clone.folder, ports);
+  dev = startDev(clone.folder, ports, ['--no-manual']);
   await dev.until(async () => dev.output().includes('--seed 1'));
 }, START_MS);
 

@@ -8,7 +8,7 @@ import { useMay } from '../state/session.js';
 const MOST_SHOWN = 999;
 
 /**
- * The views that are not reached by way of another one, and the documents.
+ * The main views, and the manual.
  *
  * @param {{ view: string }} props the one that is shown
  */
@@ -21,7 +21,7 @@ export function Navigation({ view }) {
       <a href="/" aria-current=${current(view === 'fleet')} data-within=${view === 'device' || view === 'sensor'}>Fleet</a>
       <a href="/pipeline" aria-current=${current(view === 'pipeline')}>Pipeline</a>
       <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters${mayRead && html`<${RecentDeadLetters} />`}</a>
-      <a href="/docs" title="The interfaces, HTTP and MQTT" aria-current=${current(view === 'docs')} data-native>API</a>
+      <a href="/docs/" title="Tutorials, how-to pages, and the interfaces" data-native>Manual</a>
     </nav>
   `;
 }

@@ -87,7 +87,7 @@ const ANSWERS = [
   ['/api/v1/latest?limit=0', {}],
   ['/nothing', { accept: 'application/json' }],
   ['/', {}],
-  ['/docs', {}],
+  ['/docs/', {}],
   ['/assets/main.js', {}],
   ['/healthz', {}],
   ['/metrics', {}],

@@ -131,7 +131,7 @@ test.each([
 });
 
 test('Access: dashboard, its files, health, documents: no token needed', async () => {
-  const paths = ['/', '/devices/x', '/pipeline', '/docs', '/assets/main.js', '/vendor/preact.js'];
+  const paths = ['/', '/devices/x', '/pipeline', '/assets/main.js', '/vendor/preact.js'];
   for (const path of [...paths, '/healthz', '/readyz', '/openapi.json', '/asyncapi.json']) {
     expect((await send(system.httpUrl, path)).status).toBe(200);
   }

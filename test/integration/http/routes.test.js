@@ -23,7 +23,6 @@ const SERVED = [
   '/metrics',
   '/openapi.json',
   '/asyncapi.json',
-  '/docs',
   '/api/v1/latest',
   '/api/v1/stream',
 ];

@@ -11,7 +11,6 @@ import { createAssets, createStatic } from '../../../api/http/static.js';
 /** @import { AddressInfo } from 'node:net' */
 
 const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
-const docs = readFileSync(new URL('../../../web/docs.html', import.meta.url), 'utf8');
 const app = express().disable('etag').use(createStatic());
 app.use((_request, response) => void response.status(404).send('left to others'));
 app.use(
@@ -37,8 +36,8 @@ const PRELOAD = / *<link rel="modulepreload" href="([^"]+)" \/>\n/g;
 /** A page as it was written. @param {string} text */
 const withoutPreloads = (text) => text.replaceAll(PRELOAD, '');
 
-test.each(['/', '/docs'])('Page %s: preloads every module once, and all exist', async (path) => {
-  const named = [...(await (await fetch(base + path)).text()).matchAll(PRELOAD)].map(([, href]) =>
+test('Page: preloads every module once, and all exist', async () => {
+  const named = [...(await (await fetch(`${base}/`)).text()).matchAll(PRELOAD)].map(([, href]) =>
     String(href),
   );
   expect(named.length).toBeGreaterThan(10);
@@ -68,16 +67,8 @@ test('Policy: only own files and the import map run', async () => {
   expect(policy).not.toContain('unsafe');
 });
 
-test('Page /docs: its own content and policy', async () => {
-  const response = await fetch(`${base}/docs`);
-  expect(withoutPreloads(await response.text())).toBe(docs);
-  const policy = response.headers.get('content-security-policy');
-  expect(policy).toMatch(/default-src 'none'; script-src 'self' 'sha256-/);
-  expect(policy).not.toContain('unsafe');
-});
-
 describe('Files of the pages', () => {
-  const named = [...(page + docs).matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) =>
+  const named = [...page.matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) =>
     String(path),
   );
 
