@@ -86,8 +86,8 @@ function byMedusa(given) {
 }
 
 /**
- * What was acknowledged before the snapshots is in those of a quorum, so no repair has to follow. What is there already
- * stays: samples are only ever added.
+ * Samples acknowledged before the snapshots are in those of a quorum, so no repair has to follow. Existing rows
+ * stay, because samples are only ever added.
  *
  * @param {Given} given
  * @returns {Step[]}

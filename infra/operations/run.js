@@ -10,7 +10,7 @@ import { commandLine } from './plan.js';
 const SHOWN_EVERY_MS = 1000;
 
 /**
- * Runs a plan's steps one after the other, and shows how it goes. What the steps print is passed on.
+ * Runs a plan's steps one after the other, and shows the progress. Prints the output of the steps.
  *
  * @param {Step[]} steps
  * @param {object} options
