@@ -1,10 +1,10 @@
 #!/bin/sh
 # Writes random secrets and certificates for docker-compose.yml to infra/compose/secrets, once: a file that is there is kept.
 #
-# The directory is the lock (0700): nobody else on this machine gets past it. The files in it can be read by all (0644),
-# because each is mounted into containers whose users have other ids; the authority's key goes into none (0600).
+# The directory is the lock (0700): no other user of this machine gets past it. The files in it can be read by all (0644),
+# because each is mounted into containers whose users have other ids. No container gets the key of the authority (0600).
 #
-# Commands stand in single quotes: they are run, or printed as they are, with their variables before them.
+# Commands stand in single quotes: the script runs them, or prints them as they are, with their variables before them.
 # shellcheck disable=SC2016
 set -eu
 
@@ -15,7 +15,7 @@ sh infra/compose/init.sh [--host NAMES] [--dry-run] [DIRECTORY]
   --host NAMES   names and addresses that clients connect to with TLS, comma-separated, besides localhost and those of the
                  containers; where there is a certificate already, remove server.* first
   --dry-run      prints the commands that would run, as a script, and writes nothing
-  DIRECTORY      for the files; default: secrets beside this script, where docker-compose.yml looks
+  DIRECTORY      for the files; default: secrets in the folder of this script, where docker-compose.yml looks
 
 OPENSSL=/path/to/openssl names another OpenSSL.
 END

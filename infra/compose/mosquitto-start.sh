@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in Mosquitto's container: makes the password file from the secrets, then becomes the broker.
+# Runs in Mosquitto's container: writes the password file from the secrets, then runs the broker.
 #
 # Mosquitto wants its password, access and key files owned by its own user and closed to others; mounted files are neither.
 set -eu
@@ -18,7 +18,7 @@ mkdir -p "$run"
   printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
 } >"$run/passwords"
 mosquitto_passwd -U "$run/passwords"
-# For the health check's mosquitto_sub, and whoever publishes from in here.
+# For the health check's mosquitto_sub, and for a client that publishes from inside this container.
 printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" | tee "$run/mosquitto_pub" >"$run/mosquitto_sub"
 cat "$configuration/mosquitto.acl" >"$run/acl"
 cat "$certificate" >"$run/server.pem"

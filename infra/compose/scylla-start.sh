@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs in ScyllaDB's container: adds our superuser and certificate to a copy of scylla.yaml, then starts the image's own entry point on it.
+# Runs in ScyllaDB's container: adds our superuser and certificate to a copy of scylla.yaml, then runs the image's own entry point.
 #
-# A copy of the image's own file, so that all other defaults stay those of its version; and no arguments, because the
-# image hands those through a shell, which would eat the dollar signs of the hash. With this there never is a role
-# cassandra with the password cassandra (up to 2026.1), and there is a superuser at all (from 2026.2).
+# A copy of the image's own file keeps all other defaults of its version. Arguments are no alternative: the image passes them
+# through a shell, which would expand the dollar signs of the hash. With this file there never is a role cassandra with the
+# password cassandra (up to 2026.1), and a superuser always exists (from 2026.2).
 set -eu
 
 original=${SCYLLA_YAML:-/etc/scylla/scylla.yaml}
@@ -15,8 +15,8 @@ certificate=${TLS_CERTIFICATE:-/run/secrets/tls_certificate}
 key=${TLS_KEY:-/run/secrets/tls_key}
 credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 
-# Made anew at every start, readable by all: the server may run as another user than this script. The empty line is for an
-# original that does not end in one.
+# Written at every start, readable by all: the server may run as another user than this script. The empty line ends the last line
+# of an original without a final newline.
 {
   cat "$original"
   echo

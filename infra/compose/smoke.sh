@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts docker-compose.yml, and sees that a measurement goes all its way: from a device to the broker, into the database, and out
-# by HTTP; and with each profile that what it adds does its work. It stays up; `docker compose down` with the same profiles ends it.
+# Starts docker-compose.yml and checks that a measurement passes from a device to the broker, into the database, and out by HTTP.
+# Each profile adds checks of its own services. The containers stay up; `docker compose down` with the same profiles stops them.
 #
-# Commands stand in single quotes: they are run, or printed as they are, with their variables before them.
+# Commands stand in single quotes: the script runs them, or prints them as they are, with their variables before them.
 # shellcheck disable=SC2016
 set -eu
 
@@ -31,7 +31,7 @@ cd "$(dirname "$0")/../.."
 
 for program in docker curl openssl; do
   if ! $dry_run && ! command -v "$program" >/dev/null; then
-    echo "smoke.sh: there is no '$program'. Install it; --help says what else is needed." >&2
+    echo "smoke.sh: there is no '$program'. Install it; --help lists what else is needed." >&2
     exit 66
   fi
 done
@@ -69,7 +69,7 @@ cql='docker compose exec -T scylla cqlsh --credentials=/tmp/cqlsh-credentials -e
 as_reader='printf "header = \"Authorization: Bearer %s\"\n" "$(cat "$secrets/read_token")" | curl -fsS --config -'
 as_admin='printf "user = \"admin:%s\"\n" "$(cat "$secrets/grafana_password")" | curl -fsS --config -'
 
-# measure WHEN: a device publishes, and a reader gets what it published
+# measure WHEN: a device publishes a measurement, and a reader gets it
 measure() {
   step "A device publishes $1" 'value=$(date +%s)
 docker compose exec -T mosquitto env XDG_CONFIG_HOME=/tmp/mosquitto mosquitto_pub -V 5 -q 1 \
@@ -79,9 +79,9 @@ docker compose exec -T mosquitto env XDG_CONFIG_HOME=/tmp/mosquitto mosquitto_pu
 }
 
 step 'Secrets' 'sh infra/compose/init.sh'
-step 'Everything starts, each when what it needs is healthy' 'docker compose up --build --detach --quiet-pull'
-# Only the simulator has no health check; roles and migrate end when they are done.
-eventually 'Every service runs and is healthy, or is done' 'services=$(docker compose config --services) &&
+step 'All services start, each after the services that it needs are healthy' 'docker compose up --build --detach --quiet-pull'
+# Only the simulator has no health check. The services roles and migrate end when they are done.
+eventually 'Every service is healthy or has completed' 'services=$(docker compose config --services) &&
   well=$(docker compose ps --all --format "{{.Service}} {{.State}} {{.Health}} {{.ExitCode}}" | sed -nE \
     -e "s/ running healthy .*//p" -e "s/^(simulator) running .*/\1/p" -e "s/^(roles|migrate) exited +0\$/\1/p") &&
   ! printf "%s\n" "$services" | grep -qvxF "$well"'
@@ -94,25 +94,25 @@ if has cluster; then
     '[ "$('"$cql"' "SELECT rack FROM system.peers" | grep -Eo "rack[0-9]" | sort | xargs)" = "rack2 rack3" ]'
   step 'Every row is on three of them' \
     "$cql"' "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '\''iot'\''" | grep -E "'\''3'\''|rack3"'
-  step 'One node goes' 'docker compose stop scylla-2'
-  measure 'while it is away'
-  step 'It comes back' 'docker compose start scylla-2'
+  step 'One node stops' 'docker compose stop scylla-2'
+  measure 'while the node is down'
+  step 'The node starts again' 'docker compose start scylla-2'
 fi
 
 if has tls; then
   step 'The API shows a certificate of our authority' \
     'curl -fsS --cacert "$secrets/ca.pem" "https://localhost:${HTTPS_PORT:-8443}/healthz"'
-  step 'So does the broker' 'openssl s_client -connect "localhost:${MQTTS_PORT:-8883}" -CAfile "$secrets/ca.pem" \
+  step 'The broker shows one, too' 'openssl s_client -connect "localhost:${MQTTS_PORT:-8883}" -CAfile "$secrets/ca.pem" \
   -verify_return_error -verify_hostname localhost </dev/null >/dev/null'
-  eventually 'What was measured can be read there, from the database by TLS' "$as_reader"' --cacert "$secrets/ca.pem" \
+  eventually 'A reader gets the measurement there, read from the database by TLS' "$as_reader"' --cacert "$secrets/ca.pem" \
   "https://localhost:${HTTPS_PORT:-8443}/api/v1/latest?device=smoke" | grep -F "\"value\":$value"'
 fi
 
 if has monitoring; then
-  eventually 'Prometheus is answered by the API and by the database' '[ "$(curl -fsS --get \
+  eventually 'Prometheus reaches the API and the database' '[ "$(curl -fsS --get \
   --data-urlencode "query=count(count by (job) (up == 1))" \
   "http://127.0.0.1:${PROMETHEUS_PORT:-9090}/api/v1/query" | grep -Eo "\"[0-9]+\"\]")" = "\"2\"]" ]'
-  step 'It has our rules' \
+  step 'Prometheus has our rules' \
     'curl -fsS "http://127.0.0.1:${PROMETHEUS_PORT:-9090}/api/v1/rules" | grep -q MillraceNothingAcknowledged'
   step 'Grafana has our dashboards' \
     "$as_admin"' "http://127.0.0.1:${GRAFANA_PORT:-3000}/api/search?tag=millrace" | grep -q millrace-ingest'

@@ -1,6 +1,6 @@
 /** @import { Child } from './child.js' */
 
-/** What is killed again so soon after it was started again would be once more, in ms. */
+/** A child that is killed again this soon after its restart stays down, in ms. */
 const STEADY_MS = 5000;
 
 /**

@@ -18,7 +18,7 @@ import { shownPath, welcome } from './welcome.js';
 const STOP_WITHIN_MS = 9500;
 
 /**
- * What a run of `npm run dev` is given by its first stage.
+ * Input of a run of `npm run dev`, from its first stage.
  *
  * @typedef {object} Run
  * @property {DevFlags} flags

@@ -1,4 +1,4 @@
-/** What is left for the last part even when those before it took all the time, ms. */
+/** Minimum that the last part gets, even when those before it took all the time, ms. */
 const LEAST_MS = 1000;
 
 /**

@@ -11,7 +11,7 @@ import { checkPorts } from './settings.js';
 /** @import { StatusLine } from '../../common/status-line.js' */
 
 /**
- * What must be right before anything starts: ports, data directory, room on the disk, programs and jars.
+ * Checks and prepares everything that a start needs: ports, data directory, room on the disk, programs and jars.
  *
  * @param {Config} config
  * @param {{ fresh: boolean, line: StatusLine, signal: AbortSignal }} options

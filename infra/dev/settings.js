@@ -54,6 +54,6 @@ export function childEnvironment({ dataDir, http, mqtt }, localEngine) {
     MQTT_PORT: String(mqtt.port),
   };
   if (!localEngine) return common;
-  // What a person has set up for a cluster of theirs does not fit ours; empty means unset.
+  // Settings for another cluster do not fit the local database. Empty means unset.
   return { ...common, CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1', CQL_TLS_CA: '' };
 }

@@ -15,7 +15,7 @@ import { untilReady } from './ready.js';
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, engine: 7000 };
 
 /**
- * What every start needs.
+ * Arguments of every start.
  *
  * @typedef {object} Context
  * @property {Config} config

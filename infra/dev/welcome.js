@@ -4,7 +4,7 @@ import { addresses } from '../../common/addresses.js';
 /** @import { Config } from '../../common/settings/config.js' */
 
 /**
- * What a person wants to know when everything runs.
+ * Text for a person when everything runs: addresses and data directory.
  *
  * @param {Config} config
  * @param {{ root: string, contactPoints: string }} where

@@ -21,7 +21,7 @@ const OPENS = [
   'jdk.management/com.sun.management.internal',
 ];
 
-/** What any of Cassandra's programs needs of the JDK. */
+/** Access to the JDK that all programs of Cassandra need. */
 export const JDK_ACCESS = [
   ...EXPORTS.map((one) => `--add-exports=${one}=ALL-UNNAMED`),
   ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),

@@ -4,7 +4,7 @@ import { storageArgument } from './command.js';
 import { hasArgument } from './processes.js';
 
 /**
- * Who works in a data directory, as the supervisor writes it down. It counts only while one of the two processes lives.
+ * The user of a data directory, as the supervisor records it. A record is valid only while one of the two processes lives.
  *
  * @typedef {object} Holder
  * @property {number} supervisor pid

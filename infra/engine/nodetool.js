@@ -5,7 +5,7 @@ import { JDK_ACCESS, LOGGING } from './command.js';
 
 const run = promisify(execFile);
 
-/** Of what a repair of a large table may print. */
+/** Enough for the output of a repair of a large table. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**

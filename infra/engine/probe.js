@@ -13,7 +13,7 @@ const SUPPORTED = 0x06;
  */
 
 /**
- * Whether a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
+ * Checks if a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
  *
  * @param {Target & { timeoutMs?: number }} target
  * @returns {Promise<boolean>} false on any refusal, other answer or silence

@@ -15,7 +15,7 @@ const PROBE_EVERY_MS = 150;
 /** Boots take 5 to 25 s, of three at once 27 to 53 s; on a machine that is very busy, several times that. */
 const BOOT_MS = 300_000;
 const STOP_WITHIN_MS = 9000;
-/** What the supervisor needs to end after Java has. */
+/** Time for the supervisor to end after Java has ended. */
 const SUPERVISOR_MS = 500;
 
 /**

@@ -32,7 +32,7 @@ ${hasSchema(given)}`,
 }
 
 /**
- * Of the snapshot `$tag`. Manager reads the schema by CQL, and without it the data cannot be restored.
+ * Checks the snapshot `$tag`. Manager reads the schema by CQL, and without it the data cannot be restored.
  *
  * @param {Given} given
  * @returns {string} a command that fails where it is not there

@@ -65,7 +65,7 @@ function byManager(given) {
     isReached,
     here('plans the backup', sctool(...nightly, '--timezone', 'UTC', '--name', name)),
     here(
-      'the first one, now: nobody sees what the night brings',
+      'the first backup, now, so that a failure is seen today',
       sctool('start', '-c', cluster, `backup/${name}`),
     ),
     awaitDone({ ...task, name }),

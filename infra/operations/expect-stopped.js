@@ -20,6 +20,6 @@ await runCommand(async () => {
   if (running.length === 0) return console.log(`No process has a heartbeat in ${where}.`);
   throw new MillraceError(
     'failed',
-    `Processes run in ${where}: ${running.map(describe).join(', ')}. Stop all of them: a packer among them would take hours for packed whose batches are not back yet. One that died counts for half a minute.`,
+    `Processes run in ${where}: ${running.map(describe).join(', ')}. Stop all of them: a running packer would mark hours as packed before their batches are restored. A process that died counts for half a minute.`,
   );
 });

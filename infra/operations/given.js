@@ -6,7 +6,7 @@ import { expectService } from './service.js';
 /** @import { Step } from './plan.js' */
 
 /**
- * What an operation is asked to do: its flags by their names, and what is made of them.
+ * The input of an operation: its flags by their names, and values derived from them.
  *
  * @typedef {object} Known
  * @property {'scylla' | 'cassandra'} engine
@@ -37,7 +37,7 @@ import { expectService } from './service.js';
 /** Flags that several operations take. @satisfies {Record<string, Flag>} */
 const SHARED = {
   engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
-  cluster: { type: 'text', help: 'ScyllaDB: what Manager calls the cluster' },
+  cluster: { type: 'text', help: 'ScyllaDB: name of the cluster in Manager' },
   nodes: { type: 'text', help: 'the nodes, comma-separated, as --reach takes them' },
   reach: {
     type: 'text',
@@ -58,7 +58,7 @@ const SHARED = {
 
 /** Flags of every operation. @satisfies {Record<string, Flag>} */
 const COMMON = {
-  from: { type: 'integer', help: 'goes on with this step: those before it are done', fallback: 1, min: 1 },
+  from: { type: 'integer', help: 'starts with this step; the steps before it are done', fallback: 1, min: 1 },
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
 };
 
@@ -130,7 +130,7 @@ export function expectOther({ need, node }) {
 /** @param {string} command @param {string} flag @param {string | undefined} value */
 function expectSafe(command, flag, value) {
   if (value === undefined || SAFE.test(value)) return;
-  throw usageError(command, [`--${flag}: "${value}" is no name: letters, digits and _ . : @ - are taken`]);
+  throw usageError(command, [`--${flag}: "${value}" is no name: use a-z, A-Z, 0-9 and _ . : @ -`]);
 }
 
 /** @param {Date} now @returns {string} such as 20261122T0200, UTC */

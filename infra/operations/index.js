@@ -31,19 +31,19 @@ const OPERATIONS = {
 
 const HELP = `Usage: ${COMMAND} OPERATION [flags]
 
-Does one of these to a cluster of your own. Each operation answers --help:
+Runs one of these operations on your own cluster. Each answers --help:
 
 ${Object.entries(OPERATIONS)
   .map(([name, { help }]) => `  ${name.padEnd(16)}${help}`)
   .join('\n')}
 
-All of them take --dry-run, which prints the commands that would run, as a script.
+All of them take --dry-run, which prints the commands as a script and runs none.
 
 Examples:
   ${COMMAND} repair --cluster prod --dry-run
   ${COMMAND} upgrade --help`;
 
-// npm run operations: what is done to a cluster of one's own, step by step, from a machine that reaches it.
+// npm run operations: operates your own cluster, step by step, from a machine that reaches it.
 await runCommand(async () => {
   const [name = '', ...argv] = process.argv.slice(2);
   if (name === '--help') throw new MillraceError('help', HELP);

@@ -4,7 +4,7 @@ import { command } from './shell.js';
 
 /** @import { Step } from './plan.js' */
 
-/** Where Medusa looks on every node. What it signs in with at the store is named there, and is on no command line. */
+/** Settings of Medusa on every node. They hold its credentials for the store, so these are on no command line. */
 const SETTINGS = '/etc/medusa/medusa.ini';
 
 /** How Medusa's settings call a store, as a regular expression. @satisfies {Record<string, string>} */

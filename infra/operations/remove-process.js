@@ -5,7 +5,7 @@ import { command } from './shell.js';
 
 /** @satisfies {Operation} */
 export const removeProcess = {
-  help: 'stops an ingest process for good, and settles what the broker still holds for it',
+  help: 'stops an ingest process permanently, and settles what the broker still holds for it',
   examples: ['--node ingest-2 --client-id millrace-2 --dry-run'],
   shared: ['reach', 'stop'],
   flags: {
@@ -16,7 +16,7 @@ export const removeProcess = {
     const id = given.need('client-id');
     const { stop } = given.commands({ stop: 'sudo systemctl disable --now millrace' });
     return [
-      ...(given.node ? [onNode(given.need('node'), 'stops: what it has begun it ends', stop)] : []),
+      ...(given.node ? [onNode(given.need('node'), 'stops after its work in flight', stop)] : []),
       here(
         'settles what waits in its session, and ends the session',
         `${command(`MQTT_CLIENT_ID=${id}`)} npm start -- --drain`,

@@ -47,7 +47,7 @@ export async function byManager(given) {
       name: `millrace-restored-${tag}`,
       words: ['-K', keyspace],
     }),
-    here('tombstones go again as they did: Manager has them kept for the restore', await collected(keyspace)),
+    here('sets tombstone_gc as before: Manager turned it off for the restore', await collected(keyspace)),
   ];
 }
 

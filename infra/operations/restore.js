@@ -11,7 +11,7 @@ import { allStopped } from './stopped.js';
 
 /** @satisfies {Operation} */
 export const restore = {
-  help: 'brings a backup back: into an empty cluster, or, of Cassandra, into a keyspace beside the one in use (a drill)',
+  help: 'restores a backup: into an empty cluster, or (Cassandra) into a second keyspace, for a drill',
   examples: [
     '--cluster prod --nodes a,b,c --location s3:backups --tag sm_20261121020000UTC --dry-run',
     '--engine cassandra --nodes a,b,c --tag 20261121T0200 --into drill',
@@ -48,7 +48,7 @@ function refuseElsewhere({ engine, into, location }) {
   if (into === undefined || (engine === 'cassandra' && location === undefined)) return;
   throw new MillraceError(
     'usage',
-    '--into is for snapshots of Cassandra: Manager and Medusa bring a keyspace back over the one in use. For a drill restore into another cluster.',
+    '--into is for snapshots of Cassandra: Manager and Medusa restore a keyspace over the one in use. For a drill, restore into another cluster.',
   );
 }
 
@@ -86,8 +86,8 @@ function byMedusa(given) {
 }
 
 /**
- * What was acknowledged before the snapshots is in those of a quorum, so no repair has to follow. What is there already
- * stays: samples are only ever added.
+ * Samples acknowledged before the snapshots are in those of a quorum, so no repair has to follow. Existing rows
+ * stay, because samples are only ever added.
  *
  * @param {Given} given
  * @returns {Step[]}

@@ -9,7 +9,7 @@ export function deviceSecrets(given) {
   const accounts = given.need('devices').split(',').filter(Boolean);
   return [
     here(
-      'makes new secrets; the old ones are good no more',
+      'makes new secrets; the old ones stop working',
       command('npm', 'run', '-s', 'credentials', '--', 'rotate', ...accounts, '--file', given.need('file')),
     ),
     ...(given['broker'] ? ofMosquitto(given) : []),
@@ -22,7 +22,7 @@ const ofMosquitto = (given) => [
     'writes the files of Mosquitto',
     command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', given['broker']),
   ),
-  ...(given['deliver'] ? [here('hands them on', given['deliver'])] : []),
+  ...(given['deliver'] ? [here('delivers them', given['deliver'])] : []),
   ...given
     .need('nodes')
     .map((node) => onNode(node, 'Mosquitto reads them', 'sudo systemctl reload mosquitto')),

@@ -18,7 +18,7 @@ export const rotate = {
     file: { type: 'text', help: 'holds the secret here; of devices: new ones are added to it' },
     'migrate-file': { type: 'text', help: 'with serve: holds the password of the other role, which stays' },
     'serve-file': { type: 'text', help: 'with migrate: the same' },
-    tell: { type: 'text', help: 'with broker: command that has it take what --file then holds' },
+    tell: { type: 'text', help: 'with broker: command that makes the broker read the new --file' },
     deliver: {
       type: 'text',
       help: "command that puts the file where the processes read it; 'true' where they read this very file",
@@ -47,7 +47,7 @@ export const rotate = {
   },
 };
 
-/** Whoever checks a secret is told of it before those who show it read it. @satisfies {Record<string, (given: Given) => Step[]>} */
+/** A new secret reaches the process that checks it before the processes that send it. @satisfies {Record<string, (given: Given) => Step[]>} */
 const PLANS = {
   serve: (given) => [
     made(given),
@@ -55,7 +55,7 @@ const PLANS = {
     placed(given),
     ...handedOn(given),
   ],
-  // No process has it: the next npm run migrate does.
+  // No process uses it. The next npm run migrate does.
   migrate: (given) => [
     made(given),
     ...inDatabase(given, 'migrate', given.need('serve-file')),
@@ -65,7 +65,7 @@ const PLANS = {
   broker: (given) => [
     made(given),
     placed(given),
-    here('tells the broker', given.need('tell')),
+    here('makes the broker read it', given.need('tell')),
     ...handedOn(given),
   ],
   token: (given) => inFile(given),
@@ -73,7 +73,7 @@ const PLANS = {
   devices: deviceSecrets,
 };
 
-/** What only the processes themselves read. @param {Given} given @returns {Step[]} */
+/** A secret that only the processes themselves read. @param {Given} given @returns {Step[]} */
 const inFile = (given) => [made(given), placed(given), ...handedOn(given)];
 
 /** @param {Given} given */
@@ -86,7 +86,7 @@ const made = (given) =>
     `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
   );
 
-/** What is written over stays the same file, with its owner and rights, and is not emptied where this was done before. @param {Given} given */
+/** Writes into the existing file, which keeps its owner and permissions. A second run does not empty it. @param {Given} given */
 const replaced = (given) => {
   const next = quote(fresh(given));
   return `test -s ${next} && cat ${next} >${quote(given.need('file'))} && rm ${next}`;
@@ -99,8 +99,8 @@ const delivered = (given) => here('puts it where the processes read it', given.n
 const placed = (given) => here('puts it in the place of the old one', replaced(given));
 
 /**
- * Connections that are open stay good; what connects between this and its restart is refused. A process that starts with a
- * password that is not good ends for good, and nodes know the old one for some seconds more: so it is tried before.
+ * Open connections keep working; a process that connects between this step and its restart is refused. A process that starts with a
+ * wrong password ends and stays down. Nodes accept the old one for some seconds more, so a step tries the new one first.
  *
  * @param {Given} given
  * @param {'serve' | 'migrate'} duty
@@ -113,21 +113,21 @@ function inDatabase(given, duty, otherFile) {
   const asRole = command(`CQL_USERNAME=millrace_${duty}`, `CQL_PASSWORD_FILE=${fresh(given)}`);
   return [
     here(
-      'tells the database, as CQL_USERNAME, which has to be a superuser',
+      'sets it in the database, as CQL_USERNAME, which has to be a superuser',
       command('npm', 'run', '-s', 'roles', '--', ...files),
     ),
     here(
       'waits until the database takes it',
       until(`CQL_PASSWORD='' ${asRole} node infra/operations/alter.js`, {
         within: given.within,
-        late: 'the database does not take it: no process has it yet, and the old one is good no more.',
+        late: 'the database does not accept it: no process has it yet, and the old one no longer works.',
       }),
     ),
   ];
 }
 
 /**
- * A process that starts with the old one is refused for good: so nothing is begun where nobody says how the new one gets there.
+ * A process that starts with the old secret is refused and ends. So the plan requires a command that delivers the new one.
  *
  * @param {Given} given
  * @returns {Step[]}
@@ -140,13 +140,13 @@ function handedOn(given) {
 /** @param {Given} given @returns {Step[]} one after the other: the others serve */
 const restarted = (given) =>
   given.need('nodes').flatMap((node) => [
-    onNode(node, 'starts anew, and reads it', given['restart']),
+    onNode(node, 'restarts and reads it', given['restart']),
     onNode(
       node,
       'waits until it serves, or this goes no further',
       until(command('curl', '-fsS', '-o', '/dev/null', given['ready']), {
         within: given.within,
-        late: 'it does not serve: look at its log. The processes on nodes after this one run on, with what they have.',
+        late: 'it does not serve: look at its log. The processes on the nodes after this one keep running with what they have.',
       }),
     ),
   ]);

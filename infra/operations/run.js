@@ -10,7 +10,7 @@ import { commandLine } from './plan.js';
 const SHOWN_EVERY_MS = 1000;
 
 /**
- * Runs a plan's steps one after the other, and shows how it goes. What the steps print is passed on.
+ * Runs a plan's steps one after the other, and shows the progress. Prints the output of the steps.
  *
  * @param {Step[]} steps
  * @param {object} options
@@ -37,7 +37,7 @@ export async function runPlan(steps, { reach, from, again, line }) {
     if (code !== 0) {
       throw new MillraceError(
         'failed',
-        `Step ${title} failed (${code}). What came before it is done. When the cause is mended, go on with the same command and ${again}--from ${number}.${step.ifItFails ? `\n${step.ifItFails}` : ''}`,
+        `Step ${title} failed (${code}). The steps before it are done. Fix the cause, then go on with the same command and ${again}--from ${number}.${step.ifItFails ? `\n${step.ifItFails}` : ''}`,
       );
     }
     line.print(`${title}: done in ${seconds()} s`);

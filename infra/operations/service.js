@@ -7,7 +7,7 @@ export const SERVICE = {
 };
 
 /**
- * Pods are stopped and started by what keeps them; compose.sh stops and starts the container.
+ * The Kubernetes operator stops and starts pods. compose.sh stops and starts the container.
  *
  * @param {string} reach
  * @throws {MillraceError} `usage`
@@ -16,7 +16,7 @@ export function expectService(reach) {
   if (!/\bkubernetes\.sh\b/.test(reach)) return;
   throw new MillraceError(
     'usage',
-    'A pod is stopped and started by what keeps it, not from here: change its ScyllaCluster (infra/kubernetes/README.md), or say how by --stop and --start.',
+    'The operator stops and starts a pod, not this command: change its ScyllaCluster (infra/kubernetes/README.md), or set --stop and --start.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** What a POSIX shell takes as one word without quotes. */
+/** Words that a POSIX shell takes as one without quotes. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** @param {string} word @returns {string} as a POSIX shell reads it back */

@@ -2,7 +2,7 @@ import { here } from './plan.js';
 import { command } from './shell.js';
 
 /**
- * Samples may come in any order, but a packer that runs meanwhile marks hours as packed that are not back yet, for good.
+ * Samples may come in any order, but a running packer would mark hours as packed before their samples are restored. That is permanent.
  *
  * @param {string} keyspace
  */

@@ -69,7 +69,7 @@ export const printSeed = (viewer, given, id) =>
     `${whose(id)}
 address=$(nodetool status | awk -v id="$id" '{for (i = 3; i <= NF; i++) if ($i == id) print $2}')
 if [ -n "$address" ] && grep -E "^[ -]*seeds:" ${configOf(given)} | grep -qwF "$address"; then
-  echo "$address is a seed: name another in its place, in the settings of all nodes, before one of them starts anew."
+  echo "$address is a seed: name another in its place, in the settings of all nodes, before one of them restarts."
 fi`,
   );
 
@@ -80,7 +80,7 @@ export const expectOtherSeeds = (node, given) =>
     'its seeds are others, or this goes no further',
     `address=$(tr -d "\\"'" <${configOf(given)} | sed -n "s/^listen_address: *\\([^ #]*\\).*/\\1/p")
 [ "$address" != localhost ] || address=127.0.0.1
-seeds=$(grep -E "^[ -]*seeds:" ${configOf(given)}) || { echo "It has no seeds in ${configOf(given)}; --config says where they are." >&2; exit 1; }
+seeds=$(grep -E "^[ -]*seeds:" ${configOf(given)}) || { echo "It has no seeds in ${configOf(given)}; set --config to the file that has them." >&2; exit 1; }
 echo "$seeds"
 if [ -n "$address" ] && echo "$seeds" | grep -qwF "$address"; then
   echo "It is its own seed, and would not fetch its share: name others." >&2

@@ -71,7 +71,7 @@ function upgraded(node, given, install) {
 const expectVersion = (said, to) => `said=$(${said})
 case $said in
   ${to} | ${to}-*) echo "$said" ;;
-  *) echo "It says \\"$said\\", not ${to}: look at what was installed before you go on." >&2; exit 1 ;;
+  *) echo "It runs \\"$said\\", not ${to}: check the installed version before you go on." >&2; exit 1 ;;
 esac`;
 
 /**
@@ -96,5 +96,5 @@ const rewrite = (given) =>
   given
     .need('nodes')
     .map((node) =>
-      onNode(node, 'writes its files anew', command('nodetool', 'upgradesstables', given.keyspace)),
+      onNode(node, 'rewrites all its files', command('nodetool', 'upgradesstables', given.keyspace)),
     );

@@ -5,7 +5,7 @@ import sys
 
 import hcl2
 
-# Blocks keep their mark `__is_block__`, which tells them from maps.
+# Blocks keep the key `__is_block__`, which distinguishes them from maps.
 OPTIONS = hcl2.SerializationOptions(with_comments=False, strip_string_quotes=True)
 
 

@@ -32,7 +32,7 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
 export async function makeCertificates({ openssl, out, hosts, name, renew }) {
   const wanted = hosts === undefined ? null : alternativeNames(hosts);
   if (name === 'ca' || !/^[\w.-]+$/.test(name)) {
-    throw new MillraceError('usage', '--name takes letters, digits, dots and dashes, and is not "ca".');
+    throw new MillraceError('usage', '--name takes a-z, A-Z, 0-9, _, dots and dashes, and is not "ca".');
   }
   await mkdir(out, { recursive: true });
   const place = (/** @type {string} */ base) => ({

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 
 const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9][a-z0-9-]{0,62})*$/i;
 
-/** What a development machine is called by its own programs. */
+/** Names and addresses of a development machine for its own programs. */
 export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
 
 /**

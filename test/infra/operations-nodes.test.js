@@ -29,7 +29,7 @@ test('nothing is begun while a node is away, and the step is named from which it
 });
 
 test.each([
-  ['another version runs', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', 'It says "2026.1.7'],
+  ['another version runs', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', 'It runs "2026.1.7'],
   [
     'the nodes have two schemas',
     { running: '2026.1.6', schemas: ['86afa796: [10.0.0.1]', '9c1f0d2e: [10.0.0.2]'] },

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a script in the database's container of a pod: kubernetes.sh POD SCRIPT. NAMESPACE (scylla) and CONTAINER (scylla) say where.
+# Runs a script in the database's container of a pod: kubernetes.sh POD SCRIPT. NAMESPACE and CONTAINER (default scylla) select it.
 set -eu
 case "${1:---help}" in
   --help) echo "usage: sh infra/operations/reach/kubernetes.sh POD SCRIPT, for npm run operations -- ... --reach" && exit ;;

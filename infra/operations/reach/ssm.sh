@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a script as root on an EC2 instance by Systems Manager, without a way in of its own: ssm.sh INSTANCE SCRIPT. What the script
-# prints comes when it has ended, and of that the first 24,000 characters. AWS_PROFILE and AWS_REGION say where.
+# Runs a script as root on an EC2 instance by Systems Manager, without an open inbound port: ssm.sh INSTANCE SCRIPT. When the script
+# has ended, prints the first 24,000 characters of its output. AWS_PROFILE and AWS_REGION select account and region.
 set -eu
 usage='usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach'
 case "${1:-}" in

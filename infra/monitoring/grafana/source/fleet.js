@@ -1,6 +1,6 @@
 import { dashboard } from './dashboard.js';
 
-/** What the fleet sends, and what of it arrives: for the operator of the devices. */
+/** The data of the fleet, sent and stored: for the operator of the devices. */
 export const fleet = dashboard({
   uid: 'millrace-fleet',
   title: 'Millrace: fleet',
