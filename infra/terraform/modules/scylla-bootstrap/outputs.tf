@@ -4,7 +4,7 @@ output "region" {
 }
 
 output "datacenter" {
-  description = "Name of the datacenter, as Ec2Snitch derives it."
+  description = "Name of the data center, as Ec2Snitch derives it."
   value       = local.datacenter
 }
 

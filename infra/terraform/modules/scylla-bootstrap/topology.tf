@@ -1,5 +1,5 @@
 # Names as Ec2Snitch derives them (ScyllaDB, locator/ec2_snitch.cc). The rack is the part of the zone after the last dash. The
-# datacenter is the region, without "-1" where the number of the region ends in 1. So us-east-1a is us-east and 1a, and
+# data center is the region, without "-1" where the number of the region ends in 1. So us-east-1a is us-east and 1a, and
 # us-west-2b is us-west-2 and 2b.
 locals {
   zones  = sort(keys(var.zones))

@@ -10,7 +10,7 @@ variable "keyspace" {
 }
 
 variable "replication_factor" {
-  description = "Copies of each partition in this datacenter."
+  description = "Copies of each partition in this data center."
   type        = number
   default     = 3
 

@@ -19,7 +19,7 @@ variable "zones" {
 
   validation {
     condition     = length(distinct([for zone in keys(var.zones) : substr(zone, 0, length(zone) - 1)])) == 1
-    error_message = "zones must be of one region. Each region is its own datacenter, and this module describes one."
+    error_message = "zones must be of one region. Each region is its own data center, and this module describes one."
   }
 
   validation {
