@@ -1,17 +1,17 @@
 #!/bin/sh
-# Takes the last ingest process away for good: ends its pod, then empties and ends its session at the broker.
+# Removes the last ingest process: ends its pod, then drains and ends its session at the broker.
 #
-# A session left behind goes on getting its share of the messages, which nobody takes. The autoscaler cannot know that, and only adds.
-# So the StatefulSet carries a mark, whose session is to be ended, until it is: a run after one that failed finishes that first.
+# The broker keeps giving an abandoned session its share of the messages, and nobody reads them. The autoscaler does not know that,
+# so it only adds processes. An annotation on the StatefulSet names the session to end. After a failure the next run finishes it.
 set -eu
 
 usage() {
   echo "usage: sh infra/kubernetes/scale-in.sh [--dry-run] [--within SECONDS]"
   echo
-  echo "  --dry-run         prints the commands, and does nothing"
-  echo "  --within SECONDS  how long the pod may take to end, and then the session to be empty; default: 900"
+  echo "  --dry-run         prints the commands and runs none"
+  echo "  --within SECONDS  limit for the end of the pod, and again for the drain of its session (default: 900)"
   echo
-  echo "Where an earlier run did not come to its end, finishes the process which that one took away, and takes no other."
+  echo "If an earlier run failed, this run finishes the process that it removed, and removes no other."
 }
 
 namespace=millrace
@@ -32,7 +32,7 @@ case "$within" in
 esac
 
 here=$(dirname "$0")
-say() { echo "scale-in.sh: $*" >&2; }
+log() { echo "scale-in.sh: $*" >&2; }
 get() { kubectl --namespace "$namespace" get "$@"; }
 
 # shown COMMAND...: prints the command, and runs it unless --dry-run
@@ -42,17 +42,17 @@ shown() {
 }
 change() { shown kubectl --namespace "$namespace" "$@"; }
 
-# What else is at the job's true conditions: Complete, Failed, or nothing while it runs or is not there.
+# conditions: prints the true conditions of the job: Complete or Failed, or nothing while it runs or does not exist
 conditions() {
   get "job/$job" --ignore-not-found --output 'jsonpath={.status.conditions[?(@.status=="True")].type}'
 }
 
 trap 'exit 130' INT TERM
 unfinished() {
-  say "the session of $pod is not ended, and goes on getting a share that nobody takes. What went wrong:"
-  say "  kubectl --namespace $namespace describe pod/$pod; kubectl --namespace $namespace logs job/$job"
-  say "then run this again: it finishes $pod before it takes another away. Or bring it back, to take what waits for it:"
-  say "  kubectl --namespace $namespace scale statefulset/millrace-ingest --replicas=$((last + 1))"
+  log "the session of $pod is not ended: it still gets a share of the messages, which nobody reads. Look for the cause:"
+  log "  kubectl --namespace $namespace describe pod/$pod; kubectl --namespace $namespace logs job/$job"
+  log "then run this again: it finishes $pod before it removes another. Or bring the pod back to read the waiting messages:"
+  log "  kubectl --namespace $namespace scale statefulset/millrace-ingest --replicas=$((last + 1))"
 }
 
 state=$(get statefulset/millrace-ingest --output "jsonpath={.spec.replicas} {.metadata.annotations.$mark}")
@@ -61,7 +61,7 @@ marked=${state#* }
 if [ -n "$marked" ] && [ "$replicas" -le "$marked" ]; then
   last=$marked
 else
-  # Without a mark; or with that of a process which was brought back.
+  # There is no mark, or its process was brought back.
   last=$((replicas - 1))
   marked=
 fi
@@ -69,7 +69,7 @@ pod=millrace-ingest-$last
 job=millrace-drain-$last
 
 if [ -n "$marked" ]; then
-  say "an earlier run took $pod away and did not come to its end: this one finishes it, and takes no other away"
+  log "an earlier run removed $pod and failed: this run finishes it and removes no other"
   trap unfinished EXIT
   case " $(conditions) " in
     *" Failed "*) change delete "job/$job" ;;
@@ -77,14 +77,14 @@ if [ -n "$marked" ]; then
 else
   least=$(get horizontalpodautoscaler/millrace-ingest --ignore-not-found --output 'jsonpath={.spec.minReplicas}')
   if [ "$last" -lt "${least:-1}" ]; then
-    say "there are $replicas, and ${least:-1} is the least (minReplicas in base/autoscaling.yaml)"
+    log "there are $replicas, and the minimum is ${least:-1} (minReplicas in base/autoscaling.yaml)"
     exit 1
   fi
-  # A job of that name is of an earlier time. From the mark on, it is this one's.
+  # A job of that name is left from an earlier run. Once the mark is set, the job belongs to this run.
   change delete "job/$job" --ignore-not-found
   change annotate statefulset/millrace-ingest --overwrite "$mark=$last"
   if ! change scale statefulset/millrace-ingest --current-replicas="$replicas" --replicas="$last"; then
-    say "nothing was taken away: run this again"
+    log "nothing was taken away: run this again"
     exit 1
   fi
   [ -n "$dry_run" ] || trap unfinished EXIT
@@ -102,7 +102,7 @@ if [ -z "$dry_run" ]; then
       *" Failed "*) exit 1 ;;
     esac
     if [ "$waited" -ge "$within" ]; then
-      say "$job still runs after $within s"
+      log "$job still runs after $within s"
       exit 1
     fi
     sleep 5
@@ -111,4 +111,4 @@ if [ -z "$dry_run" ]; then
 fi
 change annotate statefulset/millrace-ingest "$mark-"
 trap - EXIT
-[ -n "$dry_run" ] || say "$pod is gone, and its session is ended: $last ingest processes"
+[ -n "$dry_run" ] || log "$pod and its session are ended: $last ingest processes remain"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the agent of ScyllaDB Manager on a node, or its newer version, and gives it its token: from Parameter Store, by the
-# node's own rights, so that the token is in no user data and in no command. For root; may be run again at any time.
+# Installs or updates the agent of ScyllaDB Manager on a node and writes its token. The node reads the token from Parameter Store
+# with its own permissions, so no user data and no command holds it. Run it as root. A second run is safe.
 set -eu
 usage='usage: SOURCE=address VERSION=3.x.y TOKEN=parameter REGION=region LOCATION=s3:bucket sh manager-agent.sh
-SOURCE is the list of packages that the documentation of ScyllaDB Manager names for Ubuntu.'
+SOURCE is the address of the package list for Ubuntu in the documentation of ScyllaDB Manager.'
 case "${1:-}" in
   --help) echo "$usage" && exit ;;
 esac
@@ -17,10 +17,10 @@ gpg --homedir /tmp --no-default-keyring --keyring /etc/apt/keyrings/scylladb.gpg
   --keyserver hkps://keyserver.ubuntu.com --recv-keys a43e06657bac99e3
 curl -fsSL -o /etc/apt/sources.list.d/scylla-manager.list "$SOURCE"
 apt-get update
-# The file below is the package's, too: a newer one would ask whose is to stay, and fail without an answer.
+# The package owns the file below, too. Without this option a newer package would ask which version to keep, and fail.
 apt-get install -y -o Dpkg::Options::=--force-confold "scylla-manager-agent=$VERSION*" python3-boto3
 
-# The agent runs as scylla-manager, and nobody else reads it.
+# The agent runs as scylla-manager. No other account may read the file.
 umask 027
 python3 - "$TOKEN" "$REGION" >"$config.new" <<'PYTHON'
 import json, sys

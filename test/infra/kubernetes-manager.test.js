@@ -63,7 +63,7 @@ test('--dry-run prints the commands, and does nothing', async () => {
 
 test('is told by the page after the job that makes the role, and before the first look', () => {
   const page = readFileSync(`${KUBERNETES}/README.md`, 'utf8');
-  const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Look.**'];
+  const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Open the'];
   const places = steps.map((text) => page.indexOf(text));
   expect(places).toEqual([...places].sort((a, b) => a - b));
   expect(places[0]).toBeGreaterThan(0);

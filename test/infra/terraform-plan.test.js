@@ -109,7 +109,7 @@ test('what is put out is what the application and its operators need', async () 
   for (const node of Object.values(outputs['nodes'])) expect(node.instance_id).toEqual(expect.any(String));
   expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
   expect(outputs['manager_agent_token']).toBe('/millrace/manager-agent-token');
-  expect(outputs['licence']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
+  expect(outputs['license']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
 });
 
 test('nodes with TLS are named by their port for it, and no password goes there without', async () => {
@@ -121,7 +121,7 @@ test('nodes with TLS are named by their port for it, and no password goes there 
 });
 
 test('more nodes are added, and nothing that is there is touched', async () => {
-  const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'licence=commercial');
+  const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'license=commercial');
   expect(create?.sort()).toEqual(['1a-1', '1b-1', '1c-1'].map((key) => `aws_instance__other["${key}"]`));
   expect(kept?.length).toBeGreaterThan(50);
   expect(others).toEqual({});

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Hands the application what it needs for ScyllaDB's port with TLS, which overlays/tls connects to: the authority of its certificates, and
-# a certificate to show, both made by the operator in the cluster's namespace. A pod mounts only what is in its own.
+# Copies the files for the TLS port of ScyllaDB, which overlays/tls uses, to the namespace of the application: the authority and a
+# client certificate. The operator makes both in the namespace of the cluster, and a pod mounts only secrets of its own namespace.
 #
-# The operator makes another client's certificate after eight of its ten years: run this again then, or when the cluster was made anew.
+# The operator renews the client certificate after eight of its ten years. Run this then, and after the cluster was recreated.
 set -euo pipefail
 
 usage() {
   echo "usage: bash infra/kubernetes/scylla/client-certificate.sh [--dry-run]"
   echo
-  echo "  --dry-run  prints the commands, and does nothing"
+  echo "  --dry-run  prints the commands and runs none"
 }
 
 dry_run=
@@ -28,13 +28,13 @@ umask 077
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 
-# take FILE RESOURCE TEMPLATE: writes what the template finds in the resource to the file
+# take FILE RESOURCE TEMPLATE: writes the output of the template on the resource to the file
 take() {
   echo "+ kubectl --namespace scylla get $2 --output go-template='$3' >$1"
   [ -z "$dry_run" ] || return 0
   kubectl --namespace scylla get "$2" --output "go-template=$3" >"$files/$1" ||
     fail "the operator has made no $2 yet: is the ScyllaCluster available?"
-  grep -q '^-----BEGIN ' "$files/$1" || fail "$2 does not hold what was looked for: $3"
+  grep -q '^-----BEGIN ' "$files/$1" || fail "$2 does not hold a PEM text at $3"
 }
 
 take ca.crt configmap/millrace-local-serving-ca '{{index .data "ca-bundle.crt"}}'

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what the resources of this directory are for: cert-manager, prometheus-operator and scylla-operator, then on the nodes for
-# ScyllaDB their disks, the driver of local volumes and Scylla Manager. Each is ready before the next; run again it changes nothing.
+# Installs cert-manager, prometheus-operator and scylla-operator. Then prepares the disks of the nodes for ScyllaDB and installs the
+# driver of local volumes and Scylla Manager. Each part is ready before the next starts. A second run changes nothing.
 set -euo pipefail
 
 usage() {
   echo "usage: bash infra/kubernetes/scylla/install.sh [--dry-run] [--operators-only]"
   echo
-  echo "  --dry-run         prints the commands, and does nothing"
-  echo "  --operators-only  ends before the nodes: enough for a Kubernetes to know all resources"
+  echo "  --dry-run         prints the commands and runs none"
+  echo "  --operators-only  stops before the nodes: enough for Kubernetes to know all resources"
   echo
-  echo "Needs kubectl and curl. First label and taint the nodes for ScyllaDB, and change node-config.yaml to their disks."
+  echo "Needs kubectl and curl. First label and taint the nodes for ScyllaDB, and adapt node-config.yaml to their disks."
 }
 
 dry_run=
@@ -42,7 +42,7 @@ shown() {
 apply() { shown kubectl apply --server-side "$@"; }
 established() { shown kubectl wait --timeout=1m --for=condition=established "$@"; }
 rolled_out() { shown kubectl --namespace "$1" rollout status --timeout=10m "$2"; }
-# The three conditions that the operator's own guides wait for.
+# The three conditions that the guides of the operator wait for.
 reconciled() {
   shown kubectl --namespace "$1" wait --timeout=10m --for=condition=Progressing=False "$2"
   shown kubectl --namespace "$1" wait --timeout=10m --for=condition=Degraded=False "$2"
@@ -58,14 +58,14 @@ done
 apply --filename "$operator/examples/third-party/prometheus-operator.yaml"
 established crd/servicemonitors.monitoring.coreos.com crd/prometheusrules.monitoring.coreos.com
 
-# Its manifest names a tag that moves, for its own image and for the one that it puts beside each ScyllaDB: both have to be one version.
+# The manifest names a moving tag twice: for the operator and for the sidecar of each ScyllaDB. Both must be the same version.
 pin="s#\\(scylladb/scylla-operator\\):[^\"[:space:]]*#\\1:$version#"
 echo "+ curl -fsSL $operator/deploy/operator.yaml | sed '$pin' | kubectl --namespace scylla-operator apply --server-side --filename -"
 if [ -z "$dry_run" ]; then
   manifest=$(curl -fsSL "$operator/deploy/operator.yaml" | sed "$pin") || fail "could not fetch $operator/deploy/operator.yaml"
   case "$manifest" in
     *"scylladb/scylla-operator:$version"*"scylladb/scylla-operator:$version"*) ;;
-    *) fail "$operator/deploy/operator.yaml does not name its image twice, and was not applied: look how it is to be pinned" ;;
+    *) fail "$operator/deploy/operator.yaml does not name its image twice, so it was not applied: find out how to pin its version" ;;
   esac
   kubectl --namespace scylla-operator apply --server-side --filename - <<<"$manifest"
 fi
@@ -77,7 +77,7 @@ rolled_out scylla-operator deployment/webhook-server
 if [ -z "$dry_run" ] && [ -z "$(kubectl get nodes --selector scylla.scylladb.com/node-type=scylla --output name)" ]; then
   fail "no node has the label scylla.scylladb.com/node-type=scylla: label and taint the nodes for ScyllaDB, then run this again"
 fi
-# As kubectl apply -k infra/kubernetes/scylla will.
+# The same file as in kubectl apply -k infra/kubernetes/scylla.
 shown kubectl apply --filename "$here/node-config.yaml"
 reconciled scylla-operator nodeconfigs.scylla.scylladb.com/millrace
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Tells Scylla Manager the role by which it reads the schema, and which infra/kubernetes/jobs/roles has made: the operator tells it none.
-# A database with passwords is not backed up without. Run it again after a new password, or where Manager was made anew.
+# Gives Scylla Manager the role that infra/kubernetes/jobs/roles creates for it. Manager reads the schema with that role, and cannot
+# back up a database with passwords otherwise. Run this after each new password and after Manager was recreated.
 set -euo pipefail
 
 usage() {
   echo "usage: bash infra/kubernetes/scylla/manager-credentials.sh [--dry-run] [--password-file FILE]"
   echo
-  echo "  --dry-run             prints the commands, and does nothing"
-  echo "  --password-file FILE  of the role millrace_manager; default: infra/kubernetes/secrets/files/cql_manager_password"
+  echo "  --dry-run             prints the commands and runs none"
+  echo "  --password-file FILE  password of millrace_manager; default: infra/kubernetes/secrets/files/cql_manager_password"
 }
 
 dry_run=
@@ -28,15 +28,15 @@ fail() {
 }
 
 manager=(kubectl --namespace scylla-manager exec -i deployment/scylla-manager --)
-# sctool takes a password on its command line and no other way: so on that of its own pod, and on none here.
+# sctool takes a password only as an argument, so it appears on the command line in the pod, and on none here.
 # shellcheck disable=SC2016
-tell='password=$(cat); exec sctool cluster update -c scylla/millrace --username millrace_manager --password "$password"'
+update='password=$(cat); exec sctool cluster update -c scylla/millrace --username millrace_manager --password "$password"'
 
-printf '+ %s sh -c %q <%q\n' "${manager[*]}" "$tell" "$password_file"
+printf '+ %s sh -c %q <%q\n' "${manager[*]}" "$update" "$password_file"
 if [ -z "$dry_run" ]; then
   [ -s "$password_file" ] || fail "$password_file must hold the password of the role millrace_manager"
-  "${manager[@]}" sh -c "$tell" <"$password_file" ||
-    fail "Scylla Manager did not take it; it knows the cluster soon after that is available: run this again"
+  "${manager[@]}" sh -c "$update" <"$password_file" ||
+    fail "Scylla Manager did not take it: it may not know the cluster yet. Wait a moment and run this again"
 fi
 
 echo "+ ${manager[*]} sctool cluster list"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Writes random secrets for the kustomization beside it to files/, once: a file that is there is kept.
+# Writes random secrets to files/ in this directory, for the kustomization here. It keeps a file that exists.
 #
-# The files are the only copy outside the cluster: keep them where your other secrets are, or take them away once they are applied.
+# The files are the only copy outside the cluster. Keep them with your other secrets, or delete them after you applied them.
 set -eu
 
 usage() {
   echo "usage: sh infra/kubernetes/secrets/make.sh [DIRECTORY]"
   echo
-  echo "Writes what is missing to DIRECTORY (default: files/ beside this script), which only you can read."
+  echo "Writes the missing secrets to DIRECTORY (default: files/ in the directory of this script). Only you can read them."
   echo "Then: kubectl apply -k infra/kubernetes/secrets"
 }
 
@@ -34,7 +34,7 @@ fi
 umask 077
 mkdir -p "$directory"
 
-# write NAME: puts standard input into the file NAME, whole or not at all
+# write NAME: writes standard input to the file NAME, completely or not at all
 write() {
   cat >"$directory/.$1"
   mv "$directory/.$1" "$directory/$1"
@@ -50,7 +50,7 @@ for name in api_token read_tokens cursor_secret cql_password cql_migrate_passwor
   fi
 done
 
-# ScyllaDB takes the password of its first superuser as a hash in scylla.yaml, on its first start only.
+# ScyllaDB reads the password hash of its first superuser from scylla.yaml, on its first start only.
 if [ -e "$directory/scylla.yaml" ]; then
   echo "kept     $directory/scylla.yaml"
 else

@@ -40,7 +40,7 @@ test('Rules: each one: has a source, a unit and a label', () => {
 
 test('the nodes are those that the tests of Terraform calculate with, and the free limits are the same', () => {
   expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
-  const license = read('infra/terraform/modules/scylla-bootstrap/licence.tf');
+  const license = read('infra/terraform/modules/scylla-bootstrap/license.tf');
   expect(license).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
   expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
 });

@@ -18,14 +18,14 @@ module "database" {
   source = "../../modules/aws-ec2"
 
   name                      = var.name
-  zones                     = [for letter in var.zone_letters : "${var.region}${letter}"]
+  zones                     = [for suffix in var.zone_suffixes : "${var.region}${suffix}"]
   ami                       = var.ami
   instance_type             = var.instance_type
   nodes_per_zone            = var.nodes_per_zone
   seed_address              = var.seed_address
   scylla_yaml               = var.scylla_yaml
   superuser_salted_password = var.superuser_salted_password
-  licence                   = var.licence
+  license                   = var.license
   client_cidr_blocks        = var.client_cidr_blocks
   backup_bucket             = var.backup_bucket
   monitoring_ami            = var.monitoring_ami

@@ -4,12 +4,12 @@ output "database_env" {
 }
 
 output "nodes" {
-  description = "Each node: zone, rack, address, and its instance."
+  description = "Zone, rack, address and instance id of each node."
   value       = module.database.nodes
 }
 
 output "instance_ids" {
-  description = "All nodes as npm run operations takes them."
+  description = "Instance ids of all nodes, for npm run operations --nodes."
   value       = join(",", [for node in values(module.database.nodes) : node.instance_id])
 }
 
@@ -43,7 +43,7 @@ output "prometheus_targets" {
   value       = module.database.prometheus_targets
 }
 
-output "licence" {
-  description = "What ScyllaDB's licence counts."
-  value       = module.database.licence
+output "license" {
+  description = "vCPUs and storage that count towards ScyllaDB's license."
+  value       = module.database.license
 }

@@ -9,8 +9,8 @@ variable "region" {
   type        = string
 }
 
-variable "zone_letters" {
-  description = "Three zones of the region that have the instance type."
+variable "zone_suffixes" {
+  description = "Last characters of three zones of the region that have the instance type."
   type        = list(string)
   default     = ["a", "b", "c"]
 }
@@ -21,7 +21,7 @@ variable "ami" {
 }
 
 variable "instance_type" {
-  description = "Instance type of a node; npm run size says how much is needed."
+  description = "Instance type of a node. npm run size calculates how much you need."
   type        = string
   default     = "i7i.2xlarge"
 }
@@ -33,31 +33,31 @@ variable "nodes_per_zone" {
 }
 
 variable "seed_address" {
-  description = "Address of a living node through which new nodes join, once the first one is gone."
+  description = "Address of a running node through which new nodes join when the first one is lost."
   type        = string
   default     = null
 }
 
 variable "scylla_yaml" {
-  description = "Further settings of scylla.yaml, for nodes that are made from now on."
+  description = "Further settings of scylla.yaml for new nodes."
   type        = any
   default     = {}
 }
 
 variable "superuser_salted_password" {
-  description = "Hash of the superuser's password. It belongs into secret.auto.tfvars, which git ignores, not on the command line."
+  description = "Hash of the superuser's password. Put it into secret.auto.tfvars, which git ignores, not on the command line."
   type        = string
   sensitive   = true
 }
 
-variable "licence" {
+variable "license" {
   description = "free or commercial."
   type        = string
   default     = "free"
 }
 
 variable "client_cidr_blocks" {
-  description = "Networks of the application outside this one."
+  description = "Client networks outside the VPC."
   type        = set(string)
   default     = []
 }

@@ -10,6 +10,6 @@ output "superuser_password" {
 }
 
 output "cql_ca" {
-  description = "For a file that CQL_TLS_CA names. Empty: the cluster has no TLS, and the setting stays unset."
+  description = "For a file that CQL_TLS_CA names. Empty when the cluster has no TLS; then leave the setting unset."
   value       = module.database.files.CQL_TLS_CA == null ? "" : module.database.files.CQL_TLS_CA
 }

@@ -10,7 +10,7 @@ variable "region" {
 }
 
 variable "node_type" {
-  description = "Instance type of a node; npm run size says how much is needed."
+  description = "Instance type of a node. npm run size calculates how much you need."
   type        = string
   default     = "i8g.xlarge"
 }

@@ -1,5 +1,5 @@
-# Scylla Manager's agents write here, and delete what its retention no longer wants. What is deleted or overwritten, by them or
-# by whoever took a node over, can be had for backup_versions_days more: no node may delete a version.
+# Scylla Manager's agents write backups here and delete those past its retention. S3 keeps a deleted or overwritten object for
+# backup_versions_days more. No node may delete a version, so an attacker on a node cannot destroy the backups.
 resource "aws_s3_bucket" "backups" {
   bucket = var.backup_bucket
   tags   = local.tags

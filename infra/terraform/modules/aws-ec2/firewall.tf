@@ -1,6 +1,6 @@
-# Who may open a connection to whom. Each rule names a group or a network, never everybody.
+# Connections that are allowed. Each rule names a group or a network, never everybody.
 
-# What nobody put into a group is in this one, and it has no rule.
+# An instance without a group of its own gets this one. It has no rule, so nothing can connect.
 resource "aws_default_security_group" "nobody" {
   vpc_id = aws_vpc.this.id
   tags   = merge(local.tags, { Name = "${var.name}-nobody" })
@@ -37,7 +37,7 @@ resource "aws_vpc_security_group_ingress_rule" "outside" {
   to_port           = each.value.port
 }
 
-# Terraform takes away the rule by which a new group lets everything out; what is needed is put back.
+# Terraform removes the rule that lets a new group open any connection. These rules add back the necessary ones.
 resource "aws_vpc_security_group_egress_rule" "outward" {
   for_each = local.ways_out
 

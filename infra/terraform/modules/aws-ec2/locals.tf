@@ -1,4 +1,4 @@
-# What is arithmetic over the variables, and asks no provider: tested without one.
+# Arithmetic over the variables. It asks no provider, so the tests run it without one.
 locals {
   tags = merge(var.tags, { Cluster = var.name })
 
@@ -12,11 +12,11 @@ locals {
   manager_agent_token = "/${var.name}/manager-agent-token"
 }
 
-# Ports, and who may come to them.
+# Ports, and the groups that may connect to them.
 locals {
   groups = {
     nodes      = "Nodes of ScyllaDB"
-    clients    = "The application: whoever is in it may speak CQL to the nodes"
+    clients    = "The application: its members may use CQL on the nodes"
     monitoring = "The monitoring host"
   }
 
@@ -32,14 +32,14 @@ locals {
     gossip-tls = 7001
   }
 
-  # Scylla Manager on the monitoring host asks nodes over CQL, too, whether they answer.
+  # Scylla Manager on the monitoring host also checks over CQL that nodes answer.
   monitoring_ports = merge(local.cql_ports, {
     metrics      = 9180
     host-metrics = 9100
     agent        = 10001
   })
 
-  # The application's metrics are on its HTTP port (HTTP_PORT); nodes send their log by syslog over TLS (infra/monitoring/rsyslog).
+  # The application serves metrics on its HTTP port (HTTP_PORT). Nodes send their log by syslog over TLS (infra/monitoring/rsyslog).
   ways_in = merge([for way in [
     { from = "nodes", to = "nodes", ports = local.node_ports },
     { from = "clients", to = "nodes", ports = local.cql_ports },
@@ -52,8 +52,8 @@ locals {
       port = port
   } }]...)
 
-  # Ways out of this network: Systems Manager and S3; packages, which are signed, from mirrors without TLS; and the clock, which
-  # the database and the application rest on.
+  # Outbound connections: Systems Manager and S3 (https), signed packages from mirrors without TLS (http), and the clock (ntp),
+  # which the database and the application need.
   outward_ports = {
     https = { protocol = "tcp", port = 443 }
     http  = { protocol = "tcp", port = 80 }
@@ -63,7 +63,7 @@ locals {
     { group = pair[0] }, local.outward_ports[pair[1]]
   ) }
 
-  # Each network of the application outside, with each port of CQL.
+  # Each client network outside the VPC, with each port of CQL.
   outside = { for pair in setproduct(var.client_cidr_blocks, keys(local.cql_ports)) : "${pair[0]} ${pair[1]}" => {
     cidr = pair[0]
     port = local.cql_ports[pair[1]]

@@ -1,5 +1,5 @@
-# Prometheus, Alertmanager, Grafana, Loki, Alloy and Scylla Manager live here; infra/monitoring and infra/operations say how they
-# get here. Its pages are reached through a session that forwards a port.
+# Host of Prometheus, Alertmanager, Grafana, Loki, Alloy and Scylla Manager. infra/monitoring and infra/operations install them.
+# A session that forwards a port reaches their pages.
 resource "aws_instance" "monitoring" {
   ami                     = var.monitoring_ami
   instance_type           = var.monitoring_instance_type

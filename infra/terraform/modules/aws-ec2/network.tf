@@ -1,6 +1,6 @@
-# Nodes have no public address, and nobody from outside can open a connection to anything here. What goes out, to Systems
-# Manager and for updates, goes through one NAT gateway: while its zone is away nobody gets in by session, and the database
-# does not notice. Backups go to S3 by a gateway of their own, which costs nothing.
+# Nodes have no public address, and nobody outside can open a connection. Traffic to Systems Manager and to package mirrors goes
+# through one NAT gateway. While its zone is down no session can start, but the database keeps working. Backups reach S3 through a
+# gateway endpoint, which is free.
 resource "aws_vpc" "this" {
   cidr_block           = var.cidr_block
   enable_dns_support   = true

@@ -12,15 +12,15 @@ module "bootstrap" {
   scylla_yaml               = var.scylla_yaml
   superuser_salted_password = var.superuser_salted_password
   keyspace                  = var.keyspace
-  licence                   = var.licence
+  license                   = var.license
   vcpus_per_node            = data.aws_ec2_instance_type.node.default_vcpus
   storage_gb_per_node       = data.aws_ec2_instance_type.node.total_instance_storage
   other_vcpus               = var.other_vcpus
   other_storage_gb          = var.other_storage_gb
 }
 
-# The data lies on disks of the instance, and is gone when it is stopped or terminated: nothing here may do either by the way.
-# A newer image or other user data are for new nodes; on living ones both would mean a replacement or a stop.
+# The data is on the disks of the instance and is lost when the instance stops or terminates. So Terraform may do neither.
+# A newer image or other user data apply to new nodes only. On a running node they would cause a replacement or a stop.
 resource "aws_instance" "first" {
   ami                     = var.ami
   instance_type           = var.instance_type
@@ -47,7 +47,7 @@ resource "aws_instance" "first" {
   }
 }
 
-# Join the first, which has to be on its way before: a node waits five minutes for its seed (shadow_round_ms).
+# These nodes join the first one, so it must start before them. A node waits five minutes for its seed (shadow_round_ms).
 resource "aws_instance" "other" {
   for_each = { for name, node in module.bootstrap.nodes : name => node if name != module.bootstrap.first_node }
 

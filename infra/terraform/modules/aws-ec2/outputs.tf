@@ -11,27 +11,27 @@ output "settings" {
 }
 
 output "nodes" {
-  description = "Each node: zone, rack, address, and the instance that a session is started with."
+  description = "Zone, rack, address and instance id of each node."
   value       = { for name, node in module.bootstrap.nodes : name => merge(node, { instance_id = local.instance_ids[name] }) }
 }
 
 output "create_keyspace" {
-  description = "The statement that makes the keyspace as npm run migrate would."
+  description = "The statement that creates the keyspace as npm run migrate would."
   value       = module.bootstrap.create_keyspace
 }
 
-output "licence" {
-  description = "What ScyllaDB's licence counts."
-  value       = module.bootstrap.licence
+output "license" {
+  description = "vCPUs and storage that count towards ScyllaDB's license."
+  value       = module.bootstrap.license
 }
 
 output "backup_location" {
-  description = "Where sctool backup -L goes."
+  description = "Location for sctool backup -L."
   value       = "s3:${aws_s3_bucket.backups.id}"
 }
 
 output "manager_agent_token" {
-  description = "Name of the secret parameter that the agents of Scylla Manager have their token from; whoever sets them up makes it."
+  description = "Name of the secret parameter with the token of Scylla Manager's agents. The operator creates the parameter."
   value       = local.manager_agent_token
 }
 
@@ -46,7 +46,7 @@ output "application_subnet_ids" {
 }
 
 output "client_security_group_id" {
-  description = "The group to put the application into: it may speak CQL to the nodes."
+  description = "Security group for the application. Its members may use CQL on the nodes."
   value       = aws_security_group.this["clients"].id
 }
 
@@ -56,7 +56,7 @@ output "monitoring_instance_id" {
 }
 
 output "prometheus_targets" {
-  description = "What Prometheus asks each node on: ScyllaDB's metrics, and the host's."
+  description = "Addresses for Prometheus: ScyllaDB's metrics and the host metrics of each node."
   value = {
     scylla = [for node in values(module.bootstrap.nodes) : "${node.address}:9180"]
     host   = [for node in values(module.bootstrap.nodes) : "${node.address}:9100"]

@@ -1,5 +1,5 @@
-# What the machines may do in the account. Systems Manager needs these actions for sessions and for commands (an agent before 3.3
-# gets commands by ec2messages), and AmazonSSMManagedInstanceCore would let every node read every parameter of the account besides.
+# Permissions of the machines in the account. Systems Manager needs these actions for sessions and commands. An agent before 3.3
+# gets commands by ec2messages. AmazonSSMManagedInstanceCore is not used: it lets every node read every parameter of the account.
 data "aws_iam_policy_document" "assume" {
   statement {
     actions = ["sts:AssumeRole"]
@@ -27,12 +27,12 @@ data "aws_iam_policy_document" "sessions" {
       "ec2messages:GetMessages",
       "ec2messages:SendReply",
     ]
-    # These actions know no resource: IAM takes "*" alone.
+    # These actions have no resource, so IAM accepts "*" alone.
     resources = ["*"]
   }
 }
 
-# As ScyllaDB Manager's documentation asks for its agent.
+# The permissions that ScyllaDB Manager's documentation lists for its agent.
 data "aws_iam_policy_document" "backups" {
   statement {
     sid = "BackupBucket"
@@ -61,7 +61,7 @@ data "aws_caller_identity" "current" {}
 
 data "aws_partition" "current" {}
 
-# It is encrypted by the account's own key of Parameter Store, which asks for no right besides.
+# Parameter Store encrypts the token with the default key of the account, which needs no further permission.
 data "aws_iam_policy_document" "agent_token" {
   statement {
     sid       = "ManagerAgentToken"

@@ -25,7 +25,7 @@ variable "cidr_block" {
 }
 
 variable "ami" {
-  description = "ScyllaDB's image in this region and for the architecture of instance_type; ScyllaDB's documentation lists them by version."
+  description = "ScyllaDB's image in this region, for the architecture of instance_type. ScyllaDB's documentation lists the images by version."
   type        = string
 
   validation {
@@ -41,19 +41,19 @@ variable "instance_type" {
 }
 
 variable "nodes_per_zone" {
-  description = "Nodes in each zone. The first apply makes one in each; add the others when those are up."
+  description = "Nodes in each zone. The first apply creates one in each. Add more when those are up."
   type        = number
   default     = 1
 }
 
 variable "seed_address" {
-  description = "Address of a living node through which new nodes join, once the first one is gone."
+  description = "Address of a running node through which new nodes join when the first one is lost."
   type        = string
   default     = null
 }
 
 variable "scylla_yaml" {
-  description = "Further settings of scylla.yaml, for nodes that are made from now on: { replace_node_first_boot = HOST_ID } for one in the place of a dead one."
+  description = "Further settings of scylla.yaml for new nodes. { replace_node_first_boot = HOST_ID } replaces a dead node."
   type        = any
   default     = {}
 }
@@ -64,14 +64,14 @@ variable "superuser_salted_password" {
   sensitive   = true
 }
 
-variable "licence" {
-  description = "free or commercial; free is held to 10 TB and 50 vCPUs."
+variable "license" {
+  description = "free or commercial. free is limited to 10 TB and 50 vCPUs."
   type        = string
   default     = "free"
 }
 
 variable "other_vcpus" {
-  description = "vCPUs of the organization's other ScyllaDB servers, which the free licence counts too."
+  description = "vCPUs of the organization's other ScyllaDB servers. The free license counts them too."
   type        = number
   default     = 0
 }
@@ -89,12 +89,12 @@ variable "keyspace" {
 }
 
 variable "backup_bucket" {
-  description = "Name of the bucket for backups; bucket names are one namespace for everybody."
+  description = "Name of the bucket for backups. Bucket names are unique across all AWS accounts."
   type        = string
 }
 
 variable "backup_versions_days" {
-  description = "How long a backup that was deleted or overwritten can still be had, in days."
+  description = "How long S3 keeps a deleted or overwritten backup, in days."
   type        = number
   default     = 30
 
@@ -105,7 +105,7 @@ variable "backup_versions_days" {
 }
 
 variable "monitoring_ami" {
-  description = "Image of the monitoring host, with Systems Manager's agent running, such as Ubuntu or Amazon Linux for the architecture of monitoring_instance_type."
+  description = "Image of the monitoring host, for the architecture of monitoring_instance_type. It must run Systems Manager's agent, as Ubuntu and Amazon Linux do."
   type        = string
 
   validation {
@@ -127,7 +127,7 @@ variable "monitoring_disk_gb" {
 }
 
 variable "client_cidr_blocks" {
-  description = "Networks of the application outside this one, such as a peered one. In this network, put the application into client_security_group_id."
+  description = "Client networks outside the VPC, such as a peered one. In the VPC, put the application into client_security_group_id."
   type        = set(string)
   default     = []
 

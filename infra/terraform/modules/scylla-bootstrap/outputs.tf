@@ -4,22 +4,22 @@ output "region" {
 }
 
 output "datacenter" {
-  description = "The data centre as Ec2Snitch names it."
+  description = "Name of the data center, as Ec2Snitch derives it."
   value       = local.datacenter
 }
 
 output "racks" {
-  description = "The rack of each zone, as Ec2Snitch names it."
+  description = "Rack of each zone, as Ec2Snitch derives it."
   value       = local.racks
 }
 
 output "nodes" {
-  description = "Each node: zone, rack, and the private address that it keeps."
+  description = "Zone, rack and fixed private address of each node."
   value       = local.nodes
 }
 
 output "first_node" {
-  description = "The node that makes the cluster; the others join it."
+  description = "The node that starts the cluster. The others join it."
   value       = local.first_node
 }
 
@@ -29,18 +29,18 @@ output "seed" {
 }
 
 output "user_data_base64" {
-  description = "What each node reads on its first boot. Sensitive: the superuser's hash is in it."
+  description = "User data for the first boot of each node. Sensitive, because it holds the hash of the superuser's password."
   value       = base64encode(local.user_data)
   sensitive   = true
 }
 
 output "create_keyspace" {
-  description = "Makes the keyspace. npm run migrate makes the like by itself; this is for who makes it by hand, before."
+  description = "Creates the keyspace by hand. npm run migrate creates it otherwise."
   value       = "CREATE KEYSPACE IF NOT EXISTS ${var.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${local.datacenter}': ${var.replication_factor}};"
 }
 
-# ScyllaDB encrypts the port that it has unless another is named for it. Without TLS the application sends no password beyond
-# loopback, unless it is told that the network between is private.
+# ScyllaDB encrypts the default port unless native_transport_port_ssl names another. Without TLS the application sends no password
+# beyond loopback, unless TLS_ELSEWHERE declares the network private.
 locals {
   has_tls  = try(tobool(var.scylla_yaml.client_encryption_options.enabled), false)
   cql_port = local.has_tls ? try(var.scylla_yaml.native_transport_port_ssl, 9042) : 9042
@@ -57,17 +57,17 @@ output "settings" {
   }
 }
 
-output "licence" {
-  description = "What the licence counts."
-  value       = { vcpus = local.vcpus, storage_tb = local.storage_tb, of = var.licence }
+output "license" {
+  description = "vCPUs and storage that count towards the license."
+  value       = { vcpus = local.vcpus, storage_tb = local.storage_tb, of = var.license }
 
   precondition {
-    condition     = var.licence == "commercial" || local.vcpus <= local.free_vcpus
-    error_message = "${local.vcpus} vCPUs are more than the ${local.free_vcpus} of ScyllaDB's free tier (${local.node_count} nodes of ${var.vcpus_per_node}, and ${var.other_vcpus} elsewhere). Take fewer or smaller nodes, or set licence = \"commercial\" if you have a contract."
+    condition     = var.license == "commercial" || local.vcpus <= local.free_vcpus
+    error_message = "${local.vcpus} vCPUs are more than the ${local.free_vcpus} of ScyllaDB's free tier (${local.node_count} nodes of ${var.vcpus_per_node}, and ${var.other_vcpus} elsewhere). Take fewer or smaller nodes, or set license = \"commercial\" if you have a contract."
   }
 
   precondition {
-    condition     = var.licence == "commercial" || local.storage_tb <= local.free_storage_tb
-    error_message = "${local.storage_tb} TB of disk are more than the ${local.free_storage_tb} TB of ScyllaDB's free tier (${local.node_count} nodes of ${var.storage_gb_per_node} GB, and ${var.other_storage_gb} GB elsewhere). Take fewer or smaller nodes, or set licence = \"commercial\" if you have a contract."
+    condition     = var.license == "commercial" || local.storage_tb <= local.free_storage_tb
+    error_message = "${local.storage_tb} TB of disk are more than the ${local.free_storage_tb} TB of ScyllaDB's free tier (${local.node_count} nodes of ${var.storage_gb_per_node} GB, and ${var.other_storage_gb} GB elsewhere). Take fewer or smaller nodes, or set license = \"commercial\" if you have a contract."
   }
 }

@@ -1,5 +1,5 @@
-# Names as Ec2Snitch makes them (ScyllaDB, locator/ec2_snitch.cc): the rack is what follows the last dash of the zone,
-# the data centre its region, but without "-1" where the region's number ends in 1. So us-east-1a is us-east and 1a, and
+# Names as Ec2Snitch derives them (ScyllaDB, locator/ec2_snitch.cc). The rack is the part of the zone after the last dash. The
+# data center is the region, without "-1" where the number of the region ends in 1. So us-east-1a is us-east and 1a, and
 # us-west-2b is us-west-2 and 2b.
 locals {
   zones  = sort(keys(var.zones))
@@ -9,11 +9,11 @@ locals {
   racks      = { for zone in local.zones : zone => reverse(split("-", zone))[0] }
 }
 
-# AWS keeps the first four addresses of a subnet and the last; the rest up to here is left to others.
+# AWS reserves the first four addresses of a subnet and the last one. The others below this number stay free for other machines.
 locals {
   first_host = 10
 
-  # Keys are "1a-0", "1a-1": a node that is added changes no other's key, and so touches no other.
+  # Keys are "1a-0", "1a-1". A new node changes no other key, so Terraform leaves the other nodes alone.
   nodes = merge([
     for zone in local.zones : {
       for i in range(var.nodes_per_zone) : "${local.racks[zone]}-${i}" => {

@@ -10,24 +10,24 @@ variable "keyspace" {
 }
 
 variable "replication_factor" {
-  description = "Copies of each partition in this data centre."
+  description = "Copies of each partition in this data center."
   type        = number
   default     = 3
 
   validation {
     condition     = var.replication_factor == 1 || var.replication_factor == length(var.zones)
-    error_message = "replication_factor must be the number of zones (${length(var.zones)}): tables in tablets want one copy in each rack. 1 is possible, and keeps nothing safe."
+    error_message = "replication_factor must be the number of zones (${length(var.zones)}): tables in tablets need one copy in each rack. 1 is possible, but protects against no loss."
   }
 }
 
-variable "licence" {
-  description = "free: ScyllaDB's free tier, and the plan fails beyond its limits. commercial: there is a contract."
+variable "license" {
+  description = "free or commercial. With free, the plan fails beyond the limits of ScyllaDB's free tier. commercial needs a contract."
   type        = string
   default     = "free"
 
   validation {
-    condition     = contains(["free", "commercial"], var.licence)
-    error_message = "licence must be free or commercial."
+    condition     = contains(["free", "commercial"], var.license)
+    error_message = "license must be free or commercial."
   }
 }
 
@@ -37,12 +37,12 @@ variable "vcpus_per_node" {
 
   validation {
     condition     = var.vcpus_per_node >= 2
-    error_message = "vcpus_per_node must be 2 or more: ScyllaDB's images want that much."
+    error_message = "vcpus_per_node must be 2 or more: ScyllaDB's images require it."
   }
 }
 
 variable "storage_gb_per_node" {
-  description = "Disk for data of a node, in GB (10^9 bytes), whether it is full or not."
+  description = "Disk for data of a node, in GB (10^9 bytes). The whole disk counts."
   type        = number
 
   validation {
@@ -52,7 +52,7 @@ variable "storage_gb_per_node" {
 }
 
 variable "other_vcpus" {
-  description = "vCPUs of all other ScyllaDB servers of the organization: the free tier counts them together."
+  description = "vCPUs of all other ScyllaDB servers of the organization. The free tier counts them together."
   type        = number
   default     = 0
 

@@ -4,7 +4,7 @@ variable "cluster_name" {
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{0,30}$", var.cluster_name))
-    error_message = "cluster_name must be lower case, digits and -, begin with a letter, and have at most 31 characters."
+    error_message = "cluster_name must start with a to z, hold only a to z, 0 to 9 and -, and have at most 31 characters."
   }
 }
 
@@ -14,12 +14,12 @@ variable "zones" {
 
   validation {
     condition     = alltrue([for zone in keys(var.zones) : can(regex("^[a-z]{2,}(-[a-z]+)+-[0-9][a-z]$", zone))])
-    error_message = "zones must be names of availability zones, such as us-east-1a; the names of local and wavelength zones give Ec2Snitch no rack."
+    error_message = "zones must be names of availability zones, such as us-east-1a. Ec2Snitch derives no rack from the names of local and wavelength zones."
   }
 
   validation {
     condition     = length(distinct([for zone in keys(var.zones) : substr(zone, 0, length(zone) - 1)])) == 1
-    error_message = "zones must be of one region: each region is a data centre of its own, and this module describes one."
+    error_message = "zones must be of one region. Each region is its own data center, and this module describes one."
   }
 
   validation {
@@ -34,7 +34,7 @@ variable "zones" {
 }
 
 variable "nodes_per_zone" {
-  description = "Nodes in each zone. One number for all: a zone with fewer would fill up first, since each rack holds a full copy."
+  description = "Nodes in each zone. Each rack holds a full copy, so a zone with fewer nodes would fill up first."
   type        = number
   default     = 1
 
@@ -45,7 +45,7 @@ variable "nodes_per_zone" {
 }
 
 variable "seed_address" {
-  description = "Address of a living node through which new nodes join; unset: the first node. Needed only once that one is gone."
+  description = "Address of a running node through which new nodes join (default: the first node). Set it when the first node is lost."
   type        = string
   default     = null
 
@@ -78,7 +78,7 @@ variable "superuser_salted_password" {
 }
 
 variable "scylla_yaml" {
-  description = "Further settings of scylla.yaml, such as client_encryption_options. What this module sets goes before them."
+  description = "Further settings of scylla.yaml, such as client_encryption_options. The settings of this module take precedence."
   type        = any
   default     = {}
 }

@@ -13,9 +13,9 @@ resource "scylladbcloud_cluster" "this" {
   enable_dns            = true
 
   lifecycle {
-    # Nearly every argument can only be changed by a new cluster, and the old one's data goes with it.
+    # A change of nearly any argument replaces the cluster, which deletes its data.
     prevent_destroy = true
-    # Upgrades happen in ScyllaDB Cloud; without this the next plan would want the old version, in a new cluster.
+    # ScyllaDB Cloud runs the upgrades. Without this line the next plan would replace the cluster to restore the old version.
     ignore_changes = [scylla_version]
   }
 }

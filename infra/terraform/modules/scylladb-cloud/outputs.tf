@@ -1,5 +1,5 @@
-# A cluster with TLS listens twice: without on 9042, with on 9142. The application takes one port for all nodes, that of its
-# contact points. Without TLS it sends no password beyond loopback, unless it is told that the network between is private.
+# A cluster with TLS listens on 9042 without TLS and on 9142 with it. The application uses one port for all nodes, that of its
+# contact points. Without TLS it sends no password beyond loopback, unless TLS_ELSEWHERE declares the network private.
 locals {
   has_tls = try(length(scylladbcloud_cluster.this.ca_certificate) > 0, false)
   port    = local.has_tls ? 9142 : 9042
@@ -17,7 +17,7 @@ output "settings" {
 }
 
 output "secrets" {
-  description = "Settings that are secret: each for a file, named by CQL_PASSWORD_FILE."
+  description = "Secret settings. Put each into a file; CQL_PASSWORD_FILE names that of the password."
   value = {
     CQL_PASSWORD = data.scylladbcloud_cql_auth.this.password
   }
@@ -25,7 +25,7 @@ output "secrets" {
 }
 
 output "files" {
-  description = "Settings that name a file, with what has to be in it. An empty one: the cluster has no TLS, and the setting stays unset."
+  description = "Contents of the files that settings name. An empty one means that the cluster has no TLS and the setting stays unset."
   value = {
     CQL_TLS_CA = scylladbcloud_cluster.this.ca_certificate
   }
@@ -37,7 +37,7 @@ output "cluster_id" {
 }
 
 output "cidr_block" {
-  description = "The cluster's network: where a peered network routes to."
+  description = "Network of the cluster, as the destination for routes of a peered network."
   value       = scylladbcloud_cluster.this.cidr_block
 }
 

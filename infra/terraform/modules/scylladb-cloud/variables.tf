@@ -15,7 +15,7 @@ variable "cloud" {
 }
 
 variable "region" {
-  description = "Region of the cloud, such as us-east-1; the application runs in the same."
+  description = "Region of the cloud, such as us-east-1. The application runs in the same one."
   type        = string
 }
 
@@ -46,7 +46,7 @@ variable "cidr_block" {
 }
 
 variable "availability_zone_ids" {
-  description = "Three zone ids, such as use1-az1 (ids, not names: names differ between accounts); unset: ScyllaDB Cloud chooses."
+  description = "Three zone ids, such as use1-az1 (ids, because names differ between accounts). Unset, ScyllaDB Cloud chooses."
   type        = set(string)
   default     = null
 
@@ -57,13 +57,13 @@ variable "availability_zone_ids" {
 }
 
 variable "scylla_version" {
-  description = "Version of ScyllaDB; unset: the newest that ScyllaDB Cloud has on the day."
+  description = "Version of ScyllaDB (default: the newest in ScyllaDB Cloud)."
   type        = string
   default     = null
 }
 
 variable "backup_retention_days" {
-  description = "How long backups outlive the cluster, in days, 0 to 60."
+  description = "How long backups outlive the cluster, in days (0 to 60)."
   type        = number
   default     = 14
 
@@ -80,7 +80,7 @@ variable "private" {
 }
 
 variable "allowed_cidr_blocks" {
-  description = "Who may connect to the cluster. Peered networks are allowed by their peering."
+  description = "Networks that may connect to the cluster. A peered network needs no entry."
   type        = set(string)
   default     = []
 
@@ -91,7 +91,7 @@ variable "allowed_cidr_blocks" {
 }
 
 variable "peerings" {
-  description = "Networks of the application, by a name of your own: each asks for a peering that its owner then accepts."
+  description = "Client networks, each by a name of your choice. Each requests a peering, which its owner then accepts."
   type = map(object({
     account_id  = string
     vpc_id      = string
@@ -110,7 +110,7 @@ variable "peerings" {
       for one in [cidr, var.cidr_block] :
       cidrhost("${split("/", one)[0]}/${min(tonumber(split("/", cidr)[1]), tonumber(split("/", var.cidr_block)[1]))}", 0)
     ])) == 2])
-    error_message = "cidr_block (${var.cidr_block}) overlaps with a network that is peered with the cluster: AWS refuses that, when the cluster is there and cidr_block cannot be changed any more."
+    error_message = "cidr_block (${var.cidr_block}) overlaps with a peered network. AWS would refuse the peering only after the cluster exists, when cidr_block is fixed."
   }
 }
 

@@ -15,7 +15,7 @@ run "names_of_us_east_1" {
 
   assert {
     condition     = output.datacenter == "us-east"
-    error_message = "us-east-1 is the data centre us-east, not ${output.datacenter}."
+    error_message = "us-east-1 is the data center us-east, not ${output.datacenter}."
   }
 
   assert {
@@ -119,7 +119,7 @@ run "a_local_zone_has_no_rack" {
   expect_failures = [var.zones]
 }
 
-run "zones_of_two_regions_are_two_data_centres" {
+run "zones_of_two_regions_are_two_data_centers" {
   command = plan
 
   variables {

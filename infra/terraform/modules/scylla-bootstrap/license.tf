@@ -1,5 +1,5 @@
-# ScyllaDB's free tier: 10 TB of disk and 50 vCPUs, of all its servers in an organization together
-# (https://www.scylladb.com/source-available-faq). Disks count as they are, not as they are filled.
+# Limits of ScyllaDB's free tier: 10 TB of disk and 50 vCPUs for all servers of an organization together
+# (https://www.scylladb.com/source-available-faq). The whole disk counts, not only the used part.
 locals {
   free_vcpus      = 50
   free_storage_tb = 10

@@ -14,8 +14,8 @@ run "three_nodes_are_free" {
   command = plan
 
   assert {
-    condition     = output.licence.vcpus == 24 && output.licence.storage_tb == 5.625
-    error_message = "Three i7i.2xlarge are ${jsonencode(output.licence)}."
+    condition     = output.license.vcpus == 24 && output.license.storage_tb == 5.625
+    error_message = "Three i7i.2xlarge are ${jsonencode(output.license)}."
   }
 }
 
@@ -28,8 +28,8 @@ run "fifty_vcpus_and_ten_terabytes_are_still_free" {
   }
 
   assert {
-    condition     = output.licence.vcpus == 50 && output.licence.storage_tb == 10
-    error_message = "At the limit it is ${jsonencode(output.licence)}."
+    condition     = output.license.vcpus == 50 && output.license.storage_tb == 10
+    error_message = "At the limit it is ${jsonencode(output.license)}."
   }
 }
 
@@ -40,7 +40,7 @@ run "one_vcpu_too_many" {
     other_vcpus = 27
   }
 
-  expect_failures = [output.licence]
+  expect_failures = [output.license]
 }
 
 run "one_gigabyte_too_many" {
@@ -50,7 +50,7 @@ run "one_gigabyte_too_many" {
     other_storage_gb = 4376
   }
 
-  expect_failures = [output.licence]
+  expect_failures = [output.license]
 }
 
 run "six_nodes_are_too_much_disk" {
@@ -60,7 +60,7 @@ run "six_nodes_are_too_much_disk" {
     nodes_per_zone = 2
   }
 
-  expect_failures = [output.licence]
+  expect_failures = [output.license]
 }
 
 run "six_nodes_with_a_contract" {
@@ -68,12 +68,12 @@ run "six_nodes_with_a_contract" {
 
   variables {
     nodes_per_zone = 2
-    licence        = "commercial"
+    license        = "commercial"
   }
 
   assert {
-    condition     = output.licence.vcpus == 48 && output.licence.storage_tb == 11.25
-    error_message = "Six i7i.2xlarge are ${jsonencode(output.licence)}."
+    condition     = output.license.vcpus == 48 && output.license.storage_tb == 11.25
+    error_message = "Six i7i.2xlarge are ${jsonencode(output.license)}."
   }
 }
 
