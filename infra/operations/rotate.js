@@ -133,7 +133,7 @@ function inDatabase(given, duty, otherFile) {
  * @returns {Step[]}
  */
 function handedOn(given) {
-  expectMachine(given.reach, 'infra/operations/README.md has the commands, under New secrets.');
+  expectMachine(given.reach, 'docs/how-to/operate-a-cluster.md has the commands, under New secrets.');
   return [delivered(given), ...restarted(given)];
 }
 

@@ -16,7 +16,7 @@ export function expectService(reach) {
   if (!/\bkubernetes\.sh\b/.test(reach)) return;
   throw new MillraceError(
     'usage',
-    'The operator stops and starts a pod, not this command: change its ScyllaCluster (infra/kubernetes/README.md), or set --stop and --start.',
+    'The operator stops and starts a pod, not this command: change its ScyllaCluster (docs/how-to/deploy-to-kubernetes.md), or set --stop and --start.',
   );
 }
 

@@ -60,7 +60,7 @@ test('what migrate stores, each process that is held to it gets from .env, else 
 });
 
 test('the page tells of what the first start fixes before it starts anything', () => {
-  const [before = ''] = readFileSync('infra/compose/README.md', 'utf8').split('```sh');
+  const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
   for (const told of [
     '`LATEST_GROUPS`',
     '`BATCH_DAYS`',

@@ -98,7 +98,7 @@ test('what a device publishes reaches the shared subscription of the API', async
 });
 
 test('a measurement sent as the README says reaches the API, and no command line has a secret', async () => {
-  const page = readFileSync('infra/compose/README.md', 'utf8');
+  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
   const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
   const sending = block.slice(0, block.indexOf('printf', 1));
   // `printf` is the shell itself: it is no process.

@@ -44,7 +44,7 @@ test('all have the same of what the migration stores, where the reader sets the 
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
     const values = workloads.map((one) => environmentOf(one.applied, one.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
-    expect(readFileSync('infra/kubernetes/README.md', 'utf8')).toContain(`\`${name}\``);
+    expect(readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8')).toContain(`\`${name}\``);
   }
 });
 

@@ -78,7 +78,7 @@ test('it does not go on to the nodes where there are none', async () => {
   expect(await install(['--operators-only'], { NODES: '' })).toMatchObject({ code: 0 });
 });
 
-describe.each([`${KUBERNETES}/README.md`, '.github/workflows/network.yml'])('%s', (file) => {
+describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network.yml'])('%s', (file) => {
   const text = readFileSync(file, 'utf8');
 
   test('installs by that script, and nothing of others by itself', () => {

@@ -62,7 +62,7 @@ test('--dry-run prints the commands, and does nothing', async () => {
 });
 
 test('is told by the page after the job that makes the role, and before the first look', () => {
-  const page = readFileSync(`${KUBERNETES}/README.md`, 'utf8');
+  const page = readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8');
   const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Open the'];
   const places = steps.map((text) => page.indexOf(text));
   expect(places).toEqual([...places].sort((a, b) => a - b));

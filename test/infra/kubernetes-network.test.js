@@ -64,8 +64,8 @@ describe('overlays/managed, against the module that makes its database', () => {
 
   test('it and the page name what Terraform puts out', async () => {
     const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
-    for (const file of ['overlays/managed/kustomization.yaml', 'README.md']) {
-      const text = readFileSync(`${KUBERNETES}/${file}`, 'utf8');
+    for (const file of [`${KUBERNETES}/overlays/managed/kustomization.yaml`, 'docs/how-to/deploy-to-kubernetes.md']) {
+      const text = readFileSync(file, 'utf8');
       expect(text).toContain(MODULE);
       const named = [...text.matchAll(/\b(settings|secrets|files)\.([A-Z][A-Z_]+)\b/g)];
       expect(named.map(([name]) => name)).toEqual(

@@ -11,7 +11,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The page's lines that are commands, as a shell takes them. */
 function examples() {
-  const page = readFileSync('infra/operations/README.md', 'utf8');
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
     String(line).replace('--nodes …', '--nodes a,b,c'),
   );
@@ -30,12 +30,12 @@ test('the page names every operation', async () => {
   const { out } = await operate(['--help'], process.env);
   const names = [...out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
   expect(names.length).toBe(8);
-  const page = readFileSync('infra/operations/README.md', 'utf8');
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
 });
 
 test('the files of secrets on the page are those that compose, Kubernetes and the guarded installation have', () => {
-  const page = readFileSync('infra/operations/README.md', 'utf8');
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   const [, part = ''] = page.split('## New secrets');
   const [, compose = '', kubernetes = ''] = part.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
   for (const [text, path] of [

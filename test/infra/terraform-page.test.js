@@ -100,7 +100,7 @@ test('may be gone through again, and no secret is another then', async () => {
 });
 
 test('has nodes that Terraform has started waited for and cleaned after, and not started again', async () => {
-  const page = readFileSync('infra/terraform/README.md', 'utf8');
+  const page = readFileSync('docs/how-to/deploy-the-database.md', 'utf8');
   const words = /`npm run operations -- (add-node [^`]*)`/.exec(page)?.[1] ?? '';
   const given = words
     .replace('ALL-BUT-ONE', 'a,b,c,d,e')

@@ -48,7 +48,7 @@ describe('Node.js: the oldest version that is supported', () => {
 
   test.each([
     ['README.md', `You need Node.js ${oldest} or newer`],
-    ['infra/compose/README.md', `(Node.js ${oldest} or newer`],
+    ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
     ['CONTRIBUTING.md', `Node.js ${oldest}`],
   ])('%s names the same', (file, claim) => {
     expect(read(file)).toContain(claim);
@@ -86,7 +86,7 @@ describe('Version: package.json and the other files', () => {
   });
 
   test.each([
-    'infra/kubernetes/README.md',
+    'docs/how-to/deploy-to-kubernetes.md',
     'infra/kubernetes/base/ingest/ingest.yaml',
     'infra/kubernetes/base/http.yaml',
     'infra/kubernetes/components/image/kustomization.yaml',

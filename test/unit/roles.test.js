@@ -28,8 +28,8 @@ test('ScyllaDB Manager signs in, and may do nothing', () => {
 });
 
 test.each([
-  'infra/terraform/README.md',
-  'infra/operations/README.md',
+  'docs/how-to/deploy-the-database.md',
+  'docs/how-to/operate-a-cluster.md',
   'infra/kubernetes/scylla/manager-credentials.sh',
 ])('%s: ScyllaDB Manager gets the role that npm run roles makes', (path) => {
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(

@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { run } from '../operations/fakes.js';
 import { writePrograms } from '../programs.js';
 
-const PAGE = 'infra/terraform/README.md';
+const PAGE = 'docs/how-to/deploy-the-database.md';
 const EXAMPLES = 'infra/terraform/examples';
 const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKE_AWS/log"';
 

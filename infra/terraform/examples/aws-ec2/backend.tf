@@ -1,5 +1,5 @@
 # The state holds the hash of the superuser's password. Its bucket encrypts it, keeps old versions and has few readers: see
-# infra/terraform/README.md, "Keep the state". Name the bucket on the command line:
+# docs/how-to/deploy-the-database.md, "Keep the state". Name the bucket on the command line:
 #   terraform init -backend-config=bucket=NAME -backend-config=region=REGION -backend-config=kms_key_id=ARN
 terraform {
   backend "s3" {
