@@ -19,7 +19,7 @@ export const envExample = () =>
 # The environment goes before .env. An empty value is no value. Durations are 500ms 1s 5m 1h 30d 1y.
 # A secret may stand in a file instead. These settings take its path:
 # ${SECRETS.map((name) => `${name}_FILE`).join(', ')}
-# docs/reference/settings.md has the same as tables. npm run settings:docs writes both from common/settings/schema.js.
+# docs/reference/settings.md has the same as tables. npm run docs:reference writes both from common/settings/schema.js.
 
 ${GROUPS.map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].join('\n\n')).join('\n\n')}
 `;
@@ -38,7 +38,7 @@ Every process reads its settings when it starts, from the environment and from \
 Durations are a number with a unit: \`500ms\`, \`1s\`, \`5m\`, \`1h\`, \`30d\`, \`1y\`. A setting marked "secret" may stand in a file instead: set
 \`NAME_FILE\` to the path of the file. No log line and no answer contains a secret.
 
-This page and \`.env.example\` are generated from \`common/settings/schema.js\` by \`npm run settings:docs\`. Rules for several settings together,
+This page and \`.env.example\` are generated from \`common/settings/schema.js\` by \`npm run docs:reference\`. Rules for several settings together,
 such as a token for every address beyond loopback, are in \`common/settings/rules.js\`.
 
 ${GROUPS.map(([group, settings]) => `## ${group}\n\n${table(settings)}`).join('\n\n')}

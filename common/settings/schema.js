@@ -14,7 +14,7 @@ import {
 
 /**
  * Every setting, group by group. `.prefault` is the default as a person types it. `unset` describes what happens without a value, and a
- * `secret` may also be given as NAME_FILE, the path of a file that holds it. `npm run settings:docs` writes `.env.example` and
+ * `secret` may also be given as NAME_FILE, the path of a file that holds it. `npm run docs:reference` writes `.env.example` and
  * docs/reference/settings.md from this table.
  */
 const DATABASE = {

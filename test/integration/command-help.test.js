@@ -12,7 +12,7 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
   return words ? [{ name, words: words.split(' ') }] : [];
 });
 
-/** Files that `npm run size:docs`, `settings:docs` and `dashboards` write. */
+/** Files that `npm run size:docs`, `docs:reference` and `dashboards` write. */
 const WRITTEN = [
   '.env.example',
   'docs/reference/settings.md',

@@ -395,7 +395,7 @@ describe('.env', () => {
 });
 
 describe('.env.example', () => {
-  test('is what npm run settings:docs writes', () => expect(EXAMPLE).toBe(envExample()));
+  test('is what npm run docs:reference writes', () => expect(EXAMPLE).toBe(envExample()));
 
   test('has every setting with its default, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
@@ -411,7 +411,7 @@ describe('.env.example', () => {
 describe('docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
 
-  test('is what npm run settings:docs writes', () => expect(page).toBe(settingsPage()));
+  test('is what npm run docs:reference writes', () => expect(page).toBe(settingsPage()));
 
   test('Settings page: every setting: its values and its meaning', () => {
     for (const setting of Object.values(SETTINGS))

@@ -1,0 +1,30 @@
+import { writeFileSync } from 'node:fs';
+import { runCommand } from '../../common/command.js';
+import { parseFlags } from '../../common/flags.js';
+import { envExample, settingsPage } from '../../common/settings/documents.js';
+import { tablesPage } from './tables.js';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** The generated documents by their paths. Tests compare each with its source. */
+const DOCUMENTS = {
+  '.env.example': envExample,
+  'docs/reference/settings.md': settingsPage,
+  'docs/reference/tables.md': tablesPage,
+};
+
+await runCommand(async () => {
+  parseFlags(
+    {
+      command: 'npm run docs:reference --',
+      help: 'Writes .env.example and the pages of settings and tables from the code.',
+      examples: ['npm run docs:reference'],
+      flags: {},
+    },
+    process.argv.slice(2),
+  );
+  for (const [path, write] of Object.entries(DOCUMENTS)) {
+    writeFileSync(new URL(path, ROOT), write());
+    console.log(`${path} is written`);
+  }
+});

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const MIGRATIONS = new URL('../../schema/migrations/', import.meta.url);
+
+const INTRODUCTION = `# Tables
+
+All tables are in the keyspace \`CQL_KEYSPACE\` (default \`iot\`). \`npm run migrate\` creates them, and each process compares their version when it
+starts. The statements are valid for ScyllaDB and Cassandra. [Data model](../explanation/data-model.md) explains the tables, and
+[packed form](packed-form.md) describes the bytes of \`samples\`.
+
+\`\${window(DAYS)}\` stands for time-window compaction and a default time to live, both calculated from that setting.
+
+This page is generated from \`schema/migrations\` by \`npm run docs:reference\`.
+`;
+
+/** @returns {string} docs/reference/tables.md: all migrations in their order */
+export const tablesPage = () =>
+  [
+    INTRODUCTION,
+    ...readdirSync(MIGRATIONS)
+      .sort()
+      .map((name) => `## ${titleOf(name)}\n\n\`\`\`sql\n${readFileSync(new URL(name, MIGRATIONS), 'utf8').trim()}\n\`\`\`\n`),
+  ].join('\n');
+
+/** @param {string} name such as `004-dead-letters.cql` */
+const titleOf = (name) => name.replace(/^(\d+)-(.*)\.cql$/, (_, number, subject) => `${Number(number)}. ${subject.replaceAll('-', ' ')}`);
