@@ -29,10 +29,10 @@ export const READING_TARGETS = [
   onDisk('decimals', 'two decimals', 0.1),
   onDisk('full', 'full doubles', 0.5),
   {
-    figure: 'sensors at 1 Hz that packing keeps up with, beside half of the highest rate',
+    figure: 'sensors at 1 Hz that packing keeps up with, next to half of the highest rate',
     part: /** @type {const} */ ('packing'),
     atLeast: 10_000,
-    read: (/** @type {Results} */ { packing }) => sensorsOf(packing.beside),
+    read: (/** @type {Results} */ { packing }) => sensorsOf(packing.loaded),
   },
   {
     figure: `p99 until a reader of the live stream has a sample, against ${COALESCED_MS} ms more than until it is committed`,

@@ -80,7 +80,7 @@ export async function runSession({ name, flags, work }) {
  * @typedef {object} Session
  * @property {Environment} environment
  * @property {Record<string, unknown>} results what is put in here is written to the file
- * @property {(text: string) => void} status says what is being done; throws when somebody has stopped us
+ * @property {(text: string) => void} status shows the present step; throws after the operator has stopped the run
  * @property {(text: string) => void} print a line that stays
  */
 

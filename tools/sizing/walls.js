@@ -36,7 +36,7 @@ export const LIMITS = [
     passed: ({ groups }) => groups > DEFAULT_GROUPS,
   },
   {
-    name: "ScyllaDB's free licence",
+    name: "ScyllaDB's free license",
     kind: 'step',
     answer: 'a contract, ScyllaDB Cloud, or Cassandra',
     passed: ({ vcpus, diskBytes }) => vcpus > RULES.freeVcpus.value || diskBytes > RULES.freeDisk.value,

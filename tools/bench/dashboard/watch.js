@@ -43,7 +43,7 @@ export async function watchDashboard(opened, forMs) {
  * @property {number[]} busy ms that tasks had a processor for, of those that had it for more than `LONG_MS`
  * @property {number[]} heap MB, the first once the page had settled
  * @property {LongTask[]} longTasks by the clock: loading is in it, and what the machine gave to others meanwhile
- * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page says
+ * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page measures it
  */
 
 /** @param {{ ms: number, cpuMs: number }[]} frames @returns {Watched['frames']} */

@@ -34,7 +34,7 @@ export const makeSignIn = () => ({ username: 'bench', password: randomBytes(24).
 /**
  * @param {string} dir where a Mosquitto keeps its own
  * @param {Guard} guard
- * @param {SignIn} [signIn] whom it lets in; none: everybody
+ * @param {SignIn} [signIn] the account that it admits; none: it admits everybody
  * @returns {Promise<string[]>} lines of its configuration, behind its listener's
  */
 export async function guardLines(dir, { tls }, signIn) {

@@ -5,7 +5,7 @@ import { startObserving } from './observe.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Variant } from '../environment/pipeline.js' */
 
-/** How often it is looked whether every device has been heard once, in ms. */
+/** Pause between two checks whether every device has arrived once, in ms. */
 const LOOK_MS = 250;
 
 /**

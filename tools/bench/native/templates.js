@@ -26,7 +26,7 @@ const ENTRY_BYTES = 48;
 const ENTRY_TIME_AT = 28;
 
 /**
- * What a device sends, encoded once: frames in which only times and digests are written anew.
+ * What a device sends, encoded once: frames in which only times and digests change.
  *
  * @param {Shape} shape
  * @param {number} number of the device

@@ -98,9 +98,9 @@ async function tableBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
   await nodetool(['flush', keyspace, ...TABLES]);
   await nodetool(['compact', keyspace, ...TABLES]);
-  const told = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  const report = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
   return Object.fromEntries(
-    TABLES.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
+    TABLES.map((table) => [table, Number(report[keyspace].tables[table].space_used_live)]),
   );
 }
 

@@ -98,7 +98,7 @@ export const createReadingPart = (sizes) => ({
   tables: ({ peak, loaded, stored, rounds, longest }) => [
     {
       head: [
-        `beside ${figure((peak * SHARE) / 1000)} thousand samples/s`,
+        `next to ${figure((peak * SHARE) / 1000)} thousand samples/s`,
         'items',
         'p50 ms',
         'p99 ms',

@@ -15,7 +15,7 @@ import { createPeer } from './telegraf.js';
 /** @import { Programs } from './tools.js' */
 
 /**
- * Whoever is compared, in one class.
+ * A pipeline that is compared, in one durability class.
  *
  * @typedef {object} Rival
  * @property {Name} name
