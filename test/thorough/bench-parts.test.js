@@ -87,7 +87,7 @@ test('bytes a sample are counted on the disk', async () => {
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
 });
 
-test('Packing part: closed hours: all are packed, next to ingest and alone', async () => {
+test('Bench, packing: with and without ingest: it is measured until all hours are packed', async () => {
   const sizes = { devices: 4, loadDevices: devices };
   const packing = await createPackingPart(sizes).run(context());
   const hours = packing.loaded.hours + packing.alone.hours;

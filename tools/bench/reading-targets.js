@@ -35,7 +35,7 @@ export const READING_TARGETS = [
     read: (/** @type {Results} */ { packing }) => sensorsOf(packing.loaded),
   },
   {
-    figure: `p99 until a reader of the live stream has a sample, against ${COALESCED_MS} ms more than until it is committed`,
+    figure: `p99 until a reader of the live stream has a sample, against the p99 until its commit plus ${COALESCED_MS} ms`,
     part: /** @type {const} */ ('live'),
     atMost: 1,
     read: (/** @type {Results} */ { live }) =>
