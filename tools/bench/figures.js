@@ -3,7 +3,7 @@ import { medianOf } from './measure/rounds.js';
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** Of a figure in the file. */
+/** Significant digits of a figure in the file. */
 const DIGITS = 6;
 
 /** Processes whose CPU counts; the publisher stands for the devices. */

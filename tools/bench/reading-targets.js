@@ -11,7 +11,7 @@ import { RATIOS } from './reading/readings.js';
 /** Differences below are noise on a machine that others use too. */
 const SAME = 1.4;
 
-/** What reading is measured against. */
+/** The targets of reading. */
 export const READING_TARGETS = [
   side('latestAgainstRows', { atMost: 3 }),
   side('latestByStored', { atMost: SAME }),

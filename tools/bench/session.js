@@ -12,8 +12,8 @@ import { describeMachine } from './measure/machine.js';
 /** @import { Environment } from './environment/index.js' */
 
 /**
- * What both commands of the bench do around their work: everything is started and stopped here, whatever happens, and
- * what was measured until then is written to a file.
+ * Runs the work of both commands of the bench. It starts and stops everything, whatever happens, and
+ * writes the results so far to a file.
  *
  * @param {object} options
  * @param {string} options.name of the file, before the time

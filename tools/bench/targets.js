@@ -30,7 +30,7 @@ import { figure } from './report/table.js';
  */
 
 /**
- * What the parts measured; those that were not run are missing.
+ * The results of the parts. Those that were not run are missing.
  *
  * @typedef {object} Results
  * @property {Awaited<ReturnType<typeof throughput.run>>} [throughput]
@@ -47,7 +47,7 @@ import { figure } from './report/table.js';
  * @property {Result} [dashboard]
  */
 
-/** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
+/** The targets of the bench, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
 export const TARGETS = [
   overRows('1x60', 3.5),
   overRows('1x10', 1.8),

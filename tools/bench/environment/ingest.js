@@ -8,7 +8,7 @@ const PACKAGE = new URL('../../../package.json', import.meta.url);
 const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * What is not as in `npm start`; see variants/main.js.
+ * The differences to `npm start`; see variants/main.js.
  *
  * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
  */

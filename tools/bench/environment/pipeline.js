@@ -10,7 +10,7 @@ import { samplesOf } from '../load/shapes.js';
 /** How often the publisher gets the number of committed samples, in ms; each time it costs ingest a page of metrics. */
 const UPDATE_MS = 250;
 
-/** What may wait at the broker, in seconds of what is committed in one, so that ingest is never idle; and at least. */
+/** The backlog at the broker, in seconds of the commit rate, so that ingest is never idle; and its least size in messages. */
 const BACKLOG_SECONDS = 0.6;
 const LEAST_BACKLOG = 2000;
 
@@ -76,7 +76,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   return {
     name,
-    /** Of its broker. */
+    /** The address of its broker. */
     url: broker.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },

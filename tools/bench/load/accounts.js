@@ -11,7 +11,7 @@ import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credent
  */
 
 /**
- * What an installation has that others can reach.
+ * The protection of an installation that other hosts can reach.
  *
  * @typedef {object} Guard
  * @property {boolean} [accounts] clients of the broker sign in, and every message is checked against their permissions

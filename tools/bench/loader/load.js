@@ -12,7 +12,7 @@ import { samplesOfHour, samplesPerHour } from './samples.js';
 const AT_ONCE = 48;
 
 /**
- * What a data set is: the same again writes the very same samples.
+ * The definition of a data set. The same definition always writes the same samples.
  *
  * @typedef {Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
  */

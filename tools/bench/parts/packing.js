@@ -14,17 +14,17 @@ import { figure, percent } from '../report/table.js';
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** Of a device. */
+/** Sensors of a device. */
 const SENSORS = 4;
 
-/** How often it is looked at how far packing is, in ms, and how long nothing may happen. */
+/** Pause between two checks of the progress, and the longest time without progress, in ms. */
 const LOOK_MS = 100;
 const STUCK_MS = 30_000;
 
 /** Hours that can be packed at once in a new installation: packing begins three hours before it. */
 const DUE = { first: 3, hours: 2 };
 
-/** What is packed: devices of four sensors at 1 Hz, a message a minute. @typedef {{ devices: number, loadDevices: number }} Sizes */
+/** The devices to pack, of four sensors at 1 Hz with a message a minute, and those of the load. @typedef {{ devices: number, loadDevices: number }} Sizes */
 
 /** @type {Sizes} */
 const SIZES = { devices: 500, loadDevices: 1000 };

@@ -22,7 +22,7 @@ const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
- * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, batches as they
+ * Bytes of a sample on disk after a flush and a compaction, as Cassandra itself counts them: packed hours, batches as they
  * come in, and one row per sample in the usual model.
  *
  * @param {Sizes} sizes

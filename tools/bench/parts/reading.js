@@ -155,7 +155,7 @@ const rowOf = (label, of, steal) => [
  */
 
 /**
- * What reading took, and what it was measured on.
+ * The result of a reading, and the state of the machine meanwhile.
  *
  * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
  *   the HTTP process had

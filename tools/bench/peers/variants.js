@@ -65,7 +65,7 @@ export async function openOurs(environment, { wired }) {
       pace: createPace({ line, broker, publisher, connections }),
       broker,
       cql,
-      /** Of ingest: to be killed in the middle. */
+      /** Kills ingest during a run. */
       kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
       async start() {
         await ingest.stop();

@@ -63,7 +63,7 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
   const said = await Promise.race([ready, dead]);
 
   return {
-    /** What `isReady` gave. */
+    /** The result of `isReady`. */
     said,
     pid: Number(child.pid),
 
