@@ -13,7 +13,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /**
- * What somebody calls a device or a sensor, resolved.
+ * The resolved name of a device or a sensor.
  *
  * @typedef {object} Identity
  * @property {string} id lower-case UUID

@@ -1,8 +1,8 @@
 import { MillraceError } from '../common/errors.js';
 
 /**
- * What each role may do in the keyspace, and nowhere else. `MODIFY` is INSERT, UPDATE and DELETE, and in both databases
- * TRUNCATE as well: they know no finer right. ScyllaDB Manager backs up the schema, which every role may read, and the
+ * The permissions of each role in the keyspace. It has none elsewhere. `MODIFY` is INSERT, UPDATE and DELETE, and in both databases
+ * TRUNCATE as well, because they have no finer permission. ScyllaDB Manager backs up the schema, which every role may read, and the
  * data past CQL.
  *
  * @satisfies {Record<string, string[]>}

@@ -19,8 +19,8 @@ export const MAX_STATEMENTS_PER_BATCH = 256;
 export const MAX_ENTRIES_PER_GROUP_COMMIT = 2000;
 
 /**
- * What the servers refuse by default. Both weigh a batch only where it has more than one mutation (table x partition);
- * ours never have, and only the last limit, half a segment of the commit log, is for them.
+ * The limits of the servers by default. Both weigh a batch only if it has more than one mutation (table x partition).
+ * Ours never have more, so only the last limit, half a segment of the commit log, applies to them.
  */
 export const BATCH_LIMITS = {
   statements: 65_535,
@@ -59,14 +59,14 @@ export const LATE_DAY_DAYS = 14;
 export const MIN_BATCH_DAYS = 4;
 
 /**
- * An hour closes this long after its end, in ms; then it is packed. A constant, not a setting: what one process takes for
- * late and another packs must never disagree.
+ * An hour closes this long after its end, in ms. Then it is packed. This is a constant, not a setting, because all processes
+ * must agree on the messages that are late.
  */
 export const PACK_DELAY_MS = HOUR_MS;
 
 /**
- * What is committed this long before its hour closes, or later, in ms, is late for that hour. More than twice what a clock
- * may be off (MOST_CLOCK_DIFFERENCE_MS), so that a packer whose clock is ahead still finds what another process took for timely.
+ * A message that is committed this long before its hour closes, or later, in ms, is late for that hour. The margin is more than twice the tolerated
+ * clock difference (MOST_CLOCK_DIFFERENCE_MS). So a packer whose clock is ahead still finds every message that another process took as timely.
  */
 export const LATE_MARGIN_MS = 5 * 60_000;
 
@@ -136,7 +136,7 @@ export function checkWindow({ ttlSeconds, windowDays }) {
   }
 }
 
-/** What a row of one sample weighs on disk, before compression, in the tables that Millrace is compared with, rounded up. */
+/** Bytes of a row of one sample on disk, before compression, in the tables that Millrace is compared with, rounded up. */
 export const SAMPLE_ROW_BYTES = 60;
 
 /**
@@ -146,7 +146,7 @@ export const SAMPLE_ROW_BYTES = 60;
 export const MESSAGE_ROW_BYTES = 36;
 
 /**
- * What one message adds to an hour of a device.
+ * The rows and bytes that one message adds to an hour of a device.
  *
  * @param {{ sensors: number, samples: number }} message `samples` of each sensor, all sensors at the same instants
  * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
@@ -160,7 +160,7 @@ export function messageWeight({ sensors, samples }) {
 }
 
 /**
- * What the largest partition of one hour of a device weighs in `message`, to be compared with PARTITION_AIM and PARTITION_WARN.
+ * Size of the largest partition of one hour of a device in `message`, to be compared with PARTITION_AIM and PARTITION_WARN.
  * 20 sensors at a message a second are within the aim, whatever the number of their devices. A device beyond the aim should
  * batch for longer.
  *
@@ -187,7 +187,7 @@ export function devicePerHour({ sensors, intervalMs, batchMs }) {
   // A device that measures less often than it might send has nothing to send in between.
   const everyMs = Math.max(intervalMs, batchMs);
   const messages = Math.ceil(HOUR_MS / everyMs);
-  // Of a message longer than an hour, this hour gets its own samples alone.
+  // An hour gets only its own samples of a message that is longer than an hour.
   const samples = Math.max(1, Math.round(Math.min(everyMs, HOUR_MS) / intervalMs));
   const parts = partsFor(sensors);
   const { rows, bytes } = messageWeight({ sensors: sensors / parts, samples });
@@ -202,7 +202,7 @@ export const MAX_BLOCK_BYTES = 32 * 1024;
 /** Sensors that one partition of `message` holds, more or less: a reader of one sensor reads the rows of all of them. */
 export const SENSORS_PER_PART = 64;
 
-/** What a block is made of: see the drawing in block.js. */
+/** Bytes of the parts of a block: see the drawing in block.js. */
 export const ID_BYTES = 16;
 export const COUNT_BYTES = 2;
 export const TIME_BYTES = 4;

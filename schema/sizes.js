@@ -43,7 +43,7 @@ export const MOST_GROUPS = 65_536;
  */
 
 /**
- * What comes in, in each second.
+ * The rates of a fleet in each second.
  *
  * @param {Fleet} fleet
  * @returns {{ samples: number, messages: number, packedHours: number }} `packedHours`: hours of single
@@ -61,7 +61,7 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
 /** Rows, bytes and partitions of one table. @typedef {{ rows: number, bytes: number, partitions: number }} TableSize */
 
 /**
- * What each table holds when the first of its rows expires.
+ * The content of each table when the first of its rows expires.
  *
  * @param {Fleet} fleet
  * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize>}

@@ -20,7 +20,7 @@ const OF_DEVICES = /** @type {const} */ (['DBIRTH', 'DDATA', 'DDEATH']);
  */
 
 /**
- * What edge nodes publish, as filters of a subscription. Not among them are commands and states, which hosts publish.
+ * The topics that edge nodes publish, as filters of a subscription. Hosts publish commands and states, so these are not among them.
  */
 export const EDGE_FILTERS = [
   ...OF_NODES.map((type) => `${NAMESPACE}+/${type}/+`),

@@ -2,7 +2,7 @@ import { parseSparkplugTopic } from './sparkplug-topics.js';
 
 /** @import { SparkplugTopic } from './sparkplug-topics.js' */
 
-/** What a topic of ours carries. */
+/** The kinds of content of our topics. */
 export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 
 /** @typedef {typeof KINDS[number]} Kind */

@@ -121,7 +121,7 @@ function endReplacedHosts(client) {
   client.on('hostAdd', (/** @type {Host} */ host) => {
     const replaced = current.get(host.address);
     current.set(host.address, host);
-    // What it still has under way is answered first.
+    // Its requests in flight are answered first.
     if (replaced && replaced !== host) void replaced.shutdown(true);
   });
 }

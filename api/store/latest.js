@@ -6,7 +6,7 @@ import { routingKey } from './routing.js';
 /** @import { types } from 'cassandra-driver' */
 
 // Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.
-// Of two values for one instant the database keeps the one with the greater bytes, which is our own rule for merging.
+// If two values have the same instant, the database keeps the one with the greater bytes. Merging has the same rule.
 const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
 
 /**

@@ -12,12 +12,12 @@ const TTL_S = 3600;
 
 const WRITE = {
   name: 'write_process',
-  cql: `INSERT INTO process (part, client_id, role, version, started_at, seen_at, vitals) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ${TTL_S}`,
+  cql: `INSERT INTO process (part, client_id, role, version, started_at, seen_at, stats) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ${TTL_S}`,
 };
 const REMOVE = { name: 'remove_process', cql: 'DELETE FROM process WHERE part = ? AND client_id = ?' };
 const SELECT = {
   name: 'read_processes',
-  cql: 'SELECT client_id, role, version, started_at, seen_at, vitals FROM process WHERE part = ?',
+  cql: 'SELECT client_id, role, version, started_at, seen_at, stats FROM process WHERE part = ?',
 };
 
 /**
@@ -51,7 +51,7 @@ export function createProcessStore(session) {
         version: row['version'],
         startedAt: row['started_at'].getTime(),
         seenAt: row['seen_at'].getTime(),
-        stats: row['vitals'],
+        stats: row['stats'],
       }));
     },
   };

@@ -106,7 +106,7 @@ async function untilAgreed(client) {
 }
 
 /**
- * Whether all available nodes have the same schema. Other nodes receive it when they return. The `checkSchemaAgreement` of the driver
+ * True if all available nodes have the same schema. Other nodes receive it when they return. The `checkSchemaAgreement` of the driver
  * counts unavailable nodes with their last schema, which differs until they return.
  *
  * @param {Client} client

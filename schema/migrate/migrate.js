@@ -112,7 +112,7 @@ async function runStatements(client, statements, keep) {
 }
 
 /**
- * Whether a column is there already, of a migration that broke off: ScyllaDB has no `ADD IF NOT EXISTS`.
+ * True if the column exists already, because a migration broke off. ScyllaDB has no `ADD IF NOT EXISTS`.
  *
  * @param {Client} client
  * @param {string} statement
@@ -131,8 +131,8 @@ async function isThere(client, statement) {
 const PAGE = 1000;
 
 /**
- * What a migration fills its new tables with, by the migration's name: rows that follow from others, written again
- * harmlessly when it broke off.
+ * Functions that fill the new tables of a migration, by its name. Their rows follow from others, and are written again
+ * harmlessly after a migration broke off.
  *
  * @type {Record<string, (client: Client, groups: number) => Promise<void>>}
  */

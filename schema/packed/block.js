@@ -89,7 +89,7 @@ export function packBlock(bucket, pieces) {
   let bytes = 1;
   /** @type {Piece | undefined} */
   let before;
-  /** Whether each piece has the times of the one before it. @type {boolean[]} */
+  /** True for each piece that has the times of the one before it. @type {boolean[]} */
   const shared = [];
   for (const piece of pieces) {
     checkHour(bucket, piece.times, piece.from, piece.to);

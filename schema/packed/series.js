@@ -20,11 +20,11 @@
  */
 
 /**
- * Of two values for one instant the one whose 8 big-endian bytes are greater, as the databases themselves decide
- * between cells of equal timestamps: any negative beats any positive, -0 beats 0, and of one sign the greater
+ * The rule for two values of one instant: the one whose 8 big-endian bytes are greater wins. The databases decide the same way
+ * between cells of equal timestamps. Any negative beats any positive, -0 beats 0, and within one sign the greater
  * magnitude wins. It never depends on the order of arrival, so merging is commutative, associative and idempotent.
  *
- * Ingest refuses NaN. Should one be met in a blob of another writer, it counts as the NaN with bytes 7ff8000000000000,
+ * Ingest refuses NaN. If a blob of another writer has one, it counts as the NaN with bytes 7ff8000000000000,
  * above +Infinity and below every negative: JavaScript hides sign and payload of a NaN and may change them in passing.
  *
  * @param {number} a

@@ -1,7 +1,7 @@
 /** @import { Numbers } from './series.js' */
 
 /**
- * What `history_stat` keeps of an hour.
+ * The statistics of an hour in `history_stat`.
  *
  * @typedef {object} HourStatistics
  * @property {number} count
@@ -74,7 +74,7 @@ function compensated(values, factor) {
   for (const given of values) {
     const value = given * factor;
     const next = sum + value;
-    // Of the two, the smaller one lost digits.
+    // The smaller one of the two lost digits.
     lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
     sum = next;
   }

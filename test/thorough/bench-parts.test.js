@@ -87,10 +87,10 @@ test('bytes a sample are counted on the disk', async () => {
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
 });
 
-test('packing is watched until all hours are packed, beside ingest and alone', async () => {
+test('Bench, packing: with and without ingest: it is measured until all hours are packed', async () => {
   const sizes = { devices: 4, loadDevices: devices };
   const packing = await createPackingPart(sizes).run(context());
-  const hours = packing.beside.hours + packing.alone.hours;
+  const hours = packing.loaded.hours + packing.alone.hours;
   expect(hours).toBeGreaterThan(0);
   expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
   expect(targetsTable({ packing }).rows).toHaveLength(1);

@@ -64,14 +64,15 @@ test('every test of abuse holds a line', () => {
 const thousands = (/** @type {number} */ number) => number.toLocaleString('en');
 
 test.each([
-  ['a request', `a request has ${PERIODS_MS.request / 1000} s to arrive`],
+  ['a request', `A request has ${PERIODS_MS.request / 1000} s to arrive`],
   [
     'a stalled answer',
-    `nothing is taken for ${{ 120000: 'two' }[PERIODS_MS.stall]} minutes, and as long again for each ${PIECE_BYTES / 2 ** 20} MiB of it that wait`,
+    `reads nothing ends after ${{ 120000: 'two' }[PERIODS_MS.stall]} minutes, whatever the client sends`,
   ],
+  ['a long answer', `Each ${PIECE_BYTES / 2 ** 20} MiB of a waiting answer add the same time again`],
   [
     'connections of HTTP',
-    `${thousands(BOUNDS.pending)} at once, of more the oldest goes of the address with most; ${thousands(BOUNDS.connections)} in all`,
+    `At most ${thousands(BOUNDS.pending)} connections may be without a request, or with an unread answer. At most ${thousands(BOUNDS.connections)} are open in all`,
   ],
   [
     'streams, exports and series',

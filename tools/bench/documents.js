@@ -33,7 +33,7 @@ const PEER_MARKS = { begin: '<!-- peers: written by npm run bench:readme -->', e
 export function insertPeers(document, raw) {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
-    '**These figures are of a quick run**: one short round, Telegraf with one known good setting, a month of a sample each 30 s. Read the ratios as a first look; `npm run bench -- --only peers` gives the figures.';
+    '**These figures are of a quick run**: one short round, Telegraf with one known good setting, and a month with a sample each 30 s. Read the ratios as a first look. `npm run bench -- --only peers` measures all of it.';
   return betweenMarks(
     document,
     PEER_MARKS,

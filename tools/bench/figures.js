@@ -3,7 +3,7 @@ import { medianOf } from './measure/rounds.js';
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** Of a figure in the file. */
+/** Significant digits of a figure in the file. */
 const DIGITS = 6;
 
 /** Processes whose CPU counts; the publisher stands for the devices. */
@@ -31,11 +31,11 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
  * @property {{ processors: number, model: string }} machine
  * @property {Record<string, Record<'packed' | 'rows', Cost>>} throughput by load, as `4x10`
  * @property {Record<'decimals' | 'full', DiskFigures>} disk
- * @property {Record<'beside' | 'alone', number>} packing hours of sensors/s that one process packs
+ * @property {Record<'loaded' | 'alone', number>} packing hours of sensors/s that one process packs
  */
 
 /**
- * What sizing/ reckons with, of a run of the bench: medians over its rounds, the same that the page shows.
+ * The figures of a run that tools/sizing calculates with: medians over its rounds, the same that the page shows.
  *
  * @param {Raw} raw
  * @returns {Partial<Figures>} of the parts that were run
@@ -53,7 +53,7 @@ export function figuresOf({ began, commit = null, machine, results: { throughput
         Object.fromEntries(disk.map(({ signal, samples, ...bytes }) => [signal, mapped(bytes)]))
       ),
     }),
-    ...(packing && { packing: { beside: perSecond(packing.beside), alone: perSecond(packing.alone) } }),
+    ...(packing && { packing: { loaded: perSecond(packing.loaded), alone: perSecond(packing.alone) } }),
   };
 }
 

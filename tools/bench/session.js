@@ -12,8 +12,8 @@ import { describeMachine } from './measure/machine.js';
 /** @import { Environment } from './environment/index.js' */
 
 /**
- * What both commands of the bench do around their work: everything is started and stopped here, whatever happens, and
- * what was measured until then is written to a file.
+ * Runs the work of both commands of the bench. It starts and stops everything, whatever happens, and
+ * writes the results so far to a file.
  *
  * @param {object} options
  * @param {string} options.name of the file, before the time
@@ -80,7 +80,7 @@ export async function runSession({ name, flags, work }) {
  * @typedef {object} Session
  * @property {Environment} environment
  * @property {Record<string, unknown>} results what is put in here is written to the file
- * @property {(text: string) => void} status says what is being done; throws when somebody has stopped us
+ * @property {(text: string) => void} status shows the present step; throws after the operator has stopped the run
  * @property {(text: string) => void} print a line that stays
  */
 

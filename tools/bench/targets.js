@@ -30,7 +30,7 @@ import { figure } from './report/table.js';
  */
 
 /**
- * What the parts measured; those that were not run are missing.
+ * The results of the parts. Those that were not run are missing.
  *
  * @typedef {object} Results
  * @property {Awaited<ReturnType<typeof throughput.run>>} [throughput]
@@ -47,7 +47,7 @@ import { figure } from './report/table.js';
  * @property {Result} [dashboard]
  */
 
-/** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
+/** The targets of the bench, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
 export const TARGETS = [
   overRows('1x60', 3.5),
   overRows('1x10', 1.8),
@@ -122,7 +122,7 @@ export const TARGETS = [
   inHistory('full doubles', 7.1),
   ...READING_TARGETS,
   {
-    figure: 'p95 of the script time of a frame of the wall, of the processor, 10,000 sensors, ms',
+    figure: 'p95 of the script time of a frame that had a processor, wall of 10,000 sensors, ms',
     part: 'dashboard',
     atMost: 6,
     read: ({ dashboard }) => dashboard.frames.cpuMs.p95,
@@ -134,7 +134,7 @@ export const TARGETS = [
     read: ({ dashboard }) => dashboard.busy.length,
   },
   {
-    figure: 'until the first cells of the wall are on the screen, ms',
+    figure: 'time until the first cells of the wall are visible, ms',
     part: 'dashboard',
     atMost: 1000,
     read: ({ dashboard }) => median(dashboard.first),

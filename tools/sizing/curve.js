@@ -40,7 +40,7 @@ export function curvePicture({ title, x, y, curves, marks }) {
       const path = points.map((point) => `${at.x(point.x).toFixed(1)},${at.y(point.y).toFixed(1)}`).join(' ');
       const last = points[points.length - 1] ?? { x: x[0], y: y[0] };
       return [
-        `<polyline points="${path}" fill="none" stroke="${COLOURS[index]}" stroke-width="2.5"/>`,
+        `<polyline points="${path}" fill="none" stroke="${COLORS[index]}" stroke-width="2.5"/>`,
         textOf(LEFT + WIDTH + 8, at.y(last.y) + 4, `${name}: ${countText(last.y)}`, 'start'),
       ];
     }),
@@ -80,7 +80,7 @@ const ROWS_OF_NUMBERS = 4;
 
 /** A contrast of 4.5 : 1 and more against white and against GitHub's black. */
 const INK = '#737c87';
-const COLOURS = ['#2f81f7', '#c97b1a'];
+const COLORS = ['#2f81f7', '#c97b1a'];
 const FAINT = `stroke="${INK}" stroke-opacity="0.18"`;
 const STEP = `stroke="${INK}" stroke-opacity="0.7" stroke-dasharray="2 4"`;
 const WALL = 'stroke="#e5534b" stroke-dasharray="6 4"';

@@ -87,7 +87,7 @@ export function readFlags(argv) {
   };
   const problems = problemsOf(fleet, flags);
   if (!node.vcpus || !node.diskBytes)
-    problems.push(`--node is one of ${Object.keys(NODES).join(', ')}; or say --node-vcpu and --node-disk`);
+    problems.push(`--node is one of ${Object.keys(NODES).join(', ')}; or set --node-vcpu and --node-disk`);
   if (problems.length > 0) throw usageError(COMMAND, problems);
   return {
     fleet,

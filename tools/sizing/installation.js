@@ -11,7 +11,7 @@ import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
 /** @import { Fleet } from './traffic.js' */
 
 /**
- * What an installation is built of, and how full it may be.
+ * The parts of an installation, and how full they may be.
  *
  * @typedef {object} Parts
  * @property {{ vcpus: number, diskBytes: number }} node
@@ -25,7 +25,7 @@ import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
  */
 
 /**
- * What a fleet takes: all that npm run size prints, from figures of the bench and stated rules alone. Rates are a second,
+ * The needs of a fleet: everything that npm run size prints, from figures of the bench and stated rules alone. Rates are a second,
  * sizes bytes, costs a month.
  *
  * @param {Fleet} fleet

@@ -8,7 +8,7 @@ import { birthsOf, registryReadsOf, samplesPerMessage } from './traffic.js';
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */
 
-/** Each process hears of each device that connects: its birth, and its status. */
+/** Messages that each process receives from each device that connects: its birth and its status. */
 const MESSAGES_OF_A_BIRTH = 2;
 
 /** The processes settle on their number within a few steps, or grow without end. */
@@ -16,7 +16,7 @@ const MOST_STEPS = 1000;
 
 /**
  * Ingest processes, each of one thread, and what the database does for them, in CPUs. The more processes, the more often one
- * has to read a device anew, and the more of them hear each birth: so their number is looked for until it suffices for itself.
+ * has to read a device again, and the more of them receive each birth. So the search continues until a number suffices for itself.
  *
  * @param {{ fleet: Fleet, parts: Parts, way: Way, figures: Figures }} plan
  * @returns {{ processes: number, registryReads: number, database: number }} `processes`: Infinity where no number is
@@ -45,7 +45,7 @@ export function processesOf(plan) {
 const packersOf = ({ fleet, way, figures }) =>
   way === 'rows'
     ? 0
-    : Math.ceil((ratesOf(fleet).packedHours * RULES.packAhead.value) / figures.packing.beside);
+    : Math.ceil((ratesOf(fleet).packedHours * RULES.packAhead.value) / figures.packing.loaded);
 
 /** @param {Plan} plan @param {number} processes @returns {number} processes that these many would have to be */
 function ingestFor(plan, processes) {
@@ -60,7 +60,7 @@ function ingestFor(plan, processes) {
   return room > 0 ? Math.ceil(shared / room) : Number.POSITIVE_INFINITY;
 }
 
-/** A read each for the devices that it has forgotten, and for each birth that it hears. @param {Plan} plan @param {number} processes */
+/** One read for each device that a process has forgotten, and for each birth that it receives. @param {Plan} plan @param {number} processes */
 const readsFor = ({ fleet }, processes) => registryReadsOf(fleet, processes) + birthsOf(fleet) * processes;
 
 /** @param {Plan} plan @param {number} registryReads */

@@ -95,7 +95,7 @@ const compressionTable = ({ disk }) =>
 
 const rulesTable = () =>
   markdownTable(
-    ['rule', 'is', 'from'],
+    ['rule', 'value', 'source'],
     Object.values(RULES).map(({ value, unit, label, source }) => [
       label,
       unit === 'bytes' ? bytesText(value) : `${countText(value)} ${unit}`,

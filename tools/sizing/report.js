@@ -95,7 +95,7 @@ export function wallsTable(packed, rows) {
   const names = [...new Set([...packed, ...rows].map(({ name }) => name))];
   const first = packed.find(({ kind }) => kind === 'wall')?.name;
   return {
-    head: ['passed from so many sensors on', 'packed', 'one row per sample'],
+    head: ['limit at this number of sensors; then the way past it', 'packed', 'one row per sample'],
     rows: names.map((name) => {
       const [ours, theirs] = [packed, rows].map((walls) => walls.find((wall) => wall.name === name));
       const { kind, answer } = /** @type {Limit} */ (ours ?? theirs);

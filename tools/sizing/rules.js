@@ -9,20 +9,20 @@ export const RULES = {
   leastNodes: {
     value: 3,
     unit: 'nodes',
-    label: 'a cluster begins with one node in each of three racks, and grows by three',
+    label: 'smallest cluster: one node in each of three racks; it grows by three',
     source:
       'three copies, one in each rack: infra/terraform, infra/kubernetes; `min_nodes` of ScyllaDB Cloud',
   },
   freeDisk: {
     value: 10e12,
     unit: 'bytes',
-    label: "of disk capacity are free under ScyllaDB's license",
+    label: "disk capacity that is free under ScyllaDB's license",
     source: 'https://www.scylladb.com/source-available-faq, read in November 2026',
   },
   freeVcpus: {
     value: 50,
     unit: 'vCPUs',
-    label: 'of database nodes are free under the same license',
+    label: 'vCPUs of database nodes that are free under the same license',
     source: 'https://www.scylladb.com/source-available-faq, read in November 2026',
   },
   scyllaOperations: {
@@ -35,34 +35,34 @@ export const RULES = {
   scyllaNodes: {
     value: 300,
     unit: 'nodes',
-    label: 'in one ScyllaDB cluster: the manual has "low hundreds", taken as this number',
+    label: 'largest ScyllaDB cluster: the manual names "low hundreds", taken as this number',
     source: 'https://docs.scylladb.com/manual/master/reference/limits.md, read in November 2026',
   },
   testedNodes: {
     value: 1000,
     unit: 'nodes',
-    label: 'in the largest Cassandra cluster with a published test',
+    label: 'largest Cassandra cluster with a published test',
     source: 'https://www.datastax.com/blog/testing-cassandra-1000-nodes-time',
   },
   brokerConnections: {
     value: 100e6 / 23,
     unit: 'connections',
-    label: 'for each node of a clustered broker: 100 million on 23 nodes of EMQX',
+    label: 'connections of each node of a clustered broker: 100 million on 23 nodes of EMQX',
     source: 'https://www.emqx.com/en/blog/reaching-100m-mqtt-connections-with-emqx-5-0',
   },
   packAhead: {
     value: 2,
     unit: 'times',
-    label: 'the speed at which hours close: packing must reach it to catch up after a pause',
+    label: 'speed of packing against the speed at which hours close, to catch up after a pause',
     source: 'our choice',
   },
   openTables: {
     value: 4,
     unit: 'SSTables',
-    label: 'wait in an open window on each shard before a compaction; a closed window has one',
+    label: 'SSTables that wait in an open window of a shard before a compaction; a closed window has one',
     source: '`min_threshold` of size-tiered compaction within a window, Cassandra and ScyllaDB',
   },
-  hoursAMonth: { value: 730, unit: 'hours', label: 'a month of cost', source: '8,760 / 12' },
+  hoursAMonth: { value: 730, unit: 'hours', label: 'hours in a month of cost', source: '8,760 / 12' },
 };
 
 /**

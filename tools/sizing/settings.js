@@ -4,7 +4,7 @@ import { groupsFor } from '../../schema/sizes.js';
 /** @import { Fleet } from './traffic.js' */
 
 /**
- * What the first migration stores of a fleet, and every process has to have the same: lines of `.env`.
+ * The settings that the first migration stores, as lines of `.env`. Every process needs the same.
  *
  * @param {Fleet} fleet
  * @returns {string[]} `LATEST_GROUPS=128`

@@ -25,8 +25,8 @@ export const hoursTouched = (fleet) => 1 + ((samplesPerMessage(fleet) - 1) * fle
 /** Requests and rows a second of one table. @typedef {{ requests: number, rows: number }} Writes */
 
 /**
- * What ingest writes in a second; one row per sample as the bench's variant does, a request for each sensor and hour. Rows of the indexes are written when a device says something new, and by a fleet that is
- * known not at all: 0.
+ * The writes of ingest in a second. One row per sample counts a request for each sensor and hour, as the bench's variant sends them. Ingest
+ * writes rows of the indexes when a device sends new attributes. A registered fleet writes none: 0.
  *
  * @param {Fleet} fleet
  * @param {Way} way
@@ -71,8 +71,8 @@ export const birthsOf = ({ sensors, sensorsPerDevice, bornEveryMs }) =>
 
 /**
  * Devices that a process has to read from the registry, in a second, all processes together. The broker gives a shared
- * subscription's messages to any of them, so that the more there are, the more seldom one of them hears of a device again
- * before it has forgotten it.
+ * subscription's messages to any of them. So with more processes, one of them receives a message of the same device less often
+ * before it has forgotten the device.
  *
  * @param {Fleet} fleet
  * @param {number} processes
@@ -81,9 +81,9 @@ export const birthsOf = ({ sensors, sensorsPerDevice, bornEveryMs }) =>
 export function registryReadsOf(fleet, processes) {
   const { messages } = ratesOf(fleet);
   const devices = fleet.sensors / fleet.sensorsPerDevice;
-  const heardInTime = (messages / devices / processes) * (ENTRY_TTL_MS / 1000);
+  const seenInTime = (messages / devices / processes) * (ENTRY_TTL_MS / 1000);
   const kept = Math.min(1, MAX_ENTRIES / (devices * (1 + fleet.sensorsPerDevice)));
-  return messages * (1 - kept * (heardInTime / (1 + heardInTime)));
+  return messages * (1 - kept * (seenInTime / (1 + seenInTime)));
 }
 
 /** @param {Fleet} fleet @returns {number} bytes of one message as the simulator encodes it, SenML */

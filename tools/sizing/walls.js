@@ -11,8 +11,8 @@ import { RULES } from './rules.js';
 const DEFAULT_GROUPS = 16;
 
 /**
- * What ends on the way up: `step` is passed by more of the same or by a setting, `wall` by another design or another
- * contract alone.
+ * A limit that a growing fleet reaches. More of the same or a setting passes a `step`. Only another design or another
+ * contract passes a `wall`.
  *
  * @typedef {object} Limit
  * @property {string} name
@@ -36,7 +36,7 @@ export const LIMITS = [
     passed: ({ groups }) => groups > DEFAULT_GROUPS,
   },
   {
-    name: "ScyllaDB's free licence",
+    name: "ScyllaDB's free license",
     kind: 'step',
     answer: 'a contract, ScyllaDB Cloud, or Cassandra',
     passed: ({ vcpus, diskBytes }) => vcpus > RULES.freeVcpus.value || diskBytes > RULES.freeDisk.value,
@@ -90,7 +90,7 @@ const FARTHEST = 1e12;
 const CLOSE = 1.001;
 
 /**
- * Where each limit stands, the nearest first; those beyond 1e12 sensors are left away.
+ * Where each limit stands, the nearest first; those beyond 1e12 sensors are left out.
  *
  * @param {Fleet} fleet whose sensors are left aside
  * @param {Parts} parts

@@ -12,7 +12,7 @@ const FRACTION = 2 ** 24;
 /** Years from the hour, and exact in a double. */
 export const MOST = 2 ** 53;
 
-/** Of so many differences the median is taken. */
+/** Differences that the median is taken from. */
 const LOOKED_AT = 63;
 
 /**

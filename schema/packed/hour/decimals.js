@@ -3,7 +3,7 @@ import { fromNumbers, toNumbers } from './integers.js';
 /** @import { Integers } from './integers.js' */
 
 /**
- * What sensors send is mostly a whole number of tenths, hundredths, thousandths, written as the double nearest to it: that
+ * Sensors mostly send a whole number of tenths, hundredths or thousandths, written as the double nearest to it. That
  * whole number, divided again, gives the same double, bit by bit. Some round to single precision on the way.
  */
 

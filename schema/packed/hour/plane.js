@@ -19,7 +19,7 @@ const NOISE = 7.9;
  */
 const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 
-/** What the table of a deflated plane takes for each byte that occurs. */
+/** Bytes that the table of a deflated plane takes for each byte that occurs. */
 const TABLE_BYTES = 0.5;
 
 /**

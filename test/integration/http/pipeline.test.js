@@ -113,7 +113,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
   expect(broker).toMatchObject({ ok: true });
   const row = (
     await database.execute(
-      "SELECT TTL(vitals) AS ttl FROM process WHERE part = 'millrace' AND client_id = 'died'",
+      "SELECT TTL(stats) AS ttl FROM process WHERE part = 'millrace' AND client_id = 'died'",
     )
   ).first();
   expect(row?.['ttl']).toBeGreaterThan(3500);

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../schema/rules.js';
 /** @import { Mistake } from './simulation.js' */
 /** @import { World } from './world.js' */
 
-/** The margin before the closing from which on a message is late, as docs/explanation/data-model.md gives it, in ms. */
+/** The margin before the closing from which on a message is late, as docs/explanation/history.md gives it, in ms. */
 const MARGIN_MS = 5 * 60_000;
 
 /** @param {(...args: any[]) => Promise<unknown>} write @returns {(...args: any[]) => Promise<void>} returns before it is committed */
@@ -16,7 +16,7 @@ const notAwaited =
   };
 
 /**
- * Mistakes against the rules of docs/explanation/data-model.md, each of which must show in the simulations.
+ * Mistakes against the rules of docs/explanation/history.md, each of which must show in the simulations.
  *
  * @type {Record<string, Mistake>}
  */

@@ -242,14 +242,14 @@ describe('the figures of the sizing calculator', () => {
       /** @type {unknown} */ ({
         began: '2026-11-21T19:47:14.548Z',
         machine,
-        results: { throughput: [comparison('4x10')], packing: { beside: phase, alone: phase } },
+        results: { throughput: [comparison('4x10')], packing: { loaded: phase, alone: phase } },
       })
     );
     const { measured, commit, throughput, packing, disk } = figuresOf(raw);
     expect([measured, commit]).toEqual(['2026-11-21', null]);
     expect(figuresOf({ ...raw, commit: '1a2b3c4d5e6f' }).commit).toBe('1a2b3c4d5e6f');
     expect(throughput?.['4x10']?.packed).toMatchObject({ rate: 4000, ingest: 1, database: 1 });
-    expect(packing).toEqual({ beside: 75, alone: 75 });
+    expect(packing).toEqual({ loaded: 75, alone: 75 });
     expect(disk).toBeUndefined();
   });
 

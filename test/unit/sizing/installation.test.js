@@ -122,7 +122,7 @@ test('the database is as busy as copies of all writes and a quorum of all reads 
       return [`1x${samples}`, { packed: each, rows: each }];
     }),
   );
-  const figures = { ...FIGURES, throughput, packing: { beside: 50, alone: 100 } };
+  const figures = { ...FIGURES, throughput, packing: { loaded: 50, alone: 100 } };
   const small = { ...planOf('--sensors 1e4').fleet, bornEveryMs: 1e15 };
   const { cpu, processes } = installationOf(small, parts, 'packed', figures);
   const written = (1000 / 60) * 100 + (1e4 / 3600) * 10_000;

@@ -13,7 +13,7 @@ const ARGUMENTS = [
 const LOOK_MS = 50;
 const VIEWPORT = { width: 1360, height: 900 };
 
-/** Of a page, from its first line on: long tasks, and when the first cells of the wall were on the screen. */
+/** A script that runs before those of the page. It collects long tasks, and the time when the first cells of the wall were visible. */
 const WATCH = `(() => {
   const seen = { longTasks: [], firstCellsMs: null };
   window.benchSeen = seen;

@@ -12,7 +12,7 @@ export async function heapOf({ debuggee }) {
   return usedSize / 1e6;
 }
 
-/** @param {number[]} heap MB, one after the other @returns {number} the last third against the first: one look alone says little */
+/** @param {number[]} heap MB, in order of time @returns {number} the last third against the first: a single reading proves little */
 export function heapGrowth(heap) {
   const third = Math.max(1, Math.floor(heap.length / 3));
   return median(heap.slice(-third)) / median(heap.slice(0, third));

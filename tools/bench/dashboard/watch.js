@@ -43,7 +43,7 @@ export async function watchDashboard(opened, forMs) {
  * @property {number[]} busy ms that tasks had a processor for, of those that had it for more than `LONG_MS`
  * @property {number[]} heap MB, the first once the page had settled
  * @property {LongTask[]} longTasks by the clock: loading is in it, and what the machine gave to others meanwhile
- * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page says
+ * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page measures it
  */
 
 /** @param {{ ms: number, cpuMs: number }[]} frames @returns {Watched['frames']} */
@@ -86,7 +86,7 @@ async function commitToScreen({ page }) {
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
 
 /**
- * What the page's main thread did for a while.
+ * The trace events of the page's main thread for a while.
  *
  * @param {OpenPage} opened
  * @param {() => Promise<void>} meanwhile
@@ -109,7 +109,7 @@ export async function traceOf({ debuggee }, meanwhile) {
   return events;
 }
 
-/** What the main thread does for scripts: ours, and the collector that tidies up behind them. */
+/** The trace events of scripts: ours, and the garbage collector. */
 const SCRIPT = new Set([
   'FunctionCall',
   'EvaluateScript',
@@ -143,7 +143,7 @@ export function scriptOfFrames(events) {
       frames.push(frame);
       frame = { ms: 0, cpuMs: 0 };
     }
-    // What lies within another is counted with it.
+    // An event within another one is counted with it.
     if (!SCRIPT.has(name) || ts < end) continue;
     end = ts + dur;
     frame.ms += dur / 1000;

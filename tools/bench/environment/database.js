@@ -23,7 +23,7 @@ import { findOpenssl } from '../../../infra/tls/openssl.js';
  */
 
 /**
- * A Cassandra of the bench's own, with nothing in it. Who connects decides whether it is with TLS.
+ * A Cassandra of the bench's own, with nothing in it. Each client decides if it connects with TLS.
  *
  * @param {object} options
  * @param {string} options.dir emptied

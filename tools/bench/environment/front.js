@@ -6,7 +6,7 @@ import { startChild } from '../process/child.js';
 /** @import { Latencies } from '../load/latencies.js' */
 
 /**
- * What is read.
+ * The data to read.
  *
  * @typedef {object} Target
  * @property {string} device its name

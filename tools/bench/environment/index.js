@@ -24,7 +24,7 @@ const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url)
 const CONNECTIONS = 8;
 
 /**
- * What everything is measured on: a database, one publisher, and the variants, each started when it is first asked for.
+ * The environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first needed.
  *
  * @param {object} options
  * @param {string} options.dir where all of them keep what they keep
@@ -160,7 +160,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         });
       }),
 
-    /** What a message costs whatever surrounds it. */
+    /** The cost of a message without anything around it. */
     alone: () => once('alone', (home) => startAlone(home, startFlags())),
 
     /** Our store, used by very many at once. */

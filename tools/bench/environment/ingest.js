@@ -5,10 +5,10 @@ import { startChild } from '../process/child.js';
 
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
 const PACKAGE = new URL('../../../package.json', import.meta.url);
-const CONTENDER = fileURLToPath(new URL('../variants/main.js', import.meta.url));
+const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * What is not as in `npm start`; see variants/main.js.
+ * The differences to `npm start`; see variants/main.js.
  *
  * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
  */
@@ -23,7 +23,7 @@ const CONTENDER = fileURLToPath(new URL('../variants/main.js', import.meta.url))
  * @param {Changed} [options.changed] none: `npm start`
  */
 export async function startIngest({ name, dir, settings, changed }) {
-  const child = await startChild(changed ? CONTENDER : API, {
+  const child = await startChild(changed ? VARIANT : API, {
     title: `ingest process "${name}"`,
     log: join(dir, `${name}.log`),
     nodeFlags: startFlags(),

@@ -8,9 +8,9 @@ import { samplesOf } from '../load/shapes.js';
 /** @import { IngestProcess } from './ingest.js' */
 
 /** How often the publisher gets the number of committed samples, in ms; each time it costs ingest a page of metrics. */
-const TELL_MS = 250;
+const UPDATE_MS = 250;
 
-/** What may wait at the broker, in seconds of what is committed in one, so that ingest is never idle; and at least. */
+/** The backlog at the broker, in seconds of the commit rate, so that ingest is never idle; and its least size in messages. */
 const BACKLOG_SECONDS = 0.6;
 const LEAST_BACKLOG = 2000;
 
@@ -47,7 +47,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
       backlog = Math.max(LEAST_BACKLOG, rate * BACKLOG_SECONDS);
       last = now;
       await publisher.ask('allow', Math.round(messages + backlog));
-      await sleep(TELL_MS);
+      await sleep(UPDATE_MS);
     }
   }
 
@@ -61,7 +61,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     const deadline = Date.now() + SETTLE_MS;
     let there = 0;
     do {
-      await sleep(TELL_MS);
+      await sleep(UPDATE_MS);
       there = (await committed()) - before;
     } while (there < due && Date.now() < deadline);
     await publisher.ask('stop');
@@ -76,7 +76,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   return {
     name,
-    /** Of its broker. */
+    /** The address of its broker. */
     url: broker.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
@@ -94,7 +94,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
       shape = load;
       await publisher.ask('start', { ...target, shape: load });
       feeding = feed(load);
-      feeding.catch(() => {}); // `end` hears of it.
+      feeding.catch(() => {}); // `end` awaits it, and throws.
     },
 
     /**

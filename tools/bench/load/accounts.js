@@ -11,7 +11,7 @@ import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credent
  */
 
 /**
- * What an installation has that others can reach.
+ * The protection of an installation that other hosts can reach.
  *
  * @typedef {object} Guard
  * @property {boolean} [accounts] clients of the broker sign in, and every message is checked against their permissions
@@ -34,7 +34,7 @@ export const makeSignIn = () => ({ username: 'bench', password: randomBytes(24).
 /**
  * @param {string} dir where a Mosquitto keeps its own
  * @param {Guard} guard
- * @param {SignIn} [signIn] whom it lets in; none: everybody
+ * @param {SignIn} [signIn] the account that it admits; none: it admits everybody
  * @returns {Promise<string[]>} lines of its configuration, behind its listener's
  */
 export async function guardLines(dir, { tls }, signIn) {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * An open loop: something is sent at a fixed rate, however long answers take. Each time it is told when it was meant
- * to be sent, from where its latency counts: what waits because the machine was busy has waited.
+ * An open loop sends at a fixed rate, however long answers take. Each call gets the time at which it was meant
+ * to be sent. Its latency counts from there, so a wait because of a busy machine is included.
  *
  * @param {object} options
  * @param {number} options.rate a second

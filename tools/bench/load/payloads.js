@@ -16,10 +16,10 @@ const DIGITS = 14;
 /** @param {number} index of a sensor in its device */
 export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
 
-/** What a message carries of one sensor. @typedef {{ name: string, samples: Array<{ ts: number, value: number }> }} Series */
+/** The samples of one sensor in a message. @typedef {{ name: string, samples: Array<{ ts: number, value: number }> }} Series */
 
 /**
- * What the messages of a load carry, the same for every encoding of it.
+ * The content of the messages of a load, the same for every encoding.
  *
  * @param {Shape} shape
  * @returns {Series[][]} by message; times begin at a placeholder
@@ -38,7 +38,7 @@ export function messagesOf({ sensors, samples }) {
 }
 
 /**
- * Payloads of a load, encoded once: SenML as the simulator sends it. What changes from message to message is its base
+ * Payloads of a load, encoded once, in SenML as the simulator sends it. Messages only differ in their base
  * time, 14 characters at a known place.
  *
  * @param {Shape} shape

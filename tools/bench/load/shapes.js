@@ -3,7 +3,7 @@ const DEVICES = 1000;
 const SENSORS = 10_000;
 
 /**
- * What every message of a load carries.
+ * The content of every message of a load.
  *
  * @typedef {object} Shape
  * @property {string} name `SENSORSxSAMPLES`

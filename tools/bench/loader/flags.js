@@ -104,7 +104,7 @@ export function checkCluster({ contactPoints }, force) {
   if (away.length === 0 || force) return;
   throw new MillraceError(
     'usage',
-    `CQL_CONTACT_POINTS=${away.join(',')} is not this machine. What is loaded stays until it expires; --force loads it all the same.`,
+    `CQL_CONTACT_POINTS=${away.join(',')} is not this machine. Loaded data stays until it expires. Set --force to load it anyway.`,
   );
 }
 

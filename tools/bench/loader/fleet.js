@@ -7,7 +7,7 @@ import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js'
 const DEVICE_DIGITS = 6;
 const SENSOR_DIGITS = 3;
 
-/** What all of them are registered with, so that pages by type and by site find them. */
+/** Attributes of all sensors and devices, so that pages by type and by site find them. */
 const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';

@@ -39,7 +39,7 @@ await runCommand(async () => {
     );
   } catch (error) {
     if (stop.signal.aborted)
-      throw new MillraceError('failed', 'Stopped; the same flags begin anew, and do no harm.');
+      throw new MillraceError('failed', 'Stopped. The same flags write the same samples again.');
     throw error;
   }
 });

@@ -12,7 +12,7 @@ import { samplesOfHour, samplesPerHour } from './samples.js';
 const AT_ONCE = 48;
 
 /**
- * What a data set is: the same again writes the very same samples.
+ * The definition of a data set. The same definition always writes the same samples.
  *
  * @typedef {Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
  */
@@ -26,7 +26,7 @@ const AT_ONCE = 48;
  * @param {HourWriter} parts.write
  * @param {LoadedDevice[]} parts.fleet
  * @param {DataSet} parts.set
- * @param {(samples: number) => void} [parts.onProgress] told how many are committed, often
+ * @param {(samples: number) => void} [parts.onProgress] called often, with the samples committed so far
  * @param {AbortSignal} [parts.signal] gives up, between two hours
  * @returns {Promise<{ samples: number }>} committed
  */

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { cpus, platform, release, totalmem } from 'node:os';
 
 /**
- * What the machine's processors have done so far, in hundredths of a second over all of them.
+ * The time of all processors of the machine so far, in hundredths of a second.
  *
- * @typedef {{ all: number, idle: number, stolen: number }} MachineTime `stolen`: taken by the host for somebody else
+ * @typedef {{ all: number, idle: number, stolen: number }} MachineTime `stolen`: taken by the host for other machines
  */
 
 /** @returns {Promise<MachineTime>} */
@@ -36,7 +36,7 @@ export function machineShares(before, after, ours) {
   return { steal: stolen / all, others: Math.max(0, used - ours * 100) / all };
 }
 
-/** What the figures were measured on. */
+/** The machine of the figures. */
 export const describeMachine = () => ({
   processors: cpus().length,
   model: cpus()[0]?.model ?? '',

@@ -2,13 +2,13 @@ import { machineShares, machineTime } from './machine.js';
 import { cpuSeconds } from './processes.js';
 
 /**
- * What was used while something was measured.
+ * The resources that were used during a measurement.
  *
  * @typedef {object} Observed
  * @property {number} seconds that it took
  * @property {Record<string, number>} cpu seconds, by process
  * @property {number} steal part of the machine that the host took away, 0 to 1
- * @property {number} others part of the machine that processes of nobody's here used, 0 to 1
+ * @property {number} others part of the machine that processes outside the bench used, 0 to 1
  */
 
 /**

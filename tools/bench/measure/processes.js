@@ -16,7 +16,7 @@ export async function residentBytes(pid) {
   return Number((await statFields(pid))[21]) * PAGE_BYTES;
 }
 
-/** What follows the name in brackets, which may hold anything: `state ppid …` (proc(5)). @param {number} pid */
+/** The fields after the name in brackets, which may hold anything: `state ppid …` (proc(5)). @param {number} pid */
 async function statFields(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -5,7 +5,7 @@ import { startObserving } from './observe.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Variant } from '../environment/pipeline.js' */
 
-/** How often it is looked whether every device has been heard once, in ms. */
+/** Pause between two checks whether every device has arrived once, in ms. */
 const LOOK_MS = 250;
 
 /**
@@ -15,7 +15,7 @@ const LOOK_MS = 250;
  * @property {number} rate samples/s committed
  * @property {Record<string, number>} cpu µs a sample by process, `database` among them
  * @property {number} steal part of the machine that the host took away, 0 to 1
- * @property {number} others part of the machine that processes of nobody's here used, 0 to 1
+ * @property {number} others part of the machine that processes outside the bench used, 0 to 1
  */
 
 /**

@@ -1,7 +1,7 @@
 /** A round during which the host took more of the machine than this is repeated. */
 export const MOST_STEAL = 0.05;
 
-/** How often a round is repeated at most; then its best run counts, and the table says so. */
+/** The most repeats of a round. After them its best run counts, and the table shows its steal. */
 const MOST_REPEATS = 2;
 
 /**
@@ -15,7 +15,7 @@ const MOST_REPEATS = 2;
  * @param {number} options.rounds
  * @param {(name: Name) => Promise<R>} options.measure
  * @param {number} [options.mostRepeats] of a round that was not quiet
- * @param {(text: string) => void} [options.onStatus] told before each measurement
+ * @param {(text: string) => void} [options.onStatus] called before each measurement
  * @returns {Promise<Round<Name, R>[]>}
  */
 export async function alternate({ names, rounds, measure, mostRepeats = MOST_REPEATS, onStatus = () => {} }) {
@@ -64,7 +64,7 @@ export function median(numbers) {
  * @template {string} Name
  * @template R
  * @param {Round<Name, R>[]} rounds
- * @param {(results: Record<Name, R>) => number} read a figure of one round: a ratio within it, say
+ * @param {(results: Record<Name, R>) => number} read a figure of one round, such as a ratio within it
  * @returns {number} the median over all rounds
  */
 export const medianOf = (rounds, read) => median(rounds.map(({ results }) => read(results)));

@@ -51,7 +51,7 @@ export async function openConnection(contactPoint) {
     waiting[next] = answered;
     bytes.writeUInt16BE(next, 2);
     next = (next + 1) % STREAMS;
-    // What is made in one turn of the event loop leaves in one write.
+    // All frames of one iteration of the event loop leave in one write.
     if (outgoing.push(bytes) === 1) setImmediate(flush);
   }
 

@@ -46,7 +46,7 @@ export async function createLoop({ connection, keyspace, groups, shape, clocks, 
   }
 
   return {
-    /** Writes the next message: its rows, and its part of `latest` beside them. @param {() => void} [settled] */
+    /** Writes the next message: its rows and, at the same time, its part of `latest`. @param {() => void} [settled] */
     write(settled) {
       devices.advance(Date.now());
       const template = /** @type {Template} */ (templates[devices.number]);

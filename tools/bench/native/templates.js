@@ -26,7 +26,7 @@ const ENTRY_BYTES = 48;
 const ENTRY_TIME_AT = 28;
 
 /**
- * What a device sends, encoded once: frames in which only times and digests are written anew.
+ * The frames of a device, encoded once. Only times and digests change in them.
  *
  * @param {Shape} shape
  * @param {number} number of the device
@@ -116,7 +116,7 @@ function writeMs(bytes, at, number) {
 }
 
 /**
- * What our own store would send, without sending it: so the native baseline writes the very same batches.
+ * The requests of our own store, without sending them. So the native baseline writes the very same batches.
  *
  * @returns {{ rows: (device: Buffer, series: SensorSeries[]) => Query[], updates: (group: number, updates: LatestUpdate[]) => Query[] }}
  */

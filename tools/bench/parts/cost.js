@@ -13,7 +13,7 @@ const LOADS = ['1x60', '1x10', '50x1'];
 /** @typedef {'packed' | 'no-latest'} Name */
 
 /**
- * What a sample costs: ingest against parsing, digest and encoding of the same messages alone; and everything with
+ * The cost of a sample: ingest against parsing, digest and encoding of the same messages alone; and everything with
  * `latest` kept against the same without.
  *
  * @type {Part<Result>}

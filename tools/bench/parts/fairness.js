@@ -26,7 +26,7 @@ const FLOOD_DEVICE = 0;
 /** A run lasts so many times as long as one of a comparison. */
 const LONGER = 3;
 
-/** What a flood may raise the p99 of another device to. */
+/** The greatest ratio of the p99 of another device during a flood to its p99 alone. */
 const MAX_RATIO = 2;
 
 /** @typedef {'alone' | 'flooded'} Name */

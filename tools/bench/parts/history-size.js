@@ -11,13 +11,13 @@ import { figure, percent } from '../report/table.js';
 /** By which clocks are off at most, in ms. */
 const CLOCKS = { 'exact clock': 0, '20 ms of jitter': 20 };
 
-/** Of a comparison's run, for each way of packing and each signal. */
+/** Share of a run of a comparison, for each way of packing and each signal. */
 const SHARE = 1 / 10;
 
 /** @typedef {{ signal: string, clock: keyof typeof CLOCKS, hour: Packing, arrays: Packing }} Size */
 
 /**
- * What a sample takes in a packed hour, and what packing and unpacking it costs, against version 1 of packed samples.
+ * Bytes of a sample in a packed hour, and the cost of packing and unpacking it, against version 1 of packed samples.
  *
  * @type {Part<{ sizes: Size[], steal: number }>}
  */
@@ -69,7 +69,7 @@ export const historySize = {
 };
 
 /**
- * What packing hours costs.
+ * The cost of packing hours.
  *
  * @typedef {object} Packing
  * @property {number} bytes a sample

@@ -17,16 +17,16 @@ const SHARE = 0.5;
 /** Changes of one sensor within this time become one, in ms: a promise of `/stream`. */
 export const COALESCED_MS = 250;
 
-/** A run lasts so many times as long as one of a comparison. */
+/** Length of a run, in runs of a comparison. */
 const LONGER = 2;
 
-/** What is followed: each reader a screen of devices. @typedef {{ readers: number, devicesEach: number, devices: number }} Sizes */
+/** The readers, and the devices that each of them follows. @typedef {{ readers: number, devicesEach: number, devices: number }} Sizes */
 
 /** @type {Sizes} */
 const SIZES = { readers: 100, devicesEach: 5, devices: 1000 };
 
 /**
- * From the publishing of a sample until a reader of the live stream has parsed it; and until its message is committed.
+ * Latencies after the publishing of a sample: until a reader of the live stream has parsed it, and until its message is committed.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}

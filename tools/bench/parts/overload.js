@@ -17,10 +17,10 @@ import { figure } from '../report/table.js';
 /** The simulator's collar. */
 const LOAD = '4x10';
 
-/** Of the highest rate. */
+/** Multiple of the highest rate. */
 const SHARE = 2;
 
-/** Sensors publish on for so many runs of a comparison: 60 s where one lasts 4. */
+/** Runs of a comparison that the sensors publish for: 60 s if one lasts 4. */
 const LONGER = 15;
 
 /**

@@ -14,30 +14,30 @@ import { figure, percent } from '../report/table.js';
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** Of a device. */
+/** Sensors of a device. */
 const SENSORS = 4;
 
-/** How often it is looked at how far packing is, in ms, and how long nothing may happen. */
+/** Pause between two checks of the progress, and the longest time without progress, in ms. */
 const LOOK_MS = 100;
 const STUCK_MS = 30_000;
 
 /** Hours that can be packed at once in a new installation: packing begins three hours before it. */
 const DUE = { first: 3, hours: 2 };
 
-/** What is packed: devices of four sensors at 1 Hz, a message a minute. @typedef {{ devices: number, loadDevices: number }} Sizes */
+/** The devices to pack, of four sensors at 1 Hz with a message a minute, and those of the load. @typedef {{ devices: number, loadDevices: number }} Sizes */
 
 /** @type {Sizes} */
 const SIZES = { devices: 500, loadDevices: 1000 };
 
 /**
- * How fast closed hours are packed by an ingest process: as long as it has nothing else to do, and beside a load.
+ * How fast closed hours are packed by an ingest process: with nothing else to do, and next to a load.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
  */
 export const createPackingPart = (sizes) => ({
   name: 'packing',
-  title: `Packing, hours of sensors at 1 Hz, alone and beside half of the highest rate of load ${LOAD}`,
+  title: `Packing, hours of sensors at 1 Hz, alone and next to half of the highest rate of load ${LOAD}`,
 
   async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.loadDevices));
@@ -65,20 +65,20 @@ export const createPackingPart = (sizes) => ({
     const pipeline = await environment.pipeline('packing');
     const pids = { ...pipeline.pids, database: environment.database };
     const end = await pipeline.hold(shape, peak * SHARE);
-    status('packing beside ingest');
-    const beside = await watch(pipeline, pids, due / 2);
+    status('packing next to ingest');
+    const loaded = await watch(pipeline, pids, due / 2);
     await end();
     status('packing alone');
     const alone = await watch(pipeline, pids, due);
     await environment.close('packing');
-    return { peak, beside, alone };
+    return { peak, loaded, alone };
   },
 
-  tables: ({ peak, beside, alone }) => [
+  tables: ({ peak, loaded, alone }) => [
     {
       head: ['', 'hours of sensors/s', 'sensors at 1 Hz that it keeps up with', 'steal', 'others'],
       rows: /** @type {Array<[string, Phase]>} */ ([
-        [`beside ${figure((peak * SHARE) / 1000)} thousand samples/s`, beside],
+        [`next to ${figure((peak * SHARE) / 1000)} thousand samples/s`, loaded],
         ['alone', alone],
       ]).map(([label, phase]) => [
         label,
@@ -135,4 +135,4 @@ async function watch(pipeline, pids, until) {
 
 /** @typedef {{ hours: number, samples: number, seconds: number, steal: number, others: number }} Phase `hours`: of sensors, packed in these seconds */
 
-/** @typedef {{ peak: number, beside: Phase, alone: Phase }} Result */
+/** @typedef {{ peak: number, loaded: Phase, alone: Phase }} Result */

@@ -28,7 +28,7 @@ const SHARE = 0.5;
 const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 
 /**
- * What is killed in each class. Class K is for kills; in class P the databases alone differ from it.
+ * The processes that are killed in each class. Class K is for kills. Class P differs only in the databases.
  *
  * @type {Record<Class, { ours: string[], theirs: string[] }>}
  */

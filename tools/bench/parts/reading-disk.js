@@ -22,7 +22,7 @@ const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
- * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, batches as they
+ * Bytes of a sample on disk after a flush and a compaction, as Cassandra itself counts them: packed hours, batches as they
  * come in, and one row per sample in the usual model.
  *
  * @param {Sizes} sizes
@@ -98,9 +98,9 @@ async function tableBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
   await nodetool(['flush', keyspace, ...TABLES]);
   await nodetool(['compact', keyspace, ...TABLES]);
-  const told = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  const report = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
   return Object.fromEntries(
-    TABLES.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
+    TABLES.map((table) => [table, Number(report[keyspace].tables[table].space_used_live)]),
   );
 }
 

@@ -98,7 +98,7 @@ export const createReadingPart = (sizes) => ({
   tables: ({ peak, loaded, stored, rounds, longest }) => [
     {
       head: [
-        `beside ${figure((peak * SHARE) / 1000)} thousand samples/s`,
+        `next to ${figure((peak * SHARE) / 1000)} thousand samples/s`,
         'items',
         'p50 ms',
         'p99 ms',
@@ -155,7 +155,7 @@ const rowOf = (label, of, steal) => [
  */
 
 /**
- * What reading took, and what it was measured on.
+ * The result of a reading, and the state of the machine meanwhile.
  *
  * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
  *   the HTTP process had

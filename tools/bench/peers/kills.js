@@ -22,13 +22,13 @@ const MESSAGES_PER_SECOND = 2000;
 const AWAY_MS = 1000;
 
 /**
- * What is missing is read again so often; it is lost when nothing of it came for so long, in ms. That is longer than Telegraf waits for
- * an answer of a database that was killed under it (`timeout` in settings.js): until then it holds everything back.
+ * Missing samples are read again after LOOK_MS. They are lost if none of them arrives for LOST_AFTER_MS. That is longer than Telegraf waits for
+ * an answer of a database that was killed (`timeout` in settings.js). Until then Telegraf holds everything back.
  */
 const LOOK_MS = 1000;
 const LOST_AFTER_MS = 20_000;
 
-/** What can be killed and started again. @typedef {{ kill: () => Promise<unknown>, start: () => Promise<unknown> }} Victim */
+/** A process that can be killed and started again. @typedef {{ kill: () => Promise<unknown>, start: () => Promise<unknown> }} Victim */
 
 /**
  * @typedef {object} Target
@@ -105,7 +105,7 @@ export async function peerTarget(environment, database, programs) {
 /** @param {Environment} environment @returns {Promise<Target>} our own ingest, as it is */
 export async function ourTarget(environment) {
   const ours = await openOurs(environment, { wired: false });
-  // What was measured before is no part of the kill: replaying a gigabyte of commit log takes a minute.
+  // Earlier measurements are no part of the kill. Replaying their gigabyte of commit log takes a minute.
   await environment.nodetool?.(['flush']);
   const database = { kill: async () => environment.kill?.(), start: async () => environment.start?.() };
   return {

@@ -21,7 +21,7 @@ const RECONNECT_MS = 100;
 /** After the last message the broker acknowledges within this time what it acknowledges at all, in ms. */
 const LAST_PUBACK_MS = 5000;
 
-/** What was published, message by message: which of them the broker acknowledged, and which of these are stored. */
+/** The published messages: those that the broker acknowledged, and those of them that are stored. */
 export class Ledger {
   #shape;
   /** Sent and not acknowledged: PUBACKs come in the order of the messages (MQTT 3.1.1, 4.6). @type {Array<{ device: number, time: number }>} */

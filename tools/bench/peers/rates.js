@@ -81,7 +81,7 @@ export async function warmUp({ flags, status }, rivals) {
 export const STEADY_LOAD = '4x10';
 
 /**
- * From the intended publish to the acknowledgement of the subscriber, all at the same rate.
+ * Latencies from the intended publish to the acknowledgement of the subscriber, all at the same rate.
  *
  * @param {Context} context
  * @param {Rival[]} rivals

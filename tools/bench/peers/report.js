@@ -13,7 +13,7 @@ import { bestOf } from './rates.js';
 const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: 'Telegraf, InfluxDB' };
 
 /**
- * What was measured in one class.
+ * The results of one durability class.
  *
  * @typedef {object} ClassResult
  * @property {Class} durability

@@ -7,7 +7,7 @@ import { LINE_TABLE } from '../load/lines.js';
  */
 
 /**
- * What a run of Telegraf is tried with.
+ * The settings of Telegraf that a run tries.
  *
  * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: messages; `batch`: samples in one request to the database
  */

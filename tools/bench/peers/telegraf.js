@@ -58,7 +58,7 @@ export function createPeer({ name, dir, programs, database, broker, reachedAt, p
     broker,
     database,
 
-    /** Of Telegraf: to be killed in the middle. */
+    /** Kills Telegraf during a run. */
     kill: async () => telegraf?.kill(),
     start,
 

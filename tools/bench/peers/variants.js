@@ -15,7 +15,7 @@ import { createPeer } from './telegraf.js';
 /** @import { Programs } from './tools.js' */
 
 /**
- * Whoever is compared, in one class.
+ * A pipeline that is compared, in one durability class.
  *
  * @typedef {object} Rival
  * @property {Name} name
@@ -65,7 +65,7 @@ export async function openOurs(environment, { wired }) {
       pace: createPace({ line, broker, publisher, connections }),
       broker,
       cql,
-      /** Of ingest: to be killed in the middle. */
+      /** Kills ingest during a run. */
       kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
       async start() {
         await ingest.stop();

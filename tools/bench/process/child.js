@@ -38,7 +38,7 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
     for (const { reject } of asked.values()) reject(error);
     if (!stopping) throw error;
   });
-  dead.catch(() => {}); // Whoever waits for it hears of it.
+  dead.catch(() => {}); // Each caller that awaits it gets the error.
   child.on(
     'message',
     (/** @type {{ id: number, result: unknown, error?: string }} */ { id, result, error }) => {
@@ -63,7 +63,7 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
   const said = await Promise.race([ready, dead]);
 
   return {
-    /** What `isReady` gave. */
+    /** The result of `isReady`. */
     said,
     pid: Number(child.pid),
 

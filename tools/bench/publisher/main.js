@@ -21,7 +21,7 @@ let committed = 0;
 let pacing = Promise.resolve(0);
 let unpace = new AbortController();
 
-/** From when a message was meant to be sent, and from when the broker passed it on, until it was acknowledged. */
+/** Latencies until the acknowledgement: `published` from the intended time of sending, `delivered` from the delivery by the broker. */
 const latencies = { published: createLatencies(), delivered: createLatencies() };
 
 /** @param {Load} load */

@@ -15,7 +15,7 @@ const LAST_PACKET_ID = 65_535;
 
 /**
  * A load, published over several connections, each with devices of its own. The broker acknowledges before anything is
- * committed; what keeps its queue short is `allow`, which whoever counts the commits calls again and again.
+ * committed. `allow` keeps its queue short: the pipeline counts the commits, and calls it again and again.
  *
  * @param {object} options
  * @param {string} options.url of the broker
@@ -43,7 +43,7 @@ export async function createPublisher({
   let next = 0;
 
   /** @param {number} index */
-  async function openLane(index) {
+  async function openSender(index) {
     const first = Math.floor((index * shape.devices) / connections);
     const count = Math.floor(((index + 1) * shape.devices) / connections) - first;
     const devices = createDevices({ clocks, first, count, samples: shape.samples });
@@ -117,11 +117,11 @@ export async function createPublisher({
     };
   }
 
-  const lanes = await Promise.all(Array.from({ length: connections }, (_, index) => openLane(index)));
+  const senders = await Promise.all(Array.from({ length: connections }, (_, index) => openSender(index)));
 
   /** @returns {number} another connection comes first each time, so that all get their share */
   const turn = () => {
-    next = (next + 1) % lanes.length;
+    next = (next + 1) % senders.length;
     return next;
   };
 
@@ -130,13 +130,13 @@ export async function createPublisher({
     allow(messages) {
       allowed = messages;
       const first = turn();
-      for (let at = 0; at < lanes.length; at++) lanes[(first + at) % lanes.length]?.pump();
+      for (let at = 0; at < senders.length; at++) senders[(first + at) % senders.length]?.pump();
     },
     /** A message that has to go out now, whatever became of those before it. @param {number} intended when it should, by performance.now() */
-    due: (intended) => lanes[turn()]?.add(intended),
+    due: (intended) => senders[turn()]?.add(intended),
     /** Sends what is due. */
     flush() {
-      for (const lane of lanes) lane.flush();
+      for (const sender of senders) sender.flush();
     },
     get published() {
       return published;
@@ -145,7 +145,7 @@ export async function createPublisher({
       return acknowledged;
     },
     close() {
-      for (const { close } of lanes) close();
+      for (const { close } of senders) close();
     },
   };
 }

@@ -22,11 +22,11 @@ const RECIPE = { signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
 const FLEET = 1;
 const LONG = 2;
 
-/** Of the oldest hours so much is left away, in ms: retention must not reach them before the last round has read them. */
+/** The oldest hours that are left out, in ms. Retention must not reach the data before the last round has read it. */
 const SPARE_MS = 4 * HOUR_MS;
 
 /**
- * What is loaded, and what of it is read.
+ * The data to load, and the parts of it to read.
  *
  * @param {Sizes} sizes
  * @param {number} now epoch ms

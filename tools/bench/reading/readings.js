@@ -3,7 +3,7 @@
 /** @import { Kind } from './kinds.js' */
 
 /**
- * What is read: where, how, and which of the targets of the plan.
+ * The readings: each has a data set, a way to read and a target of the plan.
  *
  * @satisfies {Record<string, { system: 'small' | 'large', kind: Kind, target: keyof Plan['targets'], label: string }>}
  */

@@ -1,7 +1,7 @@
 import { escaped } from './svg.js';
 
 /**
- * Bars side by side, as SVG without a background: its colours can be read on white and on black alike.
+ * Bars side by side, as SVG without a background: its colors can be read on white and on black alike.
  *
  * @param {object} chart
  * @param {string} chart.title what is shown, with its unit
@@ -15,7 +15,7 @@ export function barChart({ title, series, groups }) {
   const height = TOP + groups.length * groupHeight;
   const legend = series.map((name, index) => {
     const x = LEFT + index * LEGEND_WIDTH;
-    return `<rect x="${x}" y="30" width="10" height="10" fill="${COLOURS[index]}"/>${text(x + 16, 39, name)}`;
+    return `<rect x="${x}" y="30" width="10" height="10" fill="${COLORS[index]}"/>${text(x + 16, 39, name)}`;
   });
   const bars = groups.flatMap(({ name, values, note }, group) => {
     const top = TOP + group * groupHeight;
@@ -26,7 +26,7 @@ export function barChart({ title, series, groups }) {
         const width = Math.max(1, (value / most) * WIDTH);
         const label = `${shown(value)}${index === 0 && note ? ` · ${note}` : ''}`;
         return (
-          `<rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR - 2}" rx="2" fill="${COLOURS[index]}"/>` +
+          `<rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR - 2}" rx="2" fill="${COLORS[index]}"/>` +
           text(LEFT + width + 6, y + BAR - 5, label)
         );
       }),
@@ -44,7 +44,7 @@ export function barChart({ title, series, groups }) {
 
 /** A grey with a contrast of 4.5 : 1 and more against white and against GitHub's black. */
 const INK = '#737c87';
-const COLOURS = ['#2f81f7', '#c97b1a', '#6e9e6a', '#a371f7'];
+const COLORS = ['#2f81f7', '#c97b1a', '#6e9e6a', '#a371f7'];
 
 /** All in px. */
 const TOP = 58;

@@ -15,7 +15,7 @@ import { serve } from '../process/service.js';
 /** Messages between two looks at the clock. */
 const STRETCH = 500;
 
-// What has to be done to a message whatever surrounds it: parsed, validated, packed, digested, laid out as a row.
+// The work that every message needs: parsing, validation, packing, digest, and the layout of a row.
 serve({
   /**
    * @param {{ shape: Shape, forMs: number }} load

@@ -25,7 +25,7 @@ export function createGate() {
 
 /** @typedef {ReturnType<typeof createGate>} Gate */
 
-/** What the bench itself reads. */
+/** The counters that the bench reads. */
 const NEEDED = new Set(['iot_ingest_samples_total', 'iot_ingest_dead_letters_total']);
 
 /**

@@ -9,7 +9,7 @@ import { encodePayloads, writeTime } from '../load/payloads.js';
 const AT_ONCE = 512;
 
 /**
- * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. What MQTT costs is
+ * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. The cost of MQTT is
  * the difference.
  *
  * @param {{ handleMessage: HandleMessage, clock: () => number }} parts

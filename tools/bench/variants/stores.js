@@ -49,7 +49,7 @@ async function withOwnWrites(parts, create) {
   };
 }
 
-/** Whoever measures the tutorial's way bounds it. @param {StoreParts} parts */
+/** The caller that measures the tutorial's way bounds its requests. @param {StoreParts} parts */
 function gateOf({ gate }) {
   if (!gate) throw new TypeError('the tutorial needs a gate');
   return gate;

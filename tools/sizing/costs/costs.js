@@ -3,7 +3,7 @@
 /** @typedef {'packed' | 'rows'} Way */
 /** @typedef {'ingest' | 'database' | 'broker'} Process */
 
-/** What a message costs, in CPU µs: for itself, for each of its sensors, and for each sample. @typedef {{ message: number, series: number, sample: number }} Cost */
+/** The cost of a message in CPU µs: for itself, for each of its sensors, and for each sample. @typedef {{ message: number, series: number, sample: number }} Cost */
 
 /** Sensors of a message, and samples of each. @typedef {{ sensors: number, samples: number }} Shape */
 
