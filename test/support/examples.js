@@ -3,44 +3,98 @@
  */
 
 /**
- * @typedef {object} Example
- * @property {number} line where the command stands in the document, from 1
- * @property {string} command may have several lines
- * @property {string[]} expected the lines of its output; none: any output
+ * A step that a document asks of its reader.
+ *
+ * @typedef {object} Step
+ * @property {number} line where it stands in the document, from 1
+ * @property {string} title
+ * @property {{ text: string, expected: string[] } | undefined} command with the lines of its output; none: any output
+ * @property {string[] | undefined} stop Ctrl-C in the first terminal, with the lines that follow
+ * @property {{ path: string, content: string } | undefined} file to create
+ * @property {{ path: string, before: string, after: string } | undefined} change of a file
  */
 
 const PROMPT = '$ ';
 
 /**
- * Reads all ```console blocks. A command ends where its quotes are closed and its line does not end with a backslash.
+ * Reads the steps of a document:
+ * - ```console: commands behind `$ `, each with its output. Without a command: the output after Ctrl-C.
+ * - ```js behind "Create `path`" or "Save this as `path`": a file.
+ * - ```diff: a change of the file that was named last.
  *
  * @param {string} markdown
- * @returns {Example[]}
+ * @returns {Step[]}
  */
-export function examplesOf(markdown) {
-  /** @type {Example[]} */
-  const examples = [];
-  let inBlock = false;
-  let isOpen = false;
-  for (const [index, text] of markdown.split('\n').entries()) {
-    if (text.startsWith('```')) {
-      inBlock = text === '```console';
-      isOpen = false;
-      continue;
-    }
-    if (!inBlock) continue;
-    const last = examples.at(-1);
-    if (isOpen && last) last.command += `\n${text}`;
-    else if (text.startsWith(PROMPT))
-      examples.push({ line: index + 1, command: text.slice(PROMPT.length), expected: [] });
-    else if (last && text.trim()) last.expected.push(text.trim());
-    isOpen = isUnfinished(examples.at(-1)?.command ?? '') && (isOpen || text.startsWith(PROMPT));
+export function stepsOf(markdown) {
+  /** @type {Step[]} */
+  const steps = [];
+  let named = '';
+  let creates = '';
+  for (const { line, language, text, before } of blocksOf(markdown)) {
+    for (const [, path = ''] of before.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.\w+)`/g)) named = path;
+    [, creates = ''] = [...before.matchAll(/(?:Create|Save this as) `([^`]+)`/g)].at(-1) ?? [];
+    if (language === 'console') steps.push(...commandsOf(text, line));
+    if (language === 'js' && creates) steps.push(step({ line, title: `create ${creates}`, file: { path: creates, content: `${text}\n` } }));
+    if (language === 'diff') steps.push(step({ line, title: `change ${named}`, change: { path: named, ...sidesOf(text) } }));
   }
-  return examples;
+  return steps;
 }
 
-/** @param {string} command */
-const isUnfinished = (command) => command.endsWith('\\') || command.split("'").length % 2 === 0;
+/** @param {Partial<Step> & { line: number, title: string }} given @returns {Step} */
+const step = (given) => ({ command: undefined, stop: undefined, file: undefined, change: undefined, ...given });
+
+/**
+ * @param {string} markdown
+ * @returns {Array<{ line: number, language: string, text: string, before: string }>} the fenced blocks, without their indentation;
+ *   `before`: the text since the last block
+ */
+function blocksOf(markdown) {
+  const blocks = [];
+  const fence = /^( *)```(\w+)\n([^]*?)^\1```$/gm;
+  let end = 0;
+  for (const { index, 0: whole, 1: indent = '', 2: language = '', 3: content = '' } of markdown.matchAll(fence)) {
+    blocks.push({
+      line: markdown.slice(0, index).split('\n').length,
+      language,
+      text: content.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd(),
+      before: markdown.slice(end, index),
+    });
+    end = index + whole.length;
+  }
+  return blocks;
+}
+
+/** @param {string} text of a block @param {number} start its line @returns {Step[]} */
+function commandsOf(text, start) {
+  const lines = text.split('\n');
+  if (!text.includes(PROMPT)) return [step({ line: start, title: 'Ctrl-C', stop: lines.filter((line) => line.trim()) })];
+  /** @type {Step[]} */
+  const steps = [];
+  for (const [index, line] of lines.entries()) {
+    const command = steps.at(-1)?.command;
+    const isOpen = command !== undefined && command.expected.length === 0 && isUnfinished(command.text);
+    if (command && isOpen) command.text += `\n${line}`;
+    else if (line.startsWith(PROMPT)) {
+      const typed = line.slice(PROMPT.length);
+      steps.push(step({ line: start + 1 + index, title: typed, command: { text: typed, expected: [] } }));
+    } else if (command && line.trim()) command.expected.push(line.trim());
+  }
+  return steps;
+}
+
+/** @param {string} command @returns {boolean} whether a shell would ask for another line */
+const isUnfinished = (command) =>
+  command.endsWith('\\') ||
+  command.split("'").length % 2 === 0 ||
+  (command.match(/\bdo$/gm) ?? []).length > (command.match(/^\s*done$/gm) ?? []).length;
+
+/** @param {string} diff without line numbers @returns {{ before: string, after: string }} */
+function sidesOf(diff) {
+  const lines = diff.split('\n');
+  const side = (/** @type {string} */ left) =>
+    lines.filter((line) => !line.startsWith(left)).map((line) => line.slice(1)).join('\n');
+  return { before: side('+'), after: side('-') };
+}
 
 const HEX_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}-(?:[0-9a-f]{12}|…)/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?/;

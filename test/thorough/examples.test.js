@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../support/dev-process.js';
-import { compareOutput, examplesOf } from '../support/examples.js';
+import { compareOutput, stepsOf } from '../support/examples.js';
 import { processTree, untilGone } from '../support/processes.js';
 
 /** @import { DevProcess } from '../support/dev-process.js' */
+/** @import { Step } from '../support/examples.js' */
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,40 +17,52 @@ const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf
 
 const STARTS = /^(?:git clone .* && )?npm run dev$/;
 const START_MS = 300_000;
-const COMMAND_MS = 60_000;
+const COMMAND_MS = 120_000;
+/** A program of a tutorial runs until Ctrl-C. */
+const PROGRAM_S = 6;
 
-/** The README first, since its quick start is the installation in which all other examples run. */
 const DOCUMENTS = [
   'README.md',
-  ...readdirSync(join(root, 'docs/tutorial'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/tutorial/${name}`),
-].filter((file) => examplesOf(read(file)).length > 0);
+  ...readdirSync(join(root, 'docs/tutorial')).map((name) => `docs/tutorial/${name}`),
+].filter((file) => stepsOf(read(file)).length > 0);
 
 /** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
 let clone;
 /** @type {Awaited<ReturnType<typeof freePorts>>} */
 let ports;
-/** @type {DevProcess} */
-let dev;
+/** @type {DevProcess | null} */
+let dev = null;
 
 beforeAll(async () => {
   clone = await cloneWorkTree();
   // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
   symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
   ports = await freePorts();
-  dev = startDev(clone.folder, ports, ['--no-manual']);
-  await dev.until(async () => dev.output().includes('--seed 1'));
-}, START_MS);
+});
 
 afterAll(async () => {
-  if (dev) {
-    const tree = await processTree(dev.pid);
-    if (tree.length > 0) dev.signalGroup('SIGTERM');
-    for (const left of await untilGone(tree, { withinMs: 20_000 })) process.kill(left.pid, 'SIGKILL');
-  }
+  if (dev) await stop(dev);
   await clone?.remove();
 });
+
+/** As a reader types it in the first terminal; what ran there is stopped before. */
+async function start() {
+  if (dev) await stop(dev);
+  const started = startDev(clone.folder, ports, ['--no-manual']);
+  dev = started;
+  await started.until(async () => started.output().includes('--seed 1'));
+  return started.output();
+}
+
+/** @param {DevProcess} running @returns {Promise<string>} its output after Ctrl-C */
+async function stop(running) {
+  dev = null;
+  const before = running.output().length;
+  const tree = await processTree(running.pid);
+  if (tree.length > 0) running.signalGroup('SIGINT');
+  for (const left of await untilGone(tree, { withinMs: 20_000 })) process.kill(left.pid, 'SIGKILL');
+  return running.output().slice(before);
+}
 
 /** @param {string} text with the default ports */
 const withPorts = (text) =>
@@ -59,40 +72,56 @@ const withPorts = (text) =>
     .replaceAll('127.0.0.1:9042', `127.0.0.1:${ports.CQL_LOCAL_PORT}`)
     .replaceAll(/\bmosquitto_(pub|sub) /g, `mosquitto_$1 -p ${ports.MQTT_PORT} `);
 
+/** @param {string} command @returns {Promise<string>} its output; a program that goes on is ended */
+async function type(command) {
+  if (STARTS.test(command)) return start();
+  const bash = ['bash', '-euo', 'pipefail', '-c', command];
+  const [program = '', ...args] = /^node /.test(command) ? ['timeout', String(PROGRAM_S), ...bash] : bash;
+  const ended = run(program, args, { cwd: clone.folder, env: plainEnvironment(), timeout: COMMAND_MS });
+  const { stdout, stderr } = await ended.catch((error) => {
+    if (program === 'timeout' && error.code === 124) return error;
+    throw error;
+  });
+  return stdout + stderr;
+}
+
 describe.each(DOCUMENTS)('%s', (file) => {
   /** Ids of this run by those in the document. @type {Map<string, string>} */
   const ids = new Map();
 
-  test.each(examplesOf(read(file)))('line $line: $command: the output that the document shows', async ({
-    command,
-    expected,
-  }) => {
-    const here = expected.map(withPorts);
-    if (STARTS.test(command)) {
-      expect(() => compareOutput(dev.output(), here)).not.toThrow();
-      return;
+  test.each(stepsOf(read(file)))('line $line: $title: as the document shows', async ({ command, stop: lines, file: created, change }) => {
+    if (created) {
+      mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
+      writeFileSync(join(clone.folder, created.path), withPorts(created.content));
     }
-    let typed = withPorts(command);
-    for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', typed], {
-      cwd: clone.folder,
-      env: plainEnvironment(),
-      timeout: COMMAND_MS,
-    });
-    for (const [documented, actual] of compareOutput(stdout, here).ids) ids.set(documented, actual);
-  });
+    if (change) {
+      const path = join(clone.folder, change.path);
+      const text = readFileSync(path, 'utf8');
+      expect(text.split(change.before)).toHaveLength(2);
+      writeFileSync(path, text.replace(change.before, () => change.after));
+    }
+    if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
+    if (command) {
+      dev ?? (await start());
+      let typed = withPorts(command.text);
+      for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
+      const output = await type(STARTS.test(command.text) ? command.text : typed);
+      const compared = compareOutput(output, command.expected.map(withPorts));
+      for (const [documented, actual] of compared.ids) ids.set(documented, actual);
+    }
+  }, START_MS);
 });
 
-test('Examples: a document that shows another output: an error with both texts', () => {
-  const [example] = examplesOf('```console\n$ echo one\none\n```');
-  expect(() => compareOutput('two', example?.expected ?? [])).toThrow(/expected:\none[^]*was:\ntwo/);
+test('Examples: another output than documented: an error with both texts', () => {
+  const [step] = stepsOf('```console\n$ echo one\none\n```');
+  expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[^]*was:\ntwo/);
 });
 
 test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
-  const examples = examplesOf("```console\n$ curl x \\\n    -d '[1,\n    2]'\n{\"id\":\"0a1b2c3d-…\",…}\n$ true\n```");
-  expect(examples.map(({ command }) => command)).toEqual(["curl x \\\n    -d '[1,\n    2]'", 'true']);
+  const steps = stepsOf("```console\n$ curl x \\\n    -d '[1,\n    2]'\n{\"id\":\"0a1b2c3d-…\",…}\n$ true\n```");
+  expect(steps.map(({ title, command }) => command?.text ?? title)).toEqual(["curl x \\\n    -d '[1,\n    2]'", 'true']);
   const id = '0f0e0d0c-0b0a-4908-8706-050403020100';
-  expect(compareOutput(`{"id":"${id}","more":1}`, examples[0]?.expected ?? []).ids).toEqual(
+  expect(compareOutput(`{"id":"${id}","more":1}`, steps[0]?.command?.expected ?? []).ids).toEqual(
     new Map([['0a1b2c3d-…', id]]),
   );
 });
