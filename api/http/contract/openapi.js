@@ -179,11 +179,9 @@ const queryParameters = (shape) =>
       name,
       in: 'query',
       required: !absent.success,
-      description,
-      schema: {
-        .../** @type {object} */ (means ?? described),
-        ...(absent.data === undefined ? {} : { default: absent.data }),
-      },
+      // A generated client would send a `default` with every request, also where an answer refuses the parameter.
+      description: absent.data === undefined ? description : `${description} Default: ${absent.data}.`,
+      schema: /** @type {object} */ (means ?? described),
       ...(example === undefined ? {} : { example }),
     };
   });
