@@ -14,6 +14,7 @@ import { connectPipeline } from './ingest/connect.js';
 import { createLive } from './live/index.js';
 import { createInstallationStats } from './live/installation-stats.js';
 import { createMessageSource } from './mqtt/index.js';
+import { createContext } from './observability/context.js';
 import { createHeartbeat, createProcessWatch, processName } from './observability/heartbeat.js';
 import { createReadiness } from './observability/readiness.js';
 
@@ -49,18 +50,15 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @throws {MillraceError} the reason why it cannot start
  */
 export async function startSystem(parts) {
-  const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
-  const { wrongTokens = WRONG_TOKENS } = parts;
+  const { config, version, onFatal, periods = PERIODS_MS, wrongTokens = WRONG_TOKENS } = parts;
   const { openStore, openSource = createMessageSource, clockDifference } = parts;
-  const tls = createTls({ config, everyMs: periods.certificates, logger });
+  const context = createContext(parts);
+  const { clock, logger, metrics } = context;
+  const tls = createTls(context, { everyMs: periods.certificates });
   // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
   /** @type {EventEmitter<{ committed: [device: Device, changed: Sensor[]] }>} */
   const events = new EventEmitter();
-  const pipeline = await connectPipeline({
-    config,
-    version,
-    logger,
-    clock,
+  const pipeline = await connectPipeline(context, {
     openStore,
     clockDifference,
     send: (topic, payload) => messageSource?.send(topic, payload),
@@ -68,7 +66,7 @@ export async function startSystem(parts) {
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
     readers: () => api?.readers() ?? 0,
   });
-  const { metrics, processStats, store, clockGuard, ingest, isPressed } = pipeline;
+  const { processStats, store, clockGuard, ingest, isPressed } = pipeline;
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
@@ -81,46 +79,36 @@ export async function startSystem(parts) {
     onChange: async (device) => messageSource?.recheck(device),
   });
   const messageSource = takes
-    ? openSource({
-        config,
+    ? openSource(context, {
         tls: tls.mqtt,
         handleMessage: ingest.handleMessage,
         ingest,
         accounts,
-        clock,
         periods,
-        logger,
-        metrics,
         onFatal,
       })
     : null;
   const packing = takes
-    ? createPacking({ config, store, clock, clockGuard, isPressed, pauseMs: periods.pack, logger, metrics })
+    ? createPacking(context, { store, clockGuard, isPressed, pauseMs: periods.pack })
     : null;
-  const live = createLive({
-    config,
+  const live = createLive(context, {
     brokerClients: {
       isWanted: messageSource?.hasFollowers ?? (() => false),
       send: (topic, payload) => messageSource?.send(topic, payload),
     },
     keepAliveMs: periods.keepAlive,
-    logger,
-    metrics,
   });
   events.on('committed', live.publishChanges);
-  const processes = createProcessWatch({
+  const processes = createProcessWatch(context, {
     store: store.processes,
     shares,
     everyMs: periods.heartbeat,
-    clock,
-    metrics,
-    logger,
   });
   const stats = createInstallationStats({ processStats, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
   const api = serves
-    ? createApi({
+    ? createApi(context, {
         access,
         store,
         reading: createReading(store),
@@ -132,13 +120,6 @@ export async function startSystem(parts) {
         live,
         stats,
         resyncMs: periods.heal,
-        groups: config.retention.latestGroups,
-        historyDays: config.retention.historyDays,
-        maxClockSkewMs: config.ingest.maxClockSkewMs,
-        maxMessageBytes: config.ingest.maxMessageBytes,
-        clock,
-        logger,
-        metrics,
       })
     : null;
   const readiness = createReadiness({
@@ -179,7 +160,7 @@ export async function startSystem(parts) {
     await http.start();
     const clientId = processName(config, http.port);
     stats.start(clientId);
-    heartbeat = createHeartbeat({
+    heartbeat = createHeartbeat(context, {
       store: store.processes,
       process: { clientId, role: config.role, version },
       read: () => ({
@@ -188,8 +169,6 @@ export async function startSystem(parts) {
         shares: takes && shares,
       }),
       everyMs: periods.heartbeat,
-      clock,
-      logger,
     });
     await heartbeat.start();
     await processes.start();

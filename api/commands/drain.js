@@ -5,6 +5,7 @@ import { PERIODS_MS } from '../../common/periods.js';
 import { connectPipeline } from '../ingest/connect.js';
 import { createSubscriber } from '../mqtt/external/index.js';
 import { unsubscribe } from '../mqtt/external/subscriptions.js';
+import { createContext } from '../observability/context.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Periods } from '../../common/periods.js' */
@@ -40,7 +41,7 @@ export async function drainSession(deps) {
       'MQTT_URL must be set for --drain: the embedded broker has no sessions.',
     );
   }
-  const { store, ingest } = await connectPipeline({ config, version, logger });
+  const { store, ingest } = await connectPipeline(createContext({ config, version, logger }));
   const { progress } = ingest;
   let settled = 0;
   let receivedAt = performance.now();

@@ -6,6 +6,7 @@ import { createStream } from './stream/index.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { CredentialService } from '../access/credentials/credential-service.js' */
 /** @import { Access } from '../access/http/index.js' */
 /** @import { Reading } from '../history/reading/index.js' */
@@ -14,6 +15,7 @@ import { createStream } from './stream/index.js';
 /** @import { Submit } from '../ingest/submission.js' */
 /** @import { Live } from '../live/index.js' */
 /** @import { InstallationStats } from '../live/installation-stats.js' */
+/** @import { Context } from '../observability/context.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Cursors } from './cursor.js' */
@@ -46,9 +48,11 @@ import { createStream } from './stream/index.js';
 /**
  * The router of everything under `/api/v1`.
  *
- * @param {RouteDeps} deps
+ * @param {Context} context
+ * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'clock' | 'logger' | 'metrics'>} given
  */
-export function createApi(deps) {
+export function createApi({ config, clock, logger, metrics }, given) {
+  const deps = { ...given, ...settingsOf(config), clock, logger, metrics };
   const router = express.Router();
   const limits = createConcurrencyLimits(deps.maxConcurrent ?? MAX_CONCURRENT);
   const stream = createStream({ ...deps, limits });
@@ -58,6 +62,14 @@ export function createApi(deps) {
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
+
+/** @param {Config} config */
+const settingsOf = ({ retention, ingest }) => ({
+  groups: retention.latestGroups,
+  historyDays: retention.historyDays,
+  maxClockSkewMs: ingest.maxClockSkewMs,
+  maxMessageBytes: ingest.maxMessageBytes,
+});
 
 /** @type {RequestHandler} */
 const noStore = (_req, res, next) => {

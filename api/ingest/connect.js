@@ -1,4 +1,3 @@
-import { createMetrics } from '../observability/metrics.js';
 import { createProcessStats } from '../observability/process-stats.js';
 import { createClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
@@ -6,9 +5,8 @@ import { logSecurityProblems } from '../store/security-check.js';
 import { CongestionWindow, createPermits } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
-/** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Context } from '../observability/context.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { DatabaseNode } from '../store/index.js' */
@@ -19,11 +17,8 @@ import { createIngest } from './index.js';
 /**
  * Connects the database and the ingest pipeline of a process. A congestion window bounds the requests to the database.
  *
- * @param {object} deps
- * @param {Config} deps.config
- * @param {string} deps.version
- * @param {Logger} deps.logger
- * @param {() => number} [deps.clock] epoch ms
+ * @param {Context} context
+ * @param {object} [deps]
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
  * @param {() => number} [deps.readers] number of clients of the stream; default: 0
@@ -31,9 +26,9 @@ import { createIngest } from './index.js';
  * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export async function connectPipeline(deps) {
-  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = deps;
-  const metrics = createMetrics({ version, role: config.role });
+export async function connectPipeline(context, deps = {}) {
+  const { config, clock, logger, metrics } = context;
+  const { openStore = connectStore, send, publish } = deps;
   const window = new CongestionWindow({ max: config.ingest.maxInFlight });
   const permits = createPermits(window);
   /** Requests that wait for the window, or writes that wait to be merged, whichever are more. */
@@ -60,17 +55,7 @@ export async function connectPipeline(deps) {
   await logSecurityProblems({ check: store.securityCheck, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = createClockGuard({ clock, difference, logger });
-  const ingest = createIngest({
-    config,
-    store,
-    send,
-    publish,
-    clock,
-    clockGuard,
-    logger,
-    metrics,
-    processStats,
-  });
+  const ingest = createIngest(context, { store, send, publish, clockGuard, processStats });
   exposePipeline(metrics, {
     permits,
     waiting,
@@ -81,7 +66,7 @@ export async function connectPipeline(deps) {
     nodes: store.nodes,
   });
   const isPressed = () => waiting() > 0;
-  return { metrics, processStats, store, clockGuard, ingest, isPressed };
+  return { processStats, store, clockGuard, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

@@ -16,9 +16,7 @@ import { createReplay } from './replay.js';
 import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
 import { createSubmission } from './submission.js';
 
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Context } from '../observability/context.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
@@ -43,20 +41,17 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * Ingest: it decodes and validates messages, registers devices and sensors, and commits samples before the acknowledgement. This module
  * creates its parts. `pipeline.js` is the path of a message. MQTT, HTTP and CQL are not known here.
  *
+ * @param {Context} context
  * @param {object} deps
- * @param {Config} deps.config
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
- * @param {() => number} deps.clock epoch ms
- * @param {ClockGuard} deps.clockGuard the same clock, compared with the clock of the database
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
+ * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
  * @param {ProcessStats} deps.processStats
  */
-export function createIngest(deps) {
-  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = deps;
-  const { logger, metrics, processStats } = deps;
+export function createIngest(context, deps) {
+  const { config, clock, logger, metrics } = context;
+  const { store, send = () => {}, publish = () => {}, clockGuard, processStats } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
@@ -85,7 +80,7 @@ export function createIngest(deps) {
     late,
   });
   const pipeline = new IngestPipeline(
-    { config, clock, logger, metrics, processStats },
+    { ...context, processStats },
     {
       progress,
       budget,

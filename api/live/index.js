@@ -2,10 +2,8 @@ import { createBrokerTransport } from './broker-transport.js';
 import { createLocalTransport } from './local-transport.js';
 import { createPublisher } from './publisher.js';
 
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Send } from '../ingest/pipeline.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Context } from '../observability/context.js' */
 /** @import { Check } from '../observability/readiness.js' */
 /** @import { Listener } from './local-transport.js' */
 /** @import { LiveItem } from './messages.js' */
@@ -44,14 +42,12 @@ import { createPublisher } from './publisher.js';
  * Publishes committed changes to readers. With MQTT_URL they go through that broker, on a connection of their own. With the
  * embedded broker they stay in this process. Changes have QoS 0: a reader that misses one reads the database again.
  *
+ * @param {Context} context
  * @param {object} deps
- * @param {Config} deps.config
  * @param {BrokerClients} deps.brokerClients
  * @param {number} deps.keepAliveMs
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
  */
-export function createLive({ config, brokerClients, keepAliveMs, logger, metrics }) {
+export function createLive({ config, logger, metrics }, { brokerClients, keepAliveMs }) {
   const { mqtt } = config;
   const transport = mqtt.url
     ? createBrokerTransport({ mqtt, keepAliveMs, logger, metrics })

@@ -2,14 +2,12 @@ import { createHost } from '../ingest/sparkplug/host.js';
 import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
-/** @import { Logger } from 'pino' */
 /** @import { Periods } from '../../common/periods.js' */
-/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Accounts } from '../access/credentials/accounts.js' */
 /** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
 /** @import { Ingest } from '../ingest/index.js' */
 /** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Context } from '../observability/context.js' */
 
 /** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */
 const DRAIN_MS = 2000;
@@ -21,20 +19,18 @@ const WILLS_MS = 1000;
  * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call `handleMessage`, and
  * acknowledge a message when its promise resolves. An orderly stop loses no acknowledgement that can still be given.
  *
+ * @param {Context} context
  * @param {object} deps
- * @param {Config} deps.config
  * @param {OwnCertificate | null} deps.tls of the embedded broker
  * @param {HandleMessage} deps.handleMessage
  * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort'>} deps.ingest
  * @param {Accounts} deps.accounts
- * @param {() => number} deps.clock epoch ms
  * @param {Periods} deps.periods
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
  * @param {(error: Error) => void} deps.onFatal
  */
-export function createMessageSource(deps) {
-  const { config, tls, handleMessage, ingest, accounts, clock, periods, logger, metrics, onFatal } = deps;
+export function createMessageSource(context, deps) {
+  const { config, clock, logger, metrics } = context;
+  const { tls, handleMessage, ingest, accounts, periods, onFatal } = deps;
   const { mqtt } = config;
   const { progress } = ingest;
   const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;

@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** @import { Logger } from 'pino' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
-/** @import { Metrics } from './metrics.js' */
+/** @import { Context } from './context.js' */
 /** @import { Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
 
@@ -23,15 +22,14 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * Writes the heartbeat of this process. A process that stops removes its row. The row of a process that died expires after an hour.
  *
+ * @param {Pick<Context, 'clock' | 'logger'>} context
  * @param {object} deps
  * @param {ProcessStore} deps.store
  * @param {{ clientId: string, role: string, version: string }} deps.process
  * @param {() => Beat} deps.read
  * @param {number} deps.everyMs
- * @param {() => number} deps.clock epoch ms
- * @param {Logger} deps.logger
  */
-export function createHeartbeat({ store, process: own, read, everyMs, clock, logger }) {
+export function createHeartbeat({ clock, logger }, { store, process: own, read, everyMs }) {
   const startedAt = clock();
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
@@ -95,15 +93,13 @@ export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
  * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts as silent until its row
  * expires. Meanwhile its session at the broker keeps a share of the messages, which nobody reads.
  *
+ * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
  * @param {object} deps
  * @param {Pick<ProcessStore, 'all'>} deps.store
  * @param {boolean} deps.shares whether the processes share the messages of an external broker
  * @param {number} deps.everyMs
- * @param {() => number} deps.clock epoch ms
- * @param {Metrics} deps.metrics
- * @param {Logger} deps.logger
  */
-export function createProcessWatch({ store, shares, everyMs, clock, metrics, logger }) {
+export function createProcessWatch({ clock, logger, metrics }, { store, shares, everyMs }) {
   let processes = { running: 0, silent: 0 };
   let members = { online: 0, offline: 0 };
   /** @type {NodeJS.Timeout | undefined} */

@@ -36,8 +36,8 @@ beforeAll(async () => {
   system = await startTestSystem({
     settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: wire.url },
     openStore: async (options) => writes.watch(await connectStore(options)),
-    openSource: (parts) => {
-      source = createMessageSource(parts);
+    openSource: (context, deps) => {
+      source = createMessageSource(context, deps);
       return source;
     },
   });

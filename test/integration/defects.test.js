@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
-import { createMetrics } from '../../api/observability/metrics.js';
+import { createContext } from '../../api/observability/context.js';
 import { createProcessStats } from '../../api/observability/process-stats.js';
 import { createClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
@@ -52,13 +52,10 @@ beforeAll(async () => {
     logger: pino({ level: 'silent' }),
   });
   await clockGuard.start();
-  ingest = createIngest({
-    config,
+  const logger = pino({ level: 'error' }, { write });
+  ingest = createIngest(createContext({ config, version: 'test', logger }), {
     store,
-    clock: Date.now,
     clockGuard,
-    logger: pino({ level: 'error' }, { write }),
-    metrics: createMetrics({ version: 'test', role: 'all' }),
     processStats: createProcessStats({
       clock: Date.now,
       pressure: () => ({ in_flight: 0, window: 1, window_limit: 1, waiting: 0 }),

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { createReading } from '../../api/history/reading/index.js';
 import { connectPipeline } from '../../api/ingest/connect.js';
+import { createContext } from '../../api/observability/context.js';
 import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
@@ -34,11 +35,8 @@ export async function startMemoryPipeline(options = {}) {
   const published = [];
   /** @type {number[]} */
   const publications = [];
-  const pipeline = await connectPipeline({
-    config,
-    version: 'test',
-    logger: pino({ level: 'silent' }),
-    clock,
+  const logger = pino({ level: 'silent' });
+  const pipeline = await connectPipeline(createContext({ config, version: 'test', logger, clock }), {
     clockDifference,
     publish: (_device, changed) => {
       publications.push(changed.length);

@@ -2,20 +2,18 @@ import { MillraceError } from '../../../common/errors.js';
 import { authorityExpires, createOwnCertificate } from './own-certificate.js';
 
 /** @import { Server, Socket } from 'node:net' */
-/** @import { Logger } from 'pino' */
-/** @import { Config, TlsFiles } from '../../../common/settings/config.js' */
+/** @import { TlsFiles } from '../../../common/settings/config.js' */
+/** @import { Context } from '../../observability/context.js' */
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**
  * The certificates of this process: those of its servers, and the authorities that it trusts. It reports when they expire.
  *
- * @param {object} deps
- * @param {Config} deps.config
- * @param {number} deps.everyMs how often the files are checked
- * @param {Logger} deps.logger
+ * @param {Pick<Context, 'config' | 'logger'>} context
+ * @param {{ everyMs: number }} options how often the files are checked, in ms
  * @throws {MillraceError} `bad_settings` if a file has no valid certificate or key
  */
-export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
+export function createTls({ config: { http, mqtt, cql }, logger }, { everyMs }) {
   const own = (/** @type {'http' | 'mqtt'} */ purpose, /** @type {TlsFiles | null} */ files) =>
     files && createOwnCertificate({ purpose, files, everyMs, logger });
 

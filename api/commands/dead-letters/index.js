@@ -2,6 +2,7 @@ import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { createStatusLine } from '../../../common/status-line.js';
 import { connectPipeline } from '../../ingest/connect.js';
+import { createContext } from '../../observability/context.js';
 import { createLogger } from '../../observability/logger.js';
 import { readArguments } from './arguments.js';
 import { list, summary } from './list.js';
@@ -38,7 +39,9 @@ await runCommand(async () => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
-  const { store, ingest } = await connectPipeline({ config, version: '', logger: createLogger('silent') });
+  const { store, ingest } = await connectPipeline(
+    createContext({ config, version: '', logger: createLogger('silent') }),
+  );
   try {
     await COMMANDS[given.command]({ store, ingest, given, print, statusLine });
   } finally {

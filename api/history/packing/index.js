@@ -6,8 +6,7 @@ import { createLeases, createPacker } from './packer.js';
 import { createSteps } from './steps.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Context } from '../../observability/context.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { DeviceHour } from './sensor-hour.js' */
@@ -21,18 +20,15 @@ const STOP_WITHIN_MS = 3000;
  * Packing: it moves closed hours into history while the process runs, and gives way to ingest. `packer.js` chooses the hours that are due,
  * `passes.js` reads them for the first and second time, and `sensor-hour.js` packs one sensor.
  *
+ * @param {Context} context
  * @param {object} deps
- * @param {Config} deps.config
  * @param {Store} deps.store
- * @param {() => number} deps.clock epoch ms
  * @param {ClockGuard} deps.clockGuard
  * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
  * @param {number} deps.pauseMs between two checks for due hours
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
  */
-export function createPacking(deps) {
-  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = deps;
+export function createPacking({ config, clock, logger, metrics }, deps) {
+  const { store, clockGuard, isPressed, pauseMs } = deps;
   const { latestGroups, batchDays } = config.retention;
   const behind = createBehind({ clock, batchDays, logger });
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });

@@ -20,11 +20,11 @@ await runCommand(async () => {
     version: 'hasty',
     logger,
     onFatal: (error) => logger.fatal(error),
-    openSource: (parts) =>
-      createMessageSource({
-        ...parts,
+    openSource: (context, deps) =>
+      createMessageSource(context, {
+        ...deps,
         async handleMessage(message) {
-          void sleep(LATER_MS).then(() => parts.handleMessage(message));
+          void sleep(LATER_MS).then(() => deps.handleMessage(message));
           return 'accepted';
         },
       }),

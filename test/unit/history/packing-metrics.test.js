@@ -18,16 +18,16 @@ beforeEach(async () => {
 function createProcess() {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const clock = () => path.clock.now;
-  const packing = createPacking({
-    config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
-    store: path.store,
-    clock,
-    clockGuard: /** @type {any} */ ({ now: clock }),
-    isPressed: () => false,
-    pauseMs: 1000,
-    logger: pino({ level: 'silent' }),
-    metrics,
-  });
+  const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
+  const packing = createPacking(
+    { config, clock, logger: pino({ level: 'silent' }), metrics },
+    {
+      store: path.store,
+      clockGuard: /** @type {any} */ ({ now: clock }),
+      isPressed: () => false,
+      pauseMs: 1000,
+    },
+  );
   return {
     packing,
     /** @param {string} name */

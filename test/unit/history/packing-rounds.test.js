@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
+import { createContext } from '../../../api/observability/context.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -27,15 +27,12 @@ beforeEach(async () => {
 function createProcess(parts) {
   const logs = createLogs();
   const clock = () => path.clock.now;
-  const packing = createPacking({
-    config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
+  const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
+  const packing = createPacking(createContext({ config, version: 'test', logger: logs.logger, clock }), {
     store: { ...path.store, ...parts },
-    clock,
     clockGuard: /** @type {any} */ ({ now: clock }),
     isPressed: () => false,
     pauseMs: 1,
-    logger: logs.logger,
-    metrics: createMetrics({ version: 'test', role: 'all' }),
   });
   afterwards(() => packing.stop());
   return { packing, logs };

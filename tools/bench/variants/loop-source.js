@@ -12,9 +12,10 @@ const AT_ONCE = 512;
  * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. The cost of MQTT is
  * the difference.
  *
- * @param {{ handleMessage: HandleMessage, clock: () => number }} parts
+ * @param {{ clock: () => number }} context
+ * @param {{ handleMessage: HandleMessage }} deps
  */
-export function createLoopSource({ handleMessage, clock }) {
+export function createLoopSource({ clock }, { handleMessage }) {
   const clocks = createClocks();
   let running = false;
   /** @type {Promise<unknown>} */

@@ -26,9 +26,9 @@ await runCommand(async () => {
     version: 'bench',
     logger,
     openStore: BENCH_GATE ? (parts) => openStore({ ...parts, gate }) : openStore,
-    openSource(parts) {
-      if (!BENCH_LOOP) return createMessageSource(parts);
-      loop = createLoopSource(parts);
+    openSource(context, deps) {
+      if (!BENCH_LOOP) return createMessageSource(context, deps);
+      loop = createLoopSource(context, deps);
       return loop.source;
     },
     onFatal(error) {
