@@ -36,7 +36,8 @@ export async function startMemoryPipeline(options = {}) {
   /** @type {number[]} */
   const publications = [];
   const logger = pino({ level: 'silent' });
-  const pipeline = await connectPipeline(createContext({ config, version: 'test', logger, clock }), {
+  const context = createContext({ config, version: 'test', logger, clock });
+  const pipeline = await connectPipeline(context, {
     clockDifference,
     publish: (_device, changed) => {
       publications.push(changed.length);
@@ -125,7 +126,7 @@ export async function startMemoryPipeline(options = {}) {
     },
 
     /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */
-    metric: async (series) => readSeries(await pipeline.metrics.registry.metrics(), series),
+    metric: async (series) => readSeries(await context.metrics.registry.metrics(), series),
 
     /** What cannot be committed now stays unacknowledged. */
     async stop() {
