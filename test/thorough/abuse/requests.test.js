@@ -47,7 +47,7 @@ test.each([
   ['a bare line feed after a chunk size', post('Transfer-Encoding: chunked', `2;\n{}\r\n0\r\n\r\n${HIDDEN}`)],
   ['a chunk with an enormous size', post('Transfer-Encoding: chunked', `fffffffffffffffff\r\n${HIDDEN}`)],
   ['a NUL in a header', post('X-A: a\u0000b\r\nContent-Length: 2', `{}${HIDDEN}`)],
-])('HTTP smuggling: a request that hides another behind %s is answered once, and the connection closes', async (_, bytes) => {
+])('HTTP: a request that hides another behind %s is answered once, then closed', async (_, bytes) => {
   const received = await sendBytes(bytes);
   expect(received.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
   expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
