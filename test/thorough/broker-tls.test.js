@@ -79,7 +79,8 @@ test.each([
   });
   afterwards(() => command.kill());
   const { code, output } = await command.ended;
-  const authority = which === 'no authority' ? 'an authority that is known here, and no file' : 'the authority';
+  const authority =
+    which === 'no authority' ? 'an authority that is known here, and no file' : 'the authority';
   expect(output).toContain(
     `is not to be trusted: its certificate is not signed by ${authority} in MQTT_TLS_CA`,
   );
