@@ -117,9 +117,8 @@ test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival
 
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
-  const { rows } = await database.execute('SELECT device_id, WRITETIME(samples) AS written FROM message', [], {
-    fetchSize: 1000,
-  });
+  const written = 'SELECT device_id, WRITETIME(samples) AS written FROM message';
+  const { rows } = await database.execute(written, [], { fetchSize: 1000 });
   /** @type {Map<string, number[]>} */
   const writtenAt = new Map();
   for (const row of rows) {
