@@ -37,7 +37,9 @@ test('Unknown topics: acknowledged, dropped and counted; no client receives them
     `iot/v1${'/x'.repeat(99)}`,
     `iot/v1/${'/'.repeat(30_000)}`,
   ];
-  for (const topic of topics) await context.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
+  for (const topic of topics) {
+    await context.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
+  }
   expect(await readMetric(context.system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(
     topics.length,
   );
@@ -121,7 +123,8 @@ test('Measurement: QoS 2: acknowledged after the commit', async () => {
       context.client.publishAsync('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
     ),
   );
-  expect((await context.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`)).items).toHaveLength(100);
+  const { items } = await context.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
+  expect(items).toHaveLength(100);
 });
 
 test('Device: more sensors than the limit: it keeps the first ones, the rest are dead letters', async () => {
