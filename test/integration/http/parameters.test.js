@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** @param {string} path below /api/v1, as it goes over the wire */
+/** @param {string} path below /api/v1, as sent */
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
