@@ -172,7 +172,7 @@ describe('Requests that change data', () => {
     ['of nowhere', { origin: 'null' }],
     ['without a header of its origin', {}],
   ])(
-    'by a session is refused from a page %s',
+    'session, from a page %s: refused as forbidden',
     async (_name, /** @type {Record<string, string>} */ headers) => {
       const cookie = await sessionOf(ADMIN);
       const answer = await send(system.httpUrl, device, {
