@@ -13,7 +13,7 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-// No message of a device may close the connection of ingest: the broker would redeliver it without end.
+// No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
 test('Subscriber: message over MAX_MESSAGE_BYTES: it becomes a dead letter, and the next one is stored', async () => {

@@ -56,7 +56,7 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
     /**
      * Settles when every device has an acknowledged sample that it measured after this call. Then all devices are connected
      * again, and have sent their backlog. Before that, a message may be stored in part, as its row or in `latest` only: its
-     * process was killed, and the broker has not redelivered it yet.
+     * process was killed, and the broker has not delivered it again yet.
      */
     async recovery() {
       const from = Date.now();
