@@ -9,7 +9,7 @@ import { startGate } from '../support/tcp-gate.js';
 
 jest.setTimeout(90_000);
 
-/** A connection from which nothing comes is given up after 10 s, a query that failed is repeated after 5; a busy machine has twice that. */
+/** A silent connection is given up after 10 s, and a failed query is repeated after 5 s. A busy machine gets twice that. */
 const RECOVERED = { timeout: 40_000 };
 
 const DEVICES = ['boiler', 'chiller', 'pump'];
@@ -35,14 +35,14 @@ async function untilAllShow(value) {
   }
 }
 
-/** Opens the fleet as somebody else serves it. @param {string} url */
+/** Opens the fleet at the URL of a proxy. @param {string} url */
 async function openAt(url) {
   await dashboard.page.goto(url);
   await dashboard.untilRows(DEVICES.length);
   await untilConnection('Live');
 }
 
-/** What the browser itself notes of requests that fail, as they are meant to here, and nothing else. */
+/** Expects that the console has only the failed requests that these tests cause. */
 function expectComplaintsOfTheNetwork() {
   const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
   for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(failed);
@@ -91,7 +91,7 @@ test('Connection: the API restarts: the values stay, then updates continue', asy
 test('Connection: the database is away: the problem is shown, and the view loads when it is back', async () => {
   const gate = await startGate(`tcp://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
-  // A process of its own: a driver that has lost its only node keeps the process alive.
+  // The API runs in its own process, because a driver that has lost its only node keeps a process alive.
   const api = await startApi({
     CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
     CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}`,

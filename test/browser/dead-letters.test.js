@@ -51,7 +51,7 @@ describe('Dead letters', () => {
       what: 'an hour in the address',
     });
     await until(async () => (await rows().count()) === 9, { what: 'the dead letters of this hour' });
-    // The way back.
+    // Back to the list.
     await dashboard.page.locator('.chip').click();
     await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
   });

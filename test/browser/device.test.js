@@ -14,7 +14,7 @@ const dashboard = useDashboard({ system: { clock: recorded.clock }, fill: record
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 const facts = () => dashboard.page.locator('.facts');
-/** @returns {Promise<string[]>} kinds of the events listed, newest first */
+/** @returns {Promise<string[]>} kinds of the listed events, newest first */
 const events = () => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
 
@@ -28,7 +28,7 @@ async function connect(name) {
     will: { topic, payload: Buffer.from(status('offline')), qos: 1, retain: true },
   });
   await client.publishAsync(topic, status('online'), { qos: 1, retain: true });
-  // Ends without a word, as by a cable that is pulled: the broker speaks its will.
+  // The connection breaks without DISCONNECT, so the broker publishes the last will.
   return { die: () => client.endAsync(true) };
 }
 
@@ -55,7 +55,7 @@ describe('Signals', () => {
   const words = () => dashboard.page.locator('.signal-text');
   /** @param {string} sensor the text next to its chart */
   const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
-  /** The charts that are in sight have been read. */
+  /** Waits until the data of the visible charts is loaded. */
   const untilDrawn = async () => {
     await until(
       async () => (await dashboard.page.locator('.signal-chart[aria-busy="false"] canvas').count()) > 2,
@@ -71,7 +71,7 @@ describe('Signals', () => {
     const now = await wordsOf('brood');
     const box = await charts().nth(2).boundingBox();
     if (!box) throw new Error('no chart');
-    // By the mouse: 27 minutes ago, when the hive was online and its lid was silent.
+    // The mouse points at 27 minutes ago. The hive was online then, and its lid was silent.
     const at = (/** @type {number} */ minutes) =>
       box.x + 72 + (box.width - 72 - 16) * (1 - (minutes + recorded.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
@@ -91,7 +91,7 @@ describe('Signals', () => {
   test('keyboard: moves and zooms all of them; the address keeps it', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
-    // Along the band, from event to event: the newest is its coming 11 minutes ago, before it the going 14 minutes ago.
+    // The keys move from event to event: online 11 minutes ago, and offline 14 minutes ago.
     const band = charts().first();
     await until(
       async () => {
@@ -197,7 +197,7 @@ test('Device: events: page by page', async () => {
   await until(async () => (await events()).length === 31, { what: 'all events' });
   expect(await more.count()).toBe(0);
   expect((await events()).at(-1)).toBe('Birth');
-  // More than a page of them comes between two looks.
+  // More events than a page has arrive between two reads.
   await comeAndGo(15, 40);
   await until(async () => (await events()).length === 81, { what: 'those that are new, and all before' });
 });
@@ -209,7 +209,7 @@ describe('Retirement', () => {
     const { page } = dashboard;
     const retire = page.getByRole('button', { name: 'Retire…' });
 
-    // Called off at the first question, by Escape: the focus is back where it was.
+    // Escape cancels the first question, and the focus returns.
     await retire.press('Enter');
     await dialog().getByText('gone from all pages').waitFor();
     await dashboard.expectAccessible();
@@ -217,14 +217,14 @@ describe('Retirement', () => {
     await dialog().waitFor({ state: 'detached' });
     expect(await retire.evaluate((button) => button === document.activeElement)).toBe(true);
 
-    // And at the second.
+    // Cancel at the second question.
     await retire.press('Enter');
     await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
     await dialog().getByRole('button', { name: 'Cancel' }).press('Enter');
     await dialog().waitFor({ state: 'detached' });
     expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(200);
 
-    // The focus stays inside, and another name does nothing.
+    // The focus stays inside the dialog, and another name has no effect.
     await retire.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

@@ -8,7 +8,7 @@ const PAGE_ROWS = 25;
 const SITES = ['North Meadow', 'South Meadow', 'Barn'];
 const DEVICES = 40;
 
-/** Every fifth one was switched off. @param {number} number */
+/** Every fifth device is offline. @param {number} number */
 const stateOf = (number) => (number % 5 === 0 ? 'offline' : 'online');
 
 const dashboard = useDashboard({
@@ -24,7 +24,7 @@ const dashboard = useDashboard({
 });
 
 const rows = () => dashboard.page.locator('table.devices tbody tr:not(.waiting)');
-/** @returns {Promise<string[]>} as shown, from above */
+/** @returns {Promise<string[]>} in the displayed order */
 const names = () => rows().locator('a.row-link').allTextContents();
 /** @param {number} count */
 const untilDevices = (count) =>

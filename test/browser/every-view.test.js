@@ -5,8 +5,8 @@ import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
-/** Tab is pressed so often, at most, on the way to something. */
-const MOST_STEPS = 80;
+/** The highest number of Tab presses that a test makes to reach an element. */
+const MAX_STEPS = 80;
 
 const dashboard = useDashboard({
   async fill(dashboard) {
@@ -26,12 +26,12 @@ const VIEWS = [
   ['an address of nothing', '/nowhere'],
 ];
 
-/** All that a view asks for is asked for and answered. @param {string} path */
-async function see(path) {
+/** Opens a view, and waits until all its requests are answered. @param {string} path */
+async function openView(path) {
   await dashboard.visit(path);
   await dashboard.page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
   await until(async () => (await dashboard.page.locator('.waiting').count()) === 0, {
-    what: 'what is waited for',
+    what: 'the answers of the view',
   });
 }
 
@@ -40,9 +40,9 @@ describe.each(VIEWS)('View: %s', (_, path) => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
-    await see(path);
+    await openView(path);
     expect([...origins]).toEqual([dashboard.system.httpUrl]);
-    // What the policy refuses stands in the console; a thing that is not there is a 404, and meant to be.
+    // The console has what the policy refuses. It also has the expected 404 of a missing device.
     const complaints = dashboard.takeComplaints().filter((complaint) => !complaint.includes('404'));
     expect(complaints).toEqual([]);
   });
@@ -55,13 +55,13 @@ describe.each(VIEWS)('View: %s', (_, path) => {
       (function look() {
         for (const animation of document.getAnimations()) {
           const { duration } = animation.effect?.getComputedTiming() ?? {};
-          // What only waits before it shows does not move.
+          // An animation with a delay only does not move.
           if (Number(duration) > 0) moved.add(/** @type {any} */ (animation.effect).target.className);
         }
         requestAnimationFrame(look);
       })();
     });
-    await see(path);
+    await openView(path);
     expect(await dashboard.page.evaluate(() => [.../** @type {any} */ (window).moved])).toEqual([]);
     dashboard.takeComplaints();
   });
@@ -71,11 +71,11 @@ test.each(['/', '/pipeline'])('Page %s: preloads: exactly the modules that it re
   /** @type {string[]} */
   const asked = [];
   dashboard.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-  await see(path);
+  await openView(path);
   const named = await dashboard.page
     .locator('link[rel=modulepreload]')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-  // The view begins with asking for values. Much later come the modules of the other views.
+  // The view first requests values. The modules of the other views come much later.
   const begun = asked.findIndex((address) => address.startsWith('/api/'));
   const scripts = asked.slice(0, begun).filter((address) => address.endsWith('.js'));
   expect([...named, '/assets/theme.js'].sort()).toEqual([...new Set(scripts)].sort());
@@ -95,7 +95,7 @@ test('View: unknown address: a message with a link to the fleet', async () => {
 
 test('Keyboard: from the top of the page: a sensor is reachable', async () => {
   const { page } = dashboard;
-  await see('/');
+  await openView('/');
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('Skip to the content');
   await page.keyboard.press('Enter');
@@ -112,7 +112,7 @@ test('Keyboard: from the top of the page: a sensor is reachable', async () => {
   await page.keyboard.press('Enter');
   await page.waitForURL('**/devices/*/sensors/*');
   await page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
-  // The next Tab is within the view that is new, not in the header.
+  // The next Tab is within the new view, not in the header.
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
   await page.goBack();
   await dashboard.untilRows(DEVICES.length);
@@ -123,18 +123,18 @@ const focused = () => dashboard.page.evaluate(() => document.activeElement?.text
 
 /** @param {() => Promise<boolean>} isThere */
 async function tabTo(isThere) {
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     await dashboard.page.keyboard.press('Tab');
     if (await isThere()) return;
   }
-  throw new Error(`not reached by ${MOST_STEPS} steps of the Tab key`);
+  throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }
 
 test('View: modules cannot be fetched: a problem, then a successful retry', async () => {
   const { page } = dashboard;
   const module = '**/assets/views/pipeline.js';
   await page.route(module, (route) => route.abort());
-  await see('/');
+  await openView('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();
   await page.getByRole('alert').getByText('cannot be reached').waitFor();
   dashboard.takeComplaints();
@@ -154,7 +154,7 @@ test('View: slow modules: a note, then the view', async () => {
     await held;
     await route.continue();
   });
-  await see('/');
+  await openView('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();
   await page.getByRole('status').getByText('Loading this view').waitFor();
   goOn();

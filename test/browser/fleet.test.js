@@ -15,7 +15,7 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
-/** @returns {Promise<string[]>} which sensors the page shows */
+/** @returns {Promise<string[]>} the sensors on the page */
 const shown = () =>
   dashboard
     .rows()
@@ -125,7 +125,7 @@ describe('Fleet', () => {
     await dashboard.page.getByRole('alert').waitFor();
     await dashboard.page.getByRole('button', { name: 'Try again' }).click();
     await dashboard.untilRows(PAGE_ROWS);
-    // The browser itself notes the 400 that was meant to come.
+    // The console of the browser has the expected 400.
     expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('400')]);
   });
 

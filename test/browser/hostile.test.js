@@ -6,9 +6,9 @@ import { until } from '../support/until.js';
 jest.setTimeout(120_000);
 
 const HOUR = 3_600_000;
-/** Two spaces, and one at its end: nobody sees them, and HTML does not show them. */
+/** A name with two spaces in a row and one at its end, which HTML does not display. */
 const SPACED = 'press  2 ';
-/** What a browser would make of it, if it were let. */
+/** A name with markup, which the browser would run if the page did not escape it. */
 const MARKUP = '<img class=forged src=x onerror=alert(1)>';
 
 const dashboard = useDashboard({
@@ -22,10 +22,10 @@ const dashboard = useDashboard({
       sensors: [{ sensor_id: MARKUP, name: MARKUP, type: MARKUP.slice(0, 20), unit: '<b class=forged>' }],
     });
     await publish(MARKUP, [{ sensor_id: MARKUP, ts: now, value: 1 }]);
-    const samples = Array.from({ length: 60 }, (_, at) => ({
+    const samples = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: 'force',
-      ts: now - at * 1000,
-      value: at,
+      ts: now - index * 1000,
+      value: index,
     }));
     await publish('press-1', samples);
     for (let message = 0; message < 60; message += 1) {
@@ -37,7 +37,7 @@ const dashboard = useDashboard({
 const button = (/** @type {string | RegExp} */ name) => dashboard.page.getByRole('button', { name });
 const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 
-/** Sets the clock of the page's machine wrong. @param {number} wrongMs */
+/** Sets the clock of the browser wrong. @param {number} wrongMs */
 const setWrong = (wrongMs) =>
   dashboard.page.addInitScript((wrong) => {
     const Right = Date;
@@ -73,7 +73,7 @@ test.each([HOUR, -2 * HOUR])(
   async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/pipeline');
-    // Counted again after a minute; nobody waits for that.
+    // The next count is a minute later. The test does not wait for it.
     await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor({ timeout: 25_000 });
   },
 );
@@ -138,7 +138,7 @@ describe('Keyboard', () => {
     await yes.waitFor({ state: 'detached' });
     if (key === 'Enter') {
       await dashboard.page.getByText('Nothing is stored').waitFor();
-      // The answer is 422: all of it is refused again.
+      // The answer is 422, because everything is refused again.
       dashboard.takeComplaints();
     }
     expect(await focused()).toMatch(/^Replay/);

@@ -61,7 +61,7 @@ describe('Appearance', () => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    // On top the name, the connection and the choices; below them the views.
+    // The first row has the name, the connection and the choices. The second row has the views.
     for (const [row, count] of /** @type {const} */ ([
       ['.header-inner > :not(.navigation)', 3],
       ['.navigation > a', 4],

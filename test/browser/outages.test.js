@@ -61,6 +61,6 @@ test('Outage: database: a finding, the last figures stay, and all recover', asyn
   await dashboard.lookAt('pipeline-outage');
   await database.open();
   await allIsWell();
-  // The browser itself notes each answer that is a failure.
+  // The console of the browser has each failed answer.
   expect(dashboard.takeComplaints().filter((text) => !text.includes('503'))).toEqual([]);
 });

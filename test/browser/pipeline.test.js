@@ -22,11 +22,11 @@ const figure = async (name, label) =>
     ).replaceAll(',', ''),
   );
 
-/** Publishes like a device until it is stopped. */
+/** Publishes like a device until the test stops it. */
 function keepPublishing() {
-  let goesOn = true;
-  const done = (async () => {
-    while (goesOn) {
+  let isRunning = true;
+  const publishing = (async () => {
+    while (isRunning) {
       const now = Date.now();
       const batch = SENSORS.flatMap((sensor_id) =>
         Array.from({ length: 10 }, (_, i) => ({ sensor_id, ts: now - i, value: 38 + i })),
@@ -35,8 +35,8 @@ function keepPublishing() {
     }
   })();
   return async () => {
-    goesOn = false;
-    await done;
+    isRunning = false;
+    await publishing;
   };
 }
 
@@ -63,7 +63,7 @@ test('Pipeline: figures: they follow the published samples, and stop without any
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
 
-/** Of every quarter of a minute the table has the first moment alone, by the page's clock, which is up to a second off. */
+/** The table has the first moment of each 15 s, by the clock of the page. That clock is up to a second off. */
 async function publishAcrossQuarter() {
   const stop = keepPublishing();
   try {
@@ -73,11 +73,11 @@ async function publishAcrossQuarter() {
         const { items } = await dashboard.system.get('/pipeline/recent');
         const quarters = items.map(({ ts }) => Math.floor(Date.parse(ts) / 15_000));
         return items.some(
-          (_, at) =>
-            at >= 2 &&
-            at + 2 < items.length &&
-            quarters[at] !== quarters[at - 1] &&
-            items.slice(at - 2, at + 3).every(({ samples_per_s: rate }) => rate > 0),
+          (_, index) =>
+            index >= 2 &&
+            index + 2 < items.length &&
+            quarters[index] !== quarters[index - 1] &&
+            items.slice(index - 2, index + 3).every(({ samples_per_s: rate }) => rate > 0),
         );
       },
       { withinMs: 45_000, what: 'rates about the beginning of a quarter of a minute' },

@@ -15,7 +15,7 @@ test('Replay: too early: refused again with the reason; after the cause is remov
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
   const ts = Date.now();
-  // Too large to be remembered until the birth: what a replay stores nobody else has.
+  // The message is too large to wait in memory for the birth, so only the replay can store it.
   await dashboard.publish('newcomer', [
     { sensor_id: 's', ts, value: 1 },
     { sensor_id: 's', ts: ts - 1, value: 2, note: 'x'.repeat(20_000) },
@@ -23,7 +23,7 @@ test('Replay: too early: refused again with the reason; after the cause is remov
   await dashboard.page.locator('.dead-letters a.row-link').press('Enter');
   await replay();
   await dashboard.page.getByText('Nothing is stored. Refused again: 2.').waitFor();
-  // The browser itself notes the 422 that was meant to come.
+  // The console of the browser has the expected 422.
   expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('422')]);
   await dashboard.lookAt('dead-letter-refused-again');
 

@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
-/** A connection from which nothing comes is given up after 10 s; a busy machine has twice that. */
+/** A silent connection is given up after 10 s. A busy machine gets twice that. */
 const LOST = { timeout: 30_000 };
 
 const dashboard = useDashboard({ fill: publishSmallFleet });

@@ -25,13 +25,13 @@ const untilDrawn = () => dashboard.page.locator('figure.chart-frame[aria-busy="f
 const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
 const query = () => new URL(dashboard.page.url()).searchParams;
 
-/** @returns {number} ms of a fixed window in the address; 0: it is live */
+/** @returns {number} length of the fixed window in the address, in ms; 0 for a live range */
 function fixedLength() {
   const [from, to] = [query().get('from'), query().get('to')];
   return from && to ? Date.parse(to) - Date.parse(from) : 0;
 }
 
-/** The plot within its axes, in pixels of the page. */
+/** The area of the plot between its axes, in pixels of the page. */
 async function plot() {
   const box = await dashboard.page.locator('.chart .u-over').boundingBox();
   if (!box) throw new Error('no plot');
@@ -52,13 +52,13 @@ async function drag(from, to) {
   await mouse.up();
 }
 
-/** @returns {Promise<string>} the canvas as it is drawn */
+/** @returns {Promise<string>} the drawn canvas as a data URL */
 const picture = () =>
   dashboard.page
     .locator('.chart canvas')
     .evaluate((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL());
 
-/** @returns {Promise<number>} samples of the range by the statistics */
+/** @returns {Promise<number>} the number of samples in the statistics of the range */
 const samplesSaid = async () =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
@@ -138,7 +138,7 @@ describe('Zoom from a year to a minute and back', () => {
     expect(Math.abs(Date.now() - 182.5 * DAY - middle)).toBeLessThan(3 * DAY);
     await dashboard.page.getByRole('button', { name: 'Back to now' }).press('Enter');
     await until(() => query().get('range') === '1y', { what: 'now' });
-    // The button is gone; the focus is where one goes on.
+    // The button is hidden, and the focus is on the next control.
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
@@ -264,7 +264,7 @@ describe('Thresholds', () => {
     const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     const plain = await picture();
-    // The newest sample is above the line at any time of the day and the year, which `core` follows.
+    // `core` follows the time of the day and the year. Its newest sample is always above this line.
     const newest = await dashboard.page.locator('table.samples tbody tr').first().textContent();
     const high = Math.floor(Number(/(\d+\.\d+)\D*$/.exec(newest ?? '')?.[1])) - 0.5;
     const low = high - 5.5;

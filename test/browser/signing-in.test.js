@@ -10,7 +10,7 @@ const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
 const HOUR_MS = 3_600_000;
 
-/** How far the API's clock is ahead: only what it thinks of a session's end depends on it. In ms. */
+/** How far the clock of the API is ahead, in ms. Only the end of sessions depends on it. */
 let ahead = 0;
 
 const dashboard = useDashboard({
@@ -37,7 +37,7 @@ async function signIn(token) {
   await dashboard.page.keyboard.press('Enter');
 }
 
-/** What the browser notes of requests that are refused as they are meant to be, and nothing else. */
+/** Expects that the console has only the refused requests that these tests cause. */
 function expectRefusals() {
   for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(/status of 401/);
 }
@@ -112,7 +112,7 @@ test('Session ends: the open view asks for a token, and continues', async () => 
   await heading('Sign in').waitFor();
   await dashboard.page.getByText('Your session has ended').waitFor();
   await dashboard.lookAt('session-ended');
-  // It asks once, and not again and again.
+  // The page asks once, and does not repeat the request.
   const complaints = dashboard.takeComplaints();
   for (const complaint of complaints) expect(complaint).toMatch(/status of 401|net::ERR_/);
   expect(complaints.filter((complaint) => complaint.includes('401')).length).toBeLessThan(5);

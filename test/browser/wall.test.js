@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 jest.setTimeout(60_000);
 
 const HOUR_MS = 3_600_000;
-/** Of `publishSmallFleet`, and the three below. */
+/** The cells of `publishSmallFleet`, and the three below. */
 const ALL = DEVICES.length * SENSORS.length + 3;
 
 const dashboard = useDashboard({
@@ -39,7 +39,7 @@ async function visit(path = '/') {
   });
 }
 
-/** Walks over the wall until the card matches. @param {RegExp} text */
+/** Moves the cursor over the wall until the card matches. @param {RegExp} text */
 async function walkTo(text) {
   await wall().focus();
   await dashboard.page.keyboard.press('Home');
@@ -50,7 +50,7 @@ async function walkTo(text) {
   throw new Error(`no device's first cell matches ${text}`);
 }
 
-/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its color */
+/** @returns {Promise<string>} the shape at the left of the cell under the cursor, without its color */
 const shapeOfCell = () =>
   dashboard.page.evaluate(() => {
     const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));

@@ -14,7 +14,7 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startMqttWire } from '../support/mqtt-wire.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
-import { wreak } from './kit/chaos.js';
+import { injectFaults } from './kit/chaos.js';
 import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.js';
 import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.js';
 import { startFleet } from './kit/fleet.js';
@@ -30,29 +30,29 @@ import { createWorker } from './kit/worker.js';
 /** @import { Judge } from './kit/judge.js' */
 /** @import { Worker } from './kit/worker.js' */
 
-/** About five minutes on a quiet machine in all; a busy one takes several times that. */
+/** The suite takes about five minutes on a quiet machine, and several times that on a busy one. */
 const TIMEOUT_MS = 900_000;
 
-/** Of 32 bits, without a sign: jest draws negative ones too, which no flag of the simulator's takes. */
+/** An unsigned 32-bit number. Jest also draws negative ones, which no flag of the simulator accepts. */
 const seed = jest.getSeed() >>> 0;
-const { say } = createProgress(process.stderr);
+const { report, reportStatus } = createProgress(process.stderr);
 
 /** @type {string} */
 let directory;
 /** @type {Cluster} */
 let cluster;
-/** @type {Record<string, string>} what the processes of the installation share */
+/** @type {Record<string, string>} the settings that all processes of the installation share */
 let installation;
 /** @type {Judge} */
 let judge;
 
 beforeAll(async () => {
-  say(`again with these faults: npm run test:cluster -- --seed ${jest.getSeed()}`);
+  report(`repeat these faults with: npm run test:cluster -- --seed ${jest.getSeed()}`);
   directory = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
   cluster = await startCluster({
     dataDir: join(directory, 'cluster'),
     engineDir: ENGINE_DIR,
-    onStatus: say.often,
+    onStatus: reportStatus,
   });
   installation = {
     CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
@@ -63,15 +63,15 @@ beforeAll(async () => {
     LOG_LEVEL: 'info',
   };
   const config = readSettings(installation, { envFile: '' });
-  // As deployments do that start everything at once: from every process, each of which found another node first.
-  const each = cluster.contactPoints.map((node) => ({
+  // A deployment may start all processes at once. Each process migrates, and each one has another contact point.
+  const configs = cluster.contactPoints.map((node) => ({
     ...config,
     cql: { ...config.cql, contactPoints: [node] },
   }));
-  const migrated = await Promise.all(each.map((its) => migrateDatabase(its)));
+  const migrated = await Promise.all(configs.map((each) => migrateDatabase(each)));
   expect(migrated.filter(({ from }) => from === 0)).toHaveLength(1);
   judge = createJudge({ cluster, config });
-  say('three nodes are up, with a keyspace that is stored three times');
+  report('three nodes are up, with a keyspace that has three replicas');
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -117,7 +117,7 @@ function startDevices(name, broker) {
   return { ledger, ...fleet };
 }
 
-/** Two streams of random numbers, one for each lane of faults, and more for the faults themselves. @param {string} name */
+/** Random numbers of a test: one stream for each series of faults, and one for each fault. @param {string} name of the test */
 const randomsOf = (name) => (/** @type {string} */ part) => createRandom(seed, name, part);
 
 /** @param {string} ledger @param {Worker[]} workers */
@@ -126,13 +126,13 @@ async function expectNothingLost(ledger, workers) {
   const { acknowledged, stored } = await judge.agreement(ledger);
   expect(workers.flatMap(({ defects }) => defects)).toEqual([]);
   expect(acknowledged).toBeGreaterThan(10_000);
-  say(
-    `${acknowledged} samples acknowledged, ${stored} stored: every acknowledged one is there, once, and latest is right`,
+  report(
+    `${acknowledged} samples acknowledged, ${stored} stored: each acknowledged sample exactly once, and latest is correct`,
   );
 }
 
 test(
-  'who is told of one node finds the others, on whatever port they listen',
+  'Connection: one contact point: the driver finds all three nodes',
   async () => {
     const { cql } = readSettings(
       { ...installation, CQL_CONTACT_POINTS: String(cluster.contactPoints[2]) },
@@ -152,9 +152,9 @@ test(
 );
 
 test(
-  'every request goes to the one node of three that has its partition',
+  'Routing: one replica for each partition: every request goes to the node that has its partition',
   async () => {
-    const devices = Array.from({ length: 30 }, (_, at) => `device-${at}`);
+    const devices = Array.from({ length: 30 }, (_, index) => `device-${index}`);
     const sent = await sentByPartition(cluster, { devices, afterwards });
     expect(sent.filter(({ replicas }) => replicas.length !== 1)).toEqual([]);
     expect(sent.filter(({ coordinator, replicas }) => coordinator !== replicas[0])).toEqual([]);
@@ -169,13 +169,13 @@ test(
 test(
   'Merged writes: two copies of each partition, a node is killed: every acknowledged sample is stored',
   async () => {
-    // One copy and three pass too, a minute each. Three is what the tests below have.
+    // One copy and three copies pass too, but take a minute each. The tests below use three copies.
     const copies = 2;
     const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
     expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);
     expect(partitions).toBeGreaterThan(1);
     expect(partitions).toBeLessThanOrEqual(10);
-    say(
+    report(
       `${copies} copies: all samples of ${found.size} devices are stored, ${partitions} partitions a request`,
     );
   },
@@ -183,7 +183,7 @@ test(
 );
 
 test(
-  'behind Mosquitto, with two ingest processes: no acknowledged sample is lost, whatever fails',
+  'Ingest: two processes behind Mosquitto, random faults: no acknowledged sample is lost',
   async () => {
     const random = randomsOf('mosquitto');
     const broker = await startBroker();
@@ -196,15 +196,15 @@ test(
     );
     const fleet = startDevices('mosquitto', devices.url);
     await fleet.progress(200);
-    await wreak({
+    await injectFaults({
       once: databaseFaults(cluster, random('database')),
       meanwhile: [
         ...workers.map((worker) => killWorker(worker, random(worker.name))),
         restartMosquitto(broker, { devices, wires }, random('broker')),
         ...wires.flatMap(({ gate }, i) => cuts(`ingest-${i + 1} and Mosquitto`, gate, random(`wire ${i}`))),
       ],
-      randoms: [random('first lane'), random('second lane')],
-      say,
+      randoms: [random('first series'), random('second series')],
+      report,
     });
     await fleet.recovery();
     await fleet.stop();
@@ -214,7 +214,7 @@ test(
 );
 
 test(
-  'with the embedded broker: no acknowledged sample is lost, whatever fails',
+  'Ingest: embedded broker, random faults: no acknowledged sample is lost',
   async () => {
     const random = randomsOf('embedded');
     const port = await steadyPort();
@@ -222,14 +222,14 @@ test(
     const devices = await openGate(`mqtt://127.0.0.1:${port}`);
     const fleet = startDevices('embedded', devices.url);
     await fleet.progress(200);
-    await wreak({
+    await injectFaults({
       once: databaseFaults(cluster, random('database')),
       meanwhile: [
         killWorker(worker, random('worker')),
         ...cuts('the devices and the broker', devices, random('network')),
       ],
-      randoms: [random('first lane'), random('second lane')],
-      say,
+      randoms: [random('first series'), random('second series')],
+      report,
     });
     await fleet.recovery();
     await fleet.stop();
@@ -239,7 +239,7 @@ test(
 );
 
 test(
-  'Mosquitto killed forgets what it took; what it delivered and we acknowledged is stored',
+  'Ingest: Mosquitto is killed and forgets messages: every sample that ingest acknowledged is stored',
   async () => {
     const broker = await startBroker();
     const deliveries = join(directory, 'deliveries.ledger');
@@ -252,8 +252,8 @@ test(
     const fleet = startDevices('killed-broker', devices.url);
     await fleet.progress(300);
 
-    // So that Mosquitto has something to forget: it takes messages that it cannot deliver yet.
-    say('kill -9 of Mosquitto, with messages that it has acknowledged and not delivered');
+    // Mosquitto accepts messages that it cannot deliver yet, so that the kill makes it forget some.
+    report('kill -9 of Mosquitto, with messages that it has acknowledged and not delivered');
     wire.gate.cut('refuse');
     await fleet.progress(200);
     devices.cut('refuse');
@@ -269,37 +269,41 @@ test(
     await fleet.stop();
     await until(() => wire.last().acknowledged.length === wire.last().delivered.length, { withinMs: 60_000 });
 
-    const ours = await judge.agreement(deliveries);
+    const delivered = await judge.agreement(deliveries);
     const { found } = await judge.compare(fleet.ledger);
     expect(worker.defects).toEqual([]);
-    expect(ours.acknowledged).toBeGreaterThan(1000);
-    const nothingElse = {
+    expect(delivered.acknowledged).toBeGreaterThan(1000);
+    const noOtherDifference = {
       differing: { count: 0 },
       unknown: { count: 0 },
       latest: { count: 0 },
     };
-    expect(found).toMatchObject(nothingElse);
-    // How much Mosquitto forgets is its own affair; that one message more would be noticed is ours.
+    expect(found).toMatchObject(noOtherDifference);
+    // Millrace has no influence on how much Mosquitto forgets. The check must notice one more lost message.
     noteLostMessage(fleet.ledger);
     const { found: withLoss } = await judge.compare(fleet.ledger);
-    expect(withLoss).toMatchObject({ ...nothingElse, missing: { count: found.missing.count + 1 } });
-    say(
-      `all ${ours.acknowledged} samples that Mosquitto delivered and we acknowledged are stored; ` +
-        `Mosquitto itself forgot ${found.missing.count} that it had acknowledged to the devices`,
+    expect(withLoss).toMatchObject({ ...noOtherDifference, missing: { count: found.missing.count + 1 } });
+    report(
+      `all ${delivered.acknowledged} samples that Mosquitto delivered and ingest acknowledged are stored; ` +
+        `Mosquitto itself forgot ${found.missing.count} samples that it had acknowledged to the devices`,
     );
   },
   TIMEOUT_MS,
 );
 
 test(
-  'the check is red for a process that acknowledges before it commits',
+  'Ledger check: a process acknowledges before it commits: the check reports missing samples',
   async () => {
     const settings = { MQTT_PORT: String(await steadyPort()) };
-    const hasty = await startWorker('a hasty process', settings, 'test/cluster/kit/hasty.js');
-    const fleet = startDevices('hasty', `mqtt://127.0.0.1:${settings.MQTT_PORT}`);
+    const broken = await startWorker(
+      'a process that acknowledges before it commits',
+      settings,
+      'test/cluster/kit/ack-before-commit.js',
+    );
+    const fleet = startDevices('ack-before-commit', `mqtt://127.0.0.1:${settings.MQTT_PORT}`);
     await fleet.progress(300);
-    say('kill -9 of a process that acknowledges before it commits');
-    await hasty.kill();
+    report('kill -9 of a process that acknowledges before it commits');
+    await broken.kill();
     const worker = await startWorker('the process that is broker and ingest', settings);
     await fleet.recovery();
     await fleet.stop();
@@ -307,7 +311,7 @@ test(
     expect(worker.defects).toEqual([]);
     expect(agree).toBe(false);
     expect(found.missing.count).toBeGreaterThan(0);
-    say(`${found.missing.count} acknowledged samples are missing, and the check says so`);
+    report(`${found.missing.count} acknowledged samples are missing, and the check reports them`);
   },
   TIMEOUT_MS,
 );

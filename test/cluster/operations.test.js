@@ -23,15 +23,15 @@ import { createWorker } from './kit/worker.js';
 /** @import { Cluster } from '../../infra/engine/cluster.js' */
 /** @import { Member } from '../../infra/engine/member.js' */
 
-// The commands of infra/operations, run on three nodes of Cassandra. One test goes on with what the one before it left.
+// The commands of infra/operations run on three nodes of Cassandra. Each test continues with the state that the previous test left.
 
-/** About three minutes on a quiet machine in all; a busy one takes several times that. */
+/** The suite takes about three minutes on a quiet machine, and several times that on a busy one. */
 const TIMEOUT_MS = 900_000;
 const KEYSPACE = 'operated';
 const THREE = ['--nodes', 'node-1,node-2,node-3'];
 
 const seed = jest.getSeed() >>> 0;
-const { say } = createProgress(process.stderr);
+const { report, reportStatus } = createProgress(process.stderr);
 
 /** @type {string} */
 let directory;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   cluster = await startCluster({
     dataDir: join(directory, 'cluster'),
     engineDir: ENGINE_DIR,
-    onStatus: say.often,
+    onStatus: reportStatus,
   });
   settings = {
     CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
@@ -66,7 +66,7 @@ beforeAll(async () => {
   config = readSettings(settings, { envFile: '' });
   await migrateDatabase(config);
   operator = await createOperator({ directory, cluster, settings });
-  say('three nodes are up');
+  report('three nodes are up');
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -86,25 +86,25 @@ async function startWorker() {
 
 const brokerUrl = () => `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
 
-/** Devices that go on with the ledger of those before them. @param {number} [devices] */
+/** Devices that continue the ledger of the previous devices. @param {number} [devices] */
 function startDevices(devices) {
   const fleet = startFleet({ broker: brokerUrl(), ledger, seed, devices });
   afterwards(fleet.kill);
   return fleet;
 }
 
-/** Every sample that was acknowledged is stored, and nothing else is: read at LOCAL_QUORUM. */
-async function expectAllThere() {
+/** The acknowledged samples are stored, and no others are. The check reads at LOCAL_QUORUM. */
+async function expectAllStored() {
   const { acknowledged, stored } = await createJudge({ cluster, config }).agreement(ledger);
   expect(acknowledged).toBeGreaterThan(2000);
-  say(`${acknowledged} samples acknowledged, ${stored} stored: the same`);
+  report(`${acknowledged} samples acknowledged, ${stored} stored: they agree`);
 }
 
 /** @param {number} number @returns {Member} */
 const node = (number) => /** @type {Member} */ (cluster.nodes[number - 1]);
 
 test(
-  'a snapshot of a keyspace that is dropped brings every sample back',
+  'Backup and restore: keyspace dropped: the snapshot brings every sample back',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices();
@@ -113,30 +113,30 @@ test(
     const restore = () =>
       operator.operate('restore', ...THREE, '--tag', 'nightly', '--data', 'data', '--ledger', ledger);
     await expect(restore()).rejects.toThrow(/Processes run in operated .*Step 1\//s);
-    say('not while a process runs');
+    report('restore is refused while a process runs');
     await worker.stop();
     await operator.operate('backup', ...THREE, '--tag', 'nightly');
-    say('each node has its snapshot');
+    report('each node has its snapshot');
     await dropKeyspace(config.cql);
     await restore();
-    say('restored');
-    await expectAllThere();
+    report('restored');
+    await expectAllStored();
   },
   TIMEOUT_MS,
 );
 
 test(
-  'a repair gives a node the writes that it missed',
+  'Repair: a node missed writes: it has them afterwards',
   async () => {
     const device = `missed-${seed}`;
-    // Before all that the ledger holds, so that no comparison finds it too many.
-    const at = Date.now() - 2 * HOUR_MS;
+    // This sample is older than all samples of the ledger, so no comparison counts it as unknown.
+    const ts = Date.now() - 2 * HOUR_MS;
     const worker = await startWorker();
     for (const other of [node(1), node(2)]) await other.nodetool(['disablehandoff']);
     await node(3).kill();
     const client = await mqtt.connectAsync(brokerUrl());
     afterwards(() => client.endAsync(true));
-    const sample = JSON.stringify({ sensor_id: 's', ts: at, value: 1 });
+    const sample = JSON.stringify({ sensor_id: 's', ts, value: 1 });
     await client.publishAsync(`iot/v1/${device}/measurements`, sample, { qos: 1 });
     await client.endAsync();
     await worker.stop();
@@ -144,52 +144,52 @@ test(
     operator.equip(node(3));
     for (const other of [node(1), node(2)]) await other.nodetool(['enablehandoff']);
 
-    const key = `${identifyDevice(device)?.id}:${Math.floor(at / HOUR_MS) * HOUR_MS}:0`;
+    const key = `${identifyDevice(device)?.id}:${Math.floor(ts / HOUR_MS) * HOUR_MS}:0`;
     const filesOf = async (/** @type {number} */ number) => {
       await node(number).nodetool(['flush', KEYSPACE, 'message']);
       return (await node(number).nodetool(['getsstables', KEYSPACE, 'message', key])).trim();
     };
     expect(await filesOf(1)).toContain('-Data.db');
     expect(await filesOf(3)).toBe('');
-    say('node 3 lacks what was written while it was dead');
+    report('node 3 lacks the writes of its outage');
     await operator.operate('repair', ...THREE);
     expect(await filesOf(3)).toContain('-Data.db');
-    say('repaired');
+    report('repaired');
   },
   TIMEOUT_MS,
 );
 
 test(
-  'a fourth node joins with its share, and leaves again: every sample is there',
+  'Nodes: a fourth one joins and leaves: it holds its share, and every sample is stored',
   async () => {
     const fourth = cluster.add();
     operator.equip(fourth);
-    // The engine writes a node's own when it starts it.
+    // The engine writes the configuration of a node itself when it starts the node.
     const config = join(directory, 'fourth.yaml');
     writeFileSync(config, 'listen_address: 127.0.0.4\n- seeds: "127.0.0.1"\n');
     await operator.operate('add-node', ...THREE, '--node', nodeName(fourth), '--config', config);
-    say('a fourth node has joined');
+    report('a fourth node has joined');
     const folder = join(directory, 'cluster', nodeName(fourth), 'cassandra', 'data', KEYSPACE);
     const table = readdirSync(folder).find((name) => name.startsWith('message-'));
     expect(readdirSync(join(folder, String(table))).filter((name) => name.endsWith('-Data.db'))).not.toEqual(
       [],
     );
-    await expectAllThere();
+    await expectAllStored();
 
     const settingsOf = ['--config', 'cassandra.yaml'];
     await operator.operate('remove-node', ...THREE, '--node', nodeName(fourth), ...settingsOf);
     await cluster.forget(fourth);
-    say('and has left');
+    report('the fourth node has left');
     expect(await node(1).nodetool(['status'])).not.toContain('127.0.0.4');
     const third = ['--nodes', 'node-1,node-2', '--node', 'node-3'];
     await expect(operator.operate('remove-node', ...third, ...settingsOf)).rejects.toThrow('That is too few');
-    await expectAllThere();
+    await expectAllStored();
   },
   TIMEOUT_MS,
 );
 
 test(
-  'all nodes restart in turn, as an upgrade has it, and no device is refused anything',
+  'Upgrade: all nodes restart in turn: every sample of the devices is acknowledged',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices(10);
@@ -199,8 +199,8 @@ test(
     const { made, acknowledged } = await fleet.stop();
     expect(acknowledged).toBe(made);
     expect(worker.defects).toEqual([]);
-    say(`all nodes were restarted under ${made} samples`);
-    await expectAllThere();
+    report(`all nodes restarted while devices sent ${made} samples`);
+    await expectAllStored();
   },
   TIMEOUT_MS,
 );

@@ -35,7 +35,7 @@ test.each([
     asyncApiDocument({ version: '1.2.3' }),
     'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
   ],
-])('the document is valid %s', async (name, document, schema) => {
+])('API document: %s: valid', async (name, document, schema) => {
   const path = join(directory, `${name}.json`);
   writeFileSync(path, JSON.stringify(document));
   await run(python.program('check-jsonschema'), ['--schemafile', schema, path]);

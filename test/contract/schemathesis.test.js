@@ -14,12 +14,12 @@ import { startTestSystem } from '../support/system.js';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
-const MOST_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const TOKEN = 'a token of at least 16 characters';
 
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
 
-/** Where it leaves its notes. */
+/** The folder in which Schemathesis writes its files. */
 let cwd = '';
 /** @type {PythonTools} */
 let python;
@@ -29,7 +29,7 @@ let system;
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'millrace-schemathesis-'));
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  // It shows wrong tokens all the time, and is to be answered as if each were the first.
+  // Schemathesis sends many wrong tokens. The limit of wrong tokens must not apply to it.
   const wrongTokens = { most: 1e6, windowMs: 60_000 };
   system = await startTestSystem({ settings: { API_TOKEN: TOKEN, HTTP_RATE_LIMIT: '100000' }, wrongTokens });
   await fill(system);
@@ -39,9 +39,9 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** Stores the devices and sensors of the examples of the document, more data around them, and a refused message. @param {TestSystem} to */
-async function fill(to) {
-  const device = await connectDevice(to);
+/** Stores the devices and sensors of the examples of the document, more data around them, and a refused message. @param {TestSystem} target */
+async function fill(target) {
+  const device = await connectDevice(target);
   const now = Date.now();
   for (const name of ['my-desk', 'other']) {
     await device.birth(name, {
@@ -52,10 +52,10 @@ async function fill(to) {
     await device.status(name, 'online');
     for (const daysAgo of [0, 1, 20]) {
       const start = now - daysAgo * 86_600_000 - 60_000;
-      const samples = Array.from({ length: 50 }, (_, at) => ({
+      const samples = Array.from({ length: 50 }, (_, index) => ({
         sensor_id: 'temperature',
-        ts: start + at * 1000,
-        value: at / 7,
+        ts: start + index * 1000,
+        value: index / 7,
       }));
       await device.measure(name, samples);
     }
@@ -79,5 +79,5 @@ test(
     );
     expect(stdout).toMatch(/\d+ generated, \d+ passed|No issues found/i);
   },
-  MOST_MS,
+  TIMEOUT_MS,
 );

@@ -18,7 +18,7 @@ const MARK = 'test/mark';
 const writes = new HeldWrites();
 /** @type {Array<() => Promise<unknown>>} */
 const cleanUps = [];
-/** @type {MqttWire} between our subscriber and the broker */
+/** @type {MqttWire} between the subscriber of ingest and the broker */
 let wire;
 /** @type {TestSystem} */
 let system;
@@ -51,14 +51,14 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has it */
+/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has acknowledged it */
 const publish = (device, elements) =>
   client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
 
 /** @type {Door} */
 const subscriber = {
   send(device, elements) {
-    // Nothing else is published meanwhile, and acknowledgements leave in order of arrival.
+    // Nothing else is published in the meantime, and acknowledgements leave in order of arrival.
     const index = wire.last().delivered.length;
     const isAcknowledged = () => wire.last().acknowledged.length > index;
     const published = publish(device, elements);
@@ -69,14 +69,14 @@ const subscriber = {
     return { isAcknowledged, acknowledged: acknowledged() };
   },
 
-  // Its acknowledgement would wait for the one before it, so we look for what it stores.
+  // Its acknowledgement would wait for the previous one. The test therefore waits for its stored value.
   async sendAnother(device) {
     await publish(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
     await until(async () => (await system.fetch(`/devices/${device}/sensors/s`)).status === 200);
     await writes.quiet();
   },
 
-  // A message of our subscriber to the broker, on the connection that also carries its acknowledgements.
+  // The subscriber of ingest sends a message to the broker, on the connection of its acknowledgements.
   async flush() {
     const before = marks;
     source.send(MARK, Buffer.from('mark'));

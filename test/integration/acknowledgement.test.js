@@ -53,7 +53,7 @@ const broker = {
   async sendAnother(device) {
     await publish(clients[1], device, ANOTHER);
   },
-  // The broker answers a ping on the same connection, behind all that it has written there.
+  // The broker answers a ping on the same connection, after everything that it has written there.
   async flush() {
     const client = /** @type {mqtt.MqttClient} */ (clients[0]);
     let isAnswered = false;
@@ -81,6 +81,6 @@ testAcknowledgements('embedded broker', { writes, door: broker });
 testAcknowledgements('HTTP', {
   writes,
   door: http,
-  // HTTP reports what it refuses, and keeps no dead letter.
+  // HTTP reports a refused sample, and stores no dead letter.
   cases: WRITES_OF_A_MESSAGE.filter(({ write }) => write !== 'deadLetters.write'),
 });

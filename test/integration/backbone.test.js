@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-test('a measurement goes the whole way: MQTT, ingest, CQL, HTTP', async () => {
+test('Measurement: published over MQTT: HTTP returns it in latest and in history', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   try {
     const ts = Date.now();
     const message = JSON.stringify({ sensor_id: 'temperature', ts, value: 21.5 });
     await client.publishAsync('iot/v1/thermometer/measurements', message, { qos: 1 });
 
-    // The acknowledgement came after the commit: everything is there at once.
+    // The acknowledgement comes after the commit, so everything can be read at once.
     const { items } = await system.get('/latest');
     expect(items).toEqual([
       expect.objectContaining({

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
@@ -16,7 +16,7 @@ import { startTestSystem } from '../support/system.js';
 /** @import { TestSystem } from '../support/system.js' */
 
 /**
- * Registering, on the real store with a gate of the test's own: what goes to the database can be counted and refused.
+ * Registration on the real store. The tests bring their own gate, so that they can count and refuse requests to the database.
  */
 
 const SENSORS = 1000;
@@ -27,9 +27,9 @@ let system;
 let store;
 /** @type {string[]} names of the statements that the database has answered */
 const answered = [];
-let underWay = 0;
-let mostUnderWay = 0;
-/** Every so many-th request times out; 0: none. */
+let inFlight = 0;
+let maxInFlight = 0;
+/** Every n-th request times out, for n above 0. */
 let failEvery = 0;
 let sent = 0;
 let retries = 0;
@@ -37,12 +37,12 @@ let retries = 0;
 /** @type {Gate} */
 const gate = {
   async enter() {
-    await turn();
+    await nextTurn();
     if (failEvery > 0 && ++sent % failEvery === 0) throw new MillraceError('unavailable', 'a time-out');
-    mostUnderWay = Math.max(mostUnderWay, ++underWay);
+    maxInFlight = Math.max(maxInFlight, ++inFlight);
   },
-  leave: () => void underWay--,
-  cancel: () => void underWay--,
+  leave: () => void inFlight--,
+  cancel: () => void inFlight--,
 };
 
 beforeAll(async () => {
@@ -68,39 +68,39 @@ function openRegistry() {
 /** @param {string} name */
 const device = (name) => /** @type {Identity} */ (identifyDevice(name));
 
-/** @param {string} of the device @param {string} name @param {number} index */
-const sensor = (of, name, index) => ({
+/** @param {string} deviceName @param {string} name @param {number} index */
+const sensor = (deviceName, name, index) => ({
   index,
-  identity: /** @type {Identity} */ (identifySensor(device(of).id, name)),
+  identity: /** @type {Identity} */ (identifySensor(device(deviceName).id, name)),
   name,
 });
 
-test('a large birth goes on where a request failed, a bounded number of requests at once, `latest` last', async () => {
+test('Birth of 1,000 sensors: requests fail: each is retried, few are in flight, and `latest` is written last', async () => {
   const { births } = openRegistry();
-  const types = Array.from({ length: SENSORS }, (_, at) => ({
-    ...sensor('large', `s${at}`, at),
-    type: `T${at}`,
+  const types = Array.from({ length: SENSORS }, (_, index) => ({
+    ...sensor('large', `s${index}`, index),
+    type: `T${index}`,
   }));
   failEvery = 50;
   await births.register(device('large'), { session: Date.now(), name: 'Large', sensors: types, refused: [] });
   failEvery = 0;
 
   expect(retries).toBeGreaterThanOrEqual(SENSORS / 50);
-  const count = (/** @type {string} */ name) => answered.filter((one) => one === name).length;
+  const count = (/** @type {string} */ name) => answered.filter((query) => query === name).length;
   expect(count('index_type')).toBe(SENSORS);
   expect(count('index_name')).toBe(Math.ceil(SENSORS / 256));
   expect(count('write_sensors')).toBe(Math.ceil(SENSORS / 256));
   expect(answered.indexOf('write_sensors')).toBeGreaterThan(answered.lastIndexOf('index_type'));
-  expect(mostUnderWay).toBe(16);
+  expect(maxInFlight).toBe(16);
   expect(await system.all('/latest?device=large&limit=1000')).toHaveLength(SENSORS);
   expect(await system.all(`/latest?type=T${SENSORS - 1}`)).toHaveLength(1);
 });
 
-test('a message that looked its device up before a birth does not put the old one back', async () => {
+test('Registry: a message looked up its device before a birth: it does not restore the old attributes', async () => {
   const { registry, births } = openRegistry();
   const identity = device('renamed');
   const old = /** @type {Device} */ (await registry.device(identity));
-  // As its age would have it, while the message waits.
+  // The cache entry expires while the message waits.
   registry.cache.forget(identity.id);
   const sensors = [sensor('renamed', 'born', 0)];
   await births.register(identity, {
@@ -115,6 +115,6 @@ test('a message that looked its device up before a birth does not put the old on
   expect([...known.keys()]).toEqual(['first', 'born']);
   expect(registry.cache.peek(identity.id)).toMatchObject({ name: 'New name', site: 'Here' });
   const { items } = await system.get('/latest?device=renamed');
-  const inRow = { device: 'New name', site: 'Here' };
-  expect(items).toEqual([expect.objectContaining(inRow), expect.objectContaining(inRow)]);
+  const current = { device: 'New name', site: 'Here' };
+  expect(items).toEqual([expect.objectContaining(current), expect.objectContaining(current)]);
 });

@@ -5,8 +5,8 @@ import { startTestSystem } from '../support/system.js';
 /** @import { TestSystem } from '../support/system.js' */
 
 /**
- * What births, first messages and status say, in whatever order they come. All is read over HTTP, which reads the
- * database each time and knows nothing of ingest's cache.
+ * Births, first messages and statuses may come in any order. The tests read over HTTP, which reads the database each time
+ * and does not use the cache of ingest.
  */
 
 const SECOND_MS = 1000;
@@ -44,14 +44,14 @@ const measure = (device, sensor, by = client) =>
     { qos: 1 },
   );
 
-/** @param {string} device @returns {Promise<any[]>} its sensors, with all that they say of the device too */
+/** @param {string} device @returns {Promise<any[]>} its sensors, with the attributes of the device */
 const latest = (device) => system.all(`/latest?device=${device}`);
 
 /** @type {Record<string, (device: string, session: number) => Promise<unknown>>} */
 const MESSAGES = {
   measurement: (device) => measure(device, 't'),
   status: (device, session) => publish(device, 'status', { state: 'online', session }),
-  // Counts from its receipt: later than the session of the birth that follows.
+  // Its session is the time of its receipt, which is later than the session of the birth that follows.
   'bare status': (device) => publish(device, 'status', 'online'),
   birth: (device, session) =>
     birth(device, {
@@ -70,7 +70,7 @@ test.each([
   'measurement, status, birth',
   'status, birth, measurement',
   'birth, status, measurement',
-])('a birth names the device and its sensors: %s', async (order) => {
+])('Births: %s: the birth names the device and its sensors', async (order) => {
   const session = Date.now() - 60 * SECOND_MS;
   const device = order.replaceAll(/\W+/g, '-');
   for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
@@ -84,24 +84,24 @@ test.each([
   ]);
 });
 
-test('a late birth does not undo what the newest left as it was', async () => {
+test('Births: a late birth after a repeated one: it changes nothing that the newest birth set', async () => {
   const session = Date.now() - 60 * SECOND_MS;
-  const said = (/** @type {string} */ word) => ({
+  const attributesOf = (/** @type {string} */ word) => ({
     name: word,
     site: word,
     sensors: [{ sensor_id: 't', name: word, type: word, unit: word, interval_ms: word.length }],
   });
-  await birth('unchanged', { session, ...said('Y') });
-  await birth('unchanged', { session: session + 20 * SECOND_MS, ...said('Y') });
+  await birth('unchanged', { session, ...attributesOf('Y') });
+  await birth('unchanged', { session: session + 20 * SECOND_MS, ...attributesOf('Y') });
   const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
-  const late = said('Xx');
+  const late = attributesOf('Xx');
   late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
   await birth('unchanged', { session: session + 10 * SECOND_MS, ...late });
 
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);
   expect(sensors).toEqual(expect.arrayContaining(/** @type {any[]} */ (before[1])));
-  // Nobody had told of this sensor: it is known now, as a sensor of the device as it is.
+  // No other birth had this sensor. It is registered now, with the current attributes of the device.
   expect(sensors).toEqual(
     expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),
   );
@@ -111,16 +111,16 @@ test('a late birth does not undo what the newest left as it was', async () => {
 
 test('Births: sensors registered by a message: the newest session describes them as well', async () => {
   const session = Date.now() - 60 * SECOND_MS;
-  const said = (/** @type {string} */ word) => ({
+  const attributesOf = (/** @type {string} */ word) => ({
     name: word,
     site: word,
     sensors: [{ sensor_id: 't', name: word }],
   });
   await birth('untyped', { session, name: 'First' });
   await measure('untyped', 't');
-  // Alphabetically backwards: of two words with one stamp the database would keep the greater.
-  for (const [at, word] of ['Third', 'Second', 'Last'].entries()) {
-    await birth('untyped', { session: session + at + 1, ...said(word) });
+  // Backwards in the alphabet: for equal write timestamps the database would keep the greater word.
+  for (const [index, word] of ['Third', 'Second', 'Last'].entries()) {
+    await birth('untyped', { session: session + index + 1, ...attributesOf(word) });
     expect(await latest('untyped')).toEqual([
       expect.objectContaining({ device: word, site: word, name: word, type: null, value: 1 }),
     ]);
@@ -142,17 +142,17 @@ test('Births: a process with a cached device: it agrees in the end', async () =>
   const second = await mqtt.connectAsync(other.mqttUrl);
   try {
     const session = Date.now() - 60 * SECOND_MS;
-    const births = ['Y', 'X', 'Y'].map((name, at) => ({
-      session: session + at,
+    const births = ['Y', 'X', 'Y'].map((name, index) => ({
+      session: session + index,
       name,
       sensors: [{ sensor_id: 't' }],
     }));
     const [oldest, late, newest] = births;
     await birth('shared', { ...oldest });
     await measure('shared', 't', second);
-    // Each gets every birth. This one has the late one last, the other, which has not heard of the newest, before it.
-    for (const one of [newest, late]) await birth('shared', { ...one });
-    for (const one of [oldest, late, newest]) await birth('shared', { ...one }, second);
+    // Both processes get every birth. The late one comes last here. The other process gets it before the newest birth.
+    for (const content of [newest, late]) await birth('shared', { ...content });
+    for (const content of [oldest, late, newest]) await birth('shared', { ...content }, second);
     expect((await system.get('/devices/shared')).name).toBe('Y');
     expect(await latest('shared')).toEqual([expect.objectContaining({ device: 'Y', name: 't' })]);
   } finally {

@@ -38,7 +38,7 @@ const measure = (device, sensor, value) =>
 
 const UUID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-test('a birth registers the device and its sensors, by id or by name', async () => {
+test('Births: sensors by id and by name: the device and its sensors are registered', async () => {
   await birth('newborn', {
     session: Date.now(),
     name: 'The newborn',
@@ -68,10 +68,10 @@ test('a birth registers the device and its sensors, by id or by name', async () 
 test('Births: measurements right behind one: the device is registered', async () => {
   const session = Date.now();
   await Promise.all([
-    birth('hurried', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
-    ...Array.from({ length: 20 }, (_, at) => measure('hurried', 't', at)),
+    birth('quick', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
+    ...Array.from({ length: 20 }, (_, index) => measure('quick', 't', index)),
   ]);
-  const { sensors } = await system.get('/devices/hurried');
+  const { sensors } = await system.get('/devices/quick');
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
@@ -89,7 +89,7 @@ test('Births: after a first message: the missing attributes are filled in, also 
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature', value: 1 })]);
 });
 
-test('a later birth changes names, types and site, in every place where they stand', async () => {
+test('Births: a later session changes names, types and site: every index has the new ones', async () => {
   const session = Date.now() - 1000;
   const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
   await birth('moving', { session, name: 'Before', site: 'Here', sensors });
@@ -114,21 +114,21 @@ test('a later birth changes names, types and site, in every place where they sta
   expect(await system.all('/latest?name=renam')).toHaveLength(1);
 });
 
-test('a birth of an older session, delivered late, changes nothing', async () => {
+test('Births: an older session comes late: nothing changes', async () => {
   const session = Date.now();
   const sensors = (/** @type {string} */ type) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
   await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
   const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
   await birth('late', { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') });
   expect([await system.get('/devices/late'), await system.all('/latest?device=late')]).toEqual(before);
-  // What the process knows is still what holds: a repetition of the newest finds nothing to write.
+  // The cache of the process is still right, so the measurement changes no attribute.
   await measure('late', 't', 5);
   expect((await system.get('/devices/late')).sensors).toEqual([
     expect.objectContaining({ type: 'New', value: 5 }),
   ]);
 });
 
-test('nor does it where the newer session gave no types', async () => {
+test('Births: an older session comes late, the newer one had no types: nothing changes', async () => {
   const session = Date.now() - 60_000;
   await birth('late-untyped', {
     session,
@@ -142,18 +142,18 @@ test('nor does it where the newer session gave no types', async () => {
   expect(await system.all('/latest?device=late-untyped')).toEqual(before);
 });
 
-test('a birth that is repeated writes nothing, also after a restart', async () => {
+test('Births: a birth is repeated: nothing is written, also after a restart', async () => {
   const content = {
     session: Date.now(),
     name: 'Again',
     site: 'S',
     sensors: [{ sensor_id: 't', name: 't', type: 'T', unit: 'U', interval_ms: 9 }],
   };
-  /** @param {{ httpUrl: string }} where */
-  const writes = async (where) => {
+  /** @param {{ httpUrl: string }} api */
+  const writes = async (api) => {
     const names = ['write_device', 'write_sensors', 'index_type', 'index_site', 'index_name'];
     const counts = names.map((query) =>
-      readMetric(where, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
+      readMetric(api, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
     );
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
@@ -173,7 +173,7 @@ test('a birth that is repeated writes nothing, also after a restart', async () =
   }
 });
 
-test('a session in the future, or none, counts from the receipt', async () => {
+test('Births: session in the future, or none: the time of receipt counts', async () => {
   await birth('ahead', { session: Date.now() + 86_400_000, name: 'First' });
   await birth('ahead', { name: 'Second' });
   await birth('ahead', { session: 7, name: 'Third' });
@@ -212,9 +212,9 @@ test('Births: wrong sensors: dead letters; the others are registered', async () 
   ]);
 });
 
-test('a device has at most 10,000 sensors, however many births bring them', async () => {
+test('Births: more than 10,000 sensors of a device: the rest are dead letters', async () => {
   const sensors = (/** @type {number} */ from, /** @type {number} */ count) =>
-    Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}` }));
+    Array.from({ length: count }, (_, index) => ({ sensor_id: `s${from + index}` }));
   await birth('many', { sensors: sensors(0, 10_001) });
   await birth('many', { sensors: sensors(0, 9_999) });
   await birth('many', { sensors: sensors(9_990, 20) });

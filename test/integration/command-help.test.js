@@ -6,7 +6,7 @@ import { someAtOnce } from '../../common/some-at-once.js';
 /** @type {{ scripts: Record<string, string> }} */
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** Each command of ours by its script, and the words of node; other scripts run programs of others. */
+/** The npm scripts that run a command of this project, with the words after `node`. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
   const [, words] = /\bexec node (.*)$/.exec(script) ?? [];
   return words ? [{ name, words: words.split(' ') }] : [];
@@ -25,7 +25,7 @@ const WRITTEN = [
 
 /** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
 function run(words) {
-  // Settings that are wrong: a command that got as far as reading them would fail.
+  // With these wrong settings a command that reads them would fail.
   const env = { ...process.env, HTTP_PORT: 'none', CQL_CONTACT_POINTS: 'a b' };
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const read = { out: '', errors: '' };
@@ -39,7 +39,7 @@ function run(words) {
 
 const timesOf = () => WRITTEN.map((file) => statSync(file).mtimeMs);
 
-test('every npm script of ours: --help: prints its usage with an example, and does nothing', async () => {
+test('npm scripts of this project: --help: prints the usage with an example, and does nothing', async () => {
   expect(COMMANDS.length).toBeGreaterThan(20);
   const before = timesOf();
   /** @type {Record<string, unknown>} */

@@ -40,7 +40,7 @@ let ledgerPath;
 /** @type {{ kill: () => Promise<unknown> }[]} */
 const started = [];
 
-/** Changes what the second device has stored; the first one speaks for everything else. */
+/** The tests change the stored data of the second device. The other devices stay as they are. */
 const DEVICE = 'collar-0002';
 
 beforeAll(async () => {
@@ -67,15 +67,15 @@ afterAll(async () => {
 const compare = (options) =>
   compareLedger({ ledgerPath, store, groups: system.config.retention.latestGroups, ...options });
 
-/** How many of each kind are wrong, and how the first of them reads. @param {Awaited<ReturnType<typeof compare>>} result */
-const wrong = ({ found }) =>
+/** The number of differences of each kind. @param {Awaited<ReturnType<typeof compare>>} result */
+const countDifferences = ({ found }) =>
   Object.fromEntries(
     Object.entries(found)
       .filter(([, { count }]) => count > 0)
       .map(([kind, { count }]) => [kind, count]),
   );
 
-/** A stored row, the oldest or the newest of the device in its first hour, and what it holds. @param {'ASC' | 'DESC'} [order] */
+/** The oldest or the newest stored row of the device in its first hour, with its samples. @param {'ASC' | 'DESC'} [order] */
 async function storedRow(order = 'ASC') {
   const device = /** @type {Identity} */ (identifyDevice(DEVICE));
   const [line] = (await readFile(ledgerPath, 'utf8')).split('\n').filter((text) => text.includes(DEVICE));
@@ -119,66 +119,66 @@ const remove = (key) =>
     key,
   );
 
-test('what the simulator sent and what is stored agree, both ways', async () => {
+test('Compare: simulator with a ledger: ledger and database agree in both directions', async () => {
   const result = await compare();
-  expect(wrong(result)).toEqual({});
+  expect(countDifferences(result)).toEqual({});
   expect(result).toMatchObject({ agree: true, devices: 3 });
   expect(result.acknowledged).toBeGreaterThan(3 * 2 * 50);
   expect(result.stored).toBe(result.acknowledged);
 });
 
-test('a ledger that does not fit in memory is compared part by part', async () => {
+test('Compare: ledger does not fit in memory: it is compared in parts', async () => {
   const whole = await compare();
   expect(await compare({ partBytes: 100 })).toEqual(whole);
 });
 
-test('a lost row: each of its samples is missing', async () => {
+test('Compare: a row is lost: each of its samples is missing', async () => {
   const { row, key, count, first } = await storedRow();
   await remove(key);
   const result = await compare();
   expect(result.agree).toBe(false);
-  expect(wrong(result)).toEqual({ missing: count });
+  expect(countDifferences(result)).toEqual({ missing: count });
   expect(result.found.missing.first[0]).toMatchObject({ device: DEVICE, ts: first });
   await insert(row);
   expect((await compare()).agree).toBe(true);
 });
 
-test('a changed value, be it by one bit', async () => {
+test('Compare: one bit of a value is changed: the sample differs', async () => {
   const { row, key } = await storedRow();
   const samples = Buffer.from(row['samples']);
   samples[samples.length - 8] = Number(samples[samples.length - 8]) ^ 1;
   await insert(row, { samples });
-  expect(wrong(await compare())).toEqual({ differing: 1 });
+  expect(countDifferences(await compare())).toEqual({ differing: 1 });
   await insert(row);
-  // The right value is there as well, in a row of its own: a reader may get either.
+  // The right value is also stored, in another row. A reader may get either of them.
   await insert(row, { samples, digest: Buffer.alloc(8) });
-  expect(wrong(await compare())).toEqual({ differing: 1 });
+  expect(countDifferences(await compare())).toEqual({ differing: 1 });
   await remove([...key.slice(0, 4), Buffer.alloc(8)]);
   expect((await compare()).agree).toBe(true);
 });
 
-test('rows of a sensor, and of a sensor that the ledger does not know, that nobody sent', async () => {
+test('Compare: rows that nobody sent, of a known and an unknown sensor: both samples are unknown', async () => {
   const { row, key, pieces, bucket, first } = await storedRow();
-  const strange = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
+  const unknownSensor = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
   const [known] = pieces;
   /** @param {Buffer} sensor @param {number} ts */
   const blockOf = (sensor, ts) => packBlock(bucket, [{ sensor, times: [ts], values: [7], from: 0, to: 1 }]);
-  const [own, others] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
-  await insert(row, { digest: own, samples: blockOf(/** @type {Piece} */ (known).sensor, first + 1) });
-  await insert(row, { digest: others, samples: blockOf(strange.getBuffer(), first) });
+  const [ownDigest, otherDigest] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
+  await insert(row, { digest: ownDigest, samples: blockOf(/** @type {Piece} */ (known).sensor, first + 1) });
+  await insert(row, { digest: otherDigest, samples: blockOf(unknownSensor.getBuffer(), first) });
   const result = await compare();
-  // Whoever wrote them by hand has not told `latest` of the new sensor.
-  expect(wrong(result)).toEqual({ unknown: 2, latest: 1 });
-  expect(result.found.unknown.first.map(({ sensor }) => sensor)).toContain(strange.toString());
-  await remove([...key.slice(0, 4), own]);
-  await remove([...key.slice(0, 4), others]);
+  // These rows bypassed ingest, so `latest` lacks the new sensor.
+  expect(countDifferences(result)).toEqual({ unknown: 2, latest: 1 });
+  expect(result.found.unknown.first.map(({ sensor }) => sensor)).toContain(unknownSensor.toString());
+  await remove([...key.slice(0, 4), ownDigest]);
+  await remove([...key.slice(0, 4), otherDigest]);
   expect((await compare()).agree).toBe(true);
 });
 
 test('Compare: the same samples are in two rows, as after a redelivery: they agree', async () => {
   const { row, key } = await storedRow();
   await insert(row, { digest: Buffer.alloc(8) });
-  expect(wrong(await compare())).toEqual({});
+  expect(countDifferences(await compare())).toEqual({});
   await remove([...key.slice(0, 4), Buffer.alloc(8)]);
 });
 
@@ -186,7 +186,7 @@ test.each([
   ['older than the newest sample', -1, 'last'],
   ['newer than anything stored', 3_600_000, 'last'],
   ['of another value', 0, 'other'],
-])('a latest value that is %s', async (_, offMs, which) => {
+])('Compare: the latest value is %s: it is reported', async (_, offMs, which) => {
   const { row, device, pieces } = await storedRow('DESC');
   const group = groupOf(device.bytes, system.config.retention.latestGroups);
   const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
@@ -194,16 +194,16 @@ test.each([
   const key = [group, row['device_id']];
   const stored = (await database.execute(`SELECT newest FROM latest ${where}`, key)).first();
   const [ts, value] = stored['newest'][sensor].values();
-  const write = (/** @type {number} */ stampMs, /** @type {Date} */ at, /** @type {number} */ other) =>
+  const write = (/** @type {number} */ stampMs, /** @type {Date} */ time, /** @type {number} */ other) =>
     database.execute(`UPDATE latest USING TIMESTAMP ? SET newest = newest + ? ${where}`, [
       types.Long.fromNumber(stampMs * 1000),
-      { [sensor]: new types.Tuple(at, other) },
+      { [sensor]: new types.Tuple(time, other) },
       ...key,
     ]);
   const now = Date.now();
   await write(now, new Date(ts.getTime() + offMs), which === 'last' ? value : 0.5);
   const result = await compare();
-  expect(wrong(result)).toEqual({ latest: 1 });
+  expect(countDifferences(result)).toEqual({ latest: 1 });
   expect(result.found.latest.first[0]).toMatchObject({
     device: DEVICE,
     message: expect.stringContaining('latest has'),
@@ -212,7 +212,7 @@ test.each([
   expect((await compare()).agree).toBe(true);
 });
 
-test('every double comes back with its bits, the greater bytes win, and a value that lost is no error', async () => {
+test('Compare: two values for each timestamp: the greater bytes are stored, and the other value is no difference', async () => {
   const path = join(directory, 'bits.ledger');
   const ledger = createLedger({ path, onFailed: (error) => Promise.reject(error) });
   const ts = Date.now() - 60_000;
@@ -238,11 +238,11 @@ test('every double comes back with its bits, the greater bytes win, and a value 
   await device.stop(Promise.resolve());
   ledger.close();
   const result = await compare({ ledgerPath: path });
-  expect(wrong(result)).toEqual({});
+  expect(countDifferences(result)).toEqual({});
   expect(result).toMatchObject({ acknowledged: values.length, stored: values.length });
 });
 
-test('a factory with every fault there is: all that is good is stored, and nothing that is bad', async () => {
+test('Compare: factory profile with every fault: exactly the valid samples are stored', async () => {
   const path = join(directory, 'faults.ledger');
   const faults = 'tsbs,duplicate=0.1,skew=0.3,poison=0.3';
   const flags = ['--profile', 'factory', '--devices', '8', '--connections', '2', '--interval', '100ms'];
@@ -255,14 +255,14 @@ test('a factory with every fault there is: all that is good is stored, and nothi
   expect(code).toBe(0);
   expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
   const result = await compare({ ledgerPath: path });
-  expect(wrong(result)).toEqual({});
+  expect(countDifferences(result)).toEqual({});
   expect(result.acknowledged).toBeGreaterThan(1000);
   const { rows } = await database.execute('SELECT codes FROM dead_letter');
   const codes = new Set(rows.flatMap((row) => Object.keys(row['codes'])));
   expect(codes.size).toBeGreaterThan(5);
 });
 
-test('a simulator that is killed leaves a ledger that is true, and the next run goes on with it', async () => {
+test('Compare: simulator is killed, and the next run continues its ledger: they agree', async () => {
   const path = join(directory, 'killed.ledger');
   const flags = ['--broker', system.mqttUrl, '--devices', '20', '--interval', '10ms', '--batch', '20ms'];
   const ledger = ['--ledger', path];
@@ -275,15 +275,15 @@ test('a simulator that is killed leaves a ledger that is true, and the next run 
   started.push(second);
   expect((await second.ended).code).toBe(0);
   expect((await lines()).split('{"ledger"')).toHaveLength(3);
-  // The broker may still be busy with what the killed one had sent last.
+  // The broker may still handle the last messages of the killed simulator.
   const result = await until(async () => {
-    const now = await compare({ ledgerPath: path });
-    return now.agree ? now : null;
+    const current = await compare({ ledgerPath: path });
+    return current.agree ? current : null;
   });
   expect(result.acknowledged).toBeGreaterThan(200);
 });
 
-test("a sample outside the range is nobody's business", async () => {
+test('Compare: a sample is lost outside the range: they agree', async () => {
   const { row, key } = await storedRow();
   await remove(key);
   const { range } = await compare();
@@ -322,10 +322,10 @@ test('Compare: a difference: it is reported, and the exit code is 1', async () =
   });
 });
 
-test('hours that are packed are compared by what history has of them, batches or none', async () => {
+test('Compare: packed hours, with and without batches: history is compared', async () => {
   const history = await openHistory(system);
   try {
-    // What runs of other tests left in these hours is packed with them.
+    // The samples of other tests in these hours are packed as well.
     const hours = new Set();
     for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
       if (!line.includes('"series":[{')) continue;

@@ -13,15 +13,15 @@ const ROUNDS = 12;
 
 /** @type {TestSystem} */
 let system;
-/** Each as another process has it. @type {Store[]} */
+/** One store for each process. @type {Store[]} */
 let stores;
 /** @type {CredentialService[]} */
-let keepers;
+let services;
 beforeAll(async () => {
   system = await startTestSystem();
   stores = [await system.openStore(), await system.openStore()];
-  // All changes of a millisecond that stands still.
-  keepers = stores.map((store) =>
+  // The clock stands still, so all changes have the same millisecond.
+  services = stores.map((store) =>
     createCredentialService({ store: store.credentials, clock: () => 1_800_000_000_000 }),
   );
 });
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const [here, there] = [() => credentialService(0), () => credentialService(1)];
-const credentialService = (/** @type {number} */ at) => /** @type {CredentialService} */ (keepers[at]);
+const credentialService = (/** @type {number} */ index) => /** @type {CredentialService} */ (services[index]);
 
 const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
 const find = async (/** @type {string} */ account) => stores[0]?.credentials.find(identify(account).bytes);
@@ -44,10 +44,10 @@ const settled = (promise) =>
   );
 
 /** @param {string} name */
-const rounds = (name) => Array.from({ length: ROUNDS }, (_, at) => `${name}-${at}`);
+const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
-describe('at once, by two processes', () => {
-  test('of two that issue an account one is told that there is one, the secret and the list are of the other', async () => {
+describe('Credentials, two processes at once', () => {
+  test('issue and issue: one gets credential_exists, the stored secret and devices are of the other', async () => {
     for (const account of rounds('issued')) {
       const answers = await Promise.all([
         settled(here().issue({ account, devices: ['here'] })),
@@ -61,7 +61,7 @@ describe('at once, by two processes', () => {
     }
   });
 
-  test('what is rotated while it is revoked is revoked', async () => {
+  test('rotate and revoke: what is rotated while it is revoked is revoked', async () => {
     for (const account of rounds('revoked')) {
       await here().issue({ account });
       const [rotated, revoked] = await Promise.all([
@@ -74,7 +74,7 @@ describe('at once, by two processes', () => {
     }
   });
 
-  test('what is rotated while its device is retired is revoked, and so are the rights of gateways', async () => {
+  test('rotate and retire: the credential is revoked, and gateways lose the device', async () => {
     for (const device of rounds('retired')) {
       const gateway = `${device}-gateway`;
       await here().issue({ account: device });
@@ -92,16 +92,16 @@ describe('at once, by two processes', () => {
     }
   });
 
-  test('what is rotated on the ground of what was read before its device was retired finds nothing any more', async () => {
+  test('rotate with a row that was read before the device was retired: the credential stays revoked', async () => {
     const { credentials } = /** @type {Store} */ (stores[1]);
     /** @type {Array<() => Promise<unknown>>} */
-    const meanwhile = [];
+    const duringRead = [];
     const slow = createCredentialService({
       store: {
         ...credentials,
         async find(device) {
           const row = await credentials.find(device);
-          await meanwhile.pop()?.();
+          await duringRead.pop()?.();
           return row;
         },
       },
@@ -113,37 +113,37 @@ describe('at once, by two processes', () => {
     ])) {
       await here().issue({ account: device });
       await here().issue({ account: gateway, devices: [device] });
-      meanwhile.push(() => here().forget(identify(device)));
+      duringRead.push(() => here().forget(identify(device)));
       await settled(slow.rotate(rotated));
       expect((await find(device))?.hash).toBe('');
       expect((await find(gateway))?.devices).toEqual([]);
     }
   });
 
-  test('two devices of one gateway are retired', async () => {
+  test('retire and retire, two devices of a gateway: the gateway loses both', async () => {
     for (const gateway of rounds('twice')) {
       const devices = [`${gateway} a`, `${gateway} b`];
       await here().issue({ account: gateway, devices: [...devices, 'other'] });
-      await Promise.all(devices.map((device, at) => credentialService(at).forget(identify(device))));
+      await Promise.all(devices.map((device, index) => credentialService(index).forget(identify(device))));
       expect((await find(gateway))?.devices).toEqual(['other']);
     }
   });
 
-  test('each change has a stamp of its own, by which connections are ended', async () => {
-    await here().issue({ account: 'stamped' });
-    const times = [(await find('stamped'))?.writtenAt];
-    for (const at of [1, 0, 1]) {
-      await credentialService(at).rotate('stamped');
-      times.push((await find('stamped'))?.writtenAt);
+  test('rotate three times: each change has its own write timestamp, which closes connections', async () => {
+    await here().issue({ account: 'rotated' });
+    const times = [(await find('rotated'))?.writtenAt];
+    for (const index of [1, 0, 1]) {
+      await credentialService(index).rotate('rotated');
+      times.push((await find('rotated'))?.writtenAt);
     }
     expect(new Set(times).size).toBe(4);
     expect(times).toEqual([...times].sort());
   });
 });
 
-describe('where a request is repeated that was applied already', () => {
-  /** As the driver answers where it repeats what had been applied: another request has changed it. */
-  function createForgetful() {
+describe('Credentials, a request is repeated after it was applied', () => {
+  /** Repeats each write, as the driver does after a timeout. The second one reports a change by another request. */
+  function createRepeatingService() {
     const { credentials } = /** @type {Store} */ (stores[0]);
     /** @type {typeof credentials} */
     const store = {
@@ -153,18 +153,18 @@ describe('where a request is repeated that was applied already', () => {
     return createCredentialService({ store, clock: Date.now });
   }
 
-  test('the secret that is told is good, and what is revoked is said to be', async () => {
-    const forgetful = createForgetful();
-    for (const make of [() => forgetful.issue({ account: 'again' }), () => forgetful.rotate('again')]) {
+  test('issue, rotate and revoke: the returned secret is valid, and revoke reports success', async () => {
+    const service = createRepeatingService();
+    for (const make of [() => service.issue({ account: 'again' }), () => service.rotate('again')]) {
       const { secret } = await make();
       expect(await isSecret(secret, String((await find('again'))?.hash))).toBe(true);
     }
-    await forgetful.revoke('again');
+    await service.revoke('again');
     expect((await find('again'))?.hash).toBe('');
-    await expect(forgetful.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('a retirement that broke off is finished by the next one', async () => {
+  test('retirement broke off: the next one completes it', async () => {
     await here().issue({ account: 'half' });
     await here().issue({ account: 'half-gateway', devices: ['half'] });
     await here().revoke('half');

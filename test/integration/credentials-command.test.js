@@ -49,7 +49,7 @@ const secretsIn = (output) => {
 /** @param {string} account */
 const find = (account) => store.credentials.find(/** @type {Buffer} */ (identifyDevice(account)?.bytes));
 
-test('credentials are issued, listed, rotated, revoked and issued again; no secret is kept', async () => {
+test('npm run credentials: issue, list, rotate, revoke and issue again: each works, and no secret is stored', async () => {
   expect((await run('list')).output).toContain('No device has a credential.');
 
   const issued = await run('issue', 'pump', 'Ofen 3', '--devices', 'a,plant/edge');
@@ -78,7 +78,7 @@ test('credentials are issued, listed, rotated, revoked and issued again; no secr
   expect(await isSecret(String(secrets.get('pump')), String(after?.hash))).toBe(false);
   expect(await isSecret(String(rotated.get('pump')), String(after?.hash))).toBe(true);
 
-  // By its id as well as by its name.
+  // The command accepts the id as well as the name.
   expect((await run('revoke', String(after?.deviceId))).code).toBe(0);
   expect((await find('pump'))?.hash).toBe('');
   expect((await run('list')).lines).toHaveLength(1);
@@ -96,12 +96,12 @@ test.each([
   [['issue', ''], 1, 'name of a device'],
   [['issue', 'x', '--devices', 'a,,b'], 1, 'name of a device'],
   [['issue', 'operator'], 1, 'MQTT_USERNAME'],
-])('%j ends with %p', async (args, code, words) => {
-  const { code: ended, output } = await run(...args);
-  expect({ ended, output }).toMatchObject({ ended: code, output: expect.stringContaining(words) });
+])('npm run credentials %j: exit code %p', async (args, code, words) => {
+  const { code: exitCode, output } = await run(...args);
+  expect({ exitCode, output }).toMatchObject({ exitCode: code, output: expect.stringContaining(words) });
 });
 
-test('what is wrong with one account is said of it, and the others are done', async () => {
+test('npm run credentials: some accounts are wrong: each has its error, the others are processed', async () => {
   await run('issue', 'there');
   const issued = await run('issue', 'first', 'there', 'operator', 'last');
   expect([...secretsIn(issued.output).keys()]).toEqual(['first', 'last']);
@@ -119,14 +119,14 @@ test('what is wrong with one account is said of it, and the others are done', as
   expect((await find('last'))?.hash).toBe('');
 });
 
-test('where devices do not register by themselves, it is said how one comes to be known', async () => {
-  const beyond = await runWith({ AUTO_REGISTER: 'false' }, 'issue', 'to be born');
-  expect(beyond.output).toContain('iot/v1/ACCOUNT/birth {"sensors"');
+test('npm run credentials: AUTO_REGISTER is off: the output shows how a device registers', async () => {
+  const withoutRegistration = await runWith({ AUTO_REGISTER: 'false' }, 'issue', 'to be born');
+  expect(withoutRegistration.output).toContain('iot/v1/ACCOUNT/birth {"sensors"');
   expect((await run('issue', 'by itself')).output).not.toContain('birth');
   await run('revoke', 'to be born', 'by itself');
 });
 
-test('a change wins over what a process wrote whose clock is ahead', async () => {
+test('npm run credentials: a process wrote with a clock ahead: the later change wins', async () => {
   const ahead = Date.now() + 3_600_000;
   await store.credentials.replace(
     {
@@ -145,8 +145,8 @@ test('a change wins over what a process wrote whose clock is ahead', async () =>
   expect((await find('ahead'))?.hash).toMatch(/^\$7\$/);
 });
 
-test('all accounts are listed, page by page', async () => {
-  const names = Array.from({ length: 30 }, (_, at) => `many-${at}`);
+test('npm run credentials: many accounts: all are listed, in pages', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
   for (const name of names) {
     const { id } = /** @type {Identity} */ (identifyDevice(name));
     const now = Date.now();

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 /** @import { Mosquitto } from '../support/mosquitto.js' */
 /** @import { TestSystem } from '../support/system.js' */
 
-// MQTT 5, table 2-6: not authorized. Unlike 3.1.1 it says so of a single message as well.
+// MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
 const NOT_AUTHORIZED = 135;
 
 /** @type {TestSystem} */
@@ -79,7 +79,7 @@ async function connect(username, password = secrets[username]) {
 }
 
 /** @param {MqttClient} client @param {string} topic */
-const isTaken = (client, topic) =>
+const isAccepted = (client, topic) =>
   client.publishAsync(topic, '[]', { qos: 1 }).then(
     () => true,
     ({ code }) => (code === NOT_AUTHORIZED ? false : code),
@@ -100,7 +100,7 @@ test('Files for Mosquitto: readable by their owner only, with the accounts that 
   for (const secret of Object.values(secrets)) expect(passwords).not.toContain(secret);
 });
 
-test('the right secret is let in, others are not', async () => {
+test('Mosquitto: right and wrong secrets: only the right one is accepted', async () => {
   await connect('pump');
   for (const [account, password] of [
     ['pump', 'wrong'],
@@ -118,21 +118,21 @@ test.each([
   ['+', [idOf('+')], ['pump', idOf('pump')]],
   ['gateway', ['gateway', 'sheep', idOf('sheep'), idOf('+')], ['pump', idOf('pump')]],
   ['plant/edge', [idOf('plant/edge')], ['plant', 'edge']],
-])('%s speaks for %j, and not for %j', async (account, own, others) => {
+])('Mosquitto: account %s: may publish for %j, and not for %j', async (account, own, others) => {
   for (const device of own) {
-    expect(await isTaken(await connect(account), measurements(device))).toBe(true);
+    expect(await isAccepted(await connect(account), measurements(device))).toBe(true);
   }
   for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
-    expect(await isTaken(await connect(account), topic)).toBe(false);
+    expect(await isAccepted(await connect(account), topic)).toBe(false);
   }
 });
 
-test('an edge node speaks for itself and what is below it', async () => {
+test('Mosquitto: edge node: may publish for itself and for its devices', async () => {
   const client = await connect('plant/edge');
   for (const topic of ['spBv1.0/plant/NBIRTH/edge', 'spBv1.0/plant/DDATA/edge/press']) {
-    expect(await isTaken(client, topic)).toBe(true);
+    expect(await isAccepted(client, topic)).toBe(true);
   }
-  expect(await isTaken(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
+  expect(await isAccepted(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
 });
 
 test('Mosquitto: a device receives its own topics, the installation all', async () => {
@@ -144,7 +144,7 @@ test('Mosquitto: a device receives its own topics, the installation all', async 
     await client.subscribeAsync('iot/#', { qos: 1 });
   }
   for (const topic of ['iot/live/x', measurements('sheep'), 'iot/v1/pump/commands']) {
-    expect(await isTaken(operator, topic)).toBe(true);
+    expect(await isAccepted(operator, topic)).toBe(true);
   }
   await until(
     () =>
@@ -153,14 +153,14 @@ test('Mosquitto: a device receives its own topics, the installation all', async 
   expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
-test('the installation has the rights that it has in infra/compose/mosquitto.acl', () => {
+test('Mosquitto: installation: it has the permissions of infra/compose/mosquitto.acl', () => {
   const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
-  const rights = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
-  expect([...INSTALLATION_RIGHTS].sort()).toEqual(rights.sort());
+  const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
+  expect([...INSTALLATION_RIGHTS].sort()).toEqual(permissions.sort());
 });
 
-test('after a rotation and SIGHUP the old secret is good no more, and who is connected with it is not', async () => {
+test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connection is closed', async () => {
   const client = await connect('Ofen 3');
   const other = await connect('pump');
   const closed = whenClosed(client);
@@ -170,12 +170,12 @@ test('after a rotation and SIGHUP the old secret is good no more, and who is con
   await closed;
   await expect(connect('Ofen 3')).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   await connect('Ofen 3', secret);
-  expect(await isTaken(other, measurements('pump'))).toBe(true);
+  expect(await isAccepted(other, measurements('pump'))).toBe(true);
 });
 
 test('Files for Mosquitto: written again: they keep their owner', async () => {
   const both = ['passwords', 'acl'].map((name) => join(files, name));
-  // Only root can give files away; anybody else keeps them.
+  // Only root can change the owner of a file. Another user keeps its own files.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
   for (const path of [files, ...both]) chownSync(path, Number(owner), Number(group));
   for (const path of both) chmodSync(path, 0o644);
@@ -187,7 +187,7 @@ test('Files for Mosquitto: written again: they keep their owner', async () => {
   }
 });
 
-test('a file that is not there yet belongs to the owner of its directory', async () => {
+test('Files for Mosquitto: a file is new: it belongs to the owner of its directory', async () => {
   rmSync(join(files, 'acl'));
   await write();
   expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);

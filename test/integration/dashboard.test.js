@@ -12,7 +12,7 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
-test('what a device publishes is seen in the fleet, at once, and from there in its chart', async () => {
+test('Dashboard: device publishes: the fleet shows the value at once, and the chart shows all samples', async () => {
   await dashboard.visit('/?name=ear');
   await dashboard.untilRows(DEVICES.length);
   const row = dashboard.rows().filter({ hasText: 'collar-1' });
@@ -28,6 +28,6 @@ test('what a device publishes is seen in the fleet, at once, and from there in i
   });
   expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*41\.50\s*°C/);
   await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
-    what: 'a chart that is drawn',
+    what: 'a drawn chart',
   });
 });

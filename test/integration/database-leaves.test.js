@@ -5,11 +5,11 @@ import { startGate } from '../support/tcp-gate.js';
 
 const installation = useInstallation();
 
-/** A way to the database that breaks as soon as a command asks for something. @param {string} asked part of the statement */
-async function startWayThatBreaksAt(asked) {
+/** Opens a gate to the database that closes at the first request with a certain text. @param {string} statement part of the text */
+async function startBreakingGate(statement) {
   const gate = await startGate(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
     fromClient: (chunk) => {
-      if (chunk.includes(asked)) gate.cut('refuse');
+      if (chunk.includes(statement)) gate.cut('refuse');
     },
   }));
   installation.afterwards(gate.stop);
@@ -23,9 +23,9 @@ test.each(
     ['api/commands/migrate.js', 'FROM schema_version'],
   ]),
 )(
-  '%s ends with what an orchestrator tries again, when the database leaves at "%s"',
-  async (script, asked) => {
-    const gate = await startWayThatBreaksAt(asked);
+  '%s: database disconnects at "%s": the exit code is one that an orchestrator retries',
+  async (script, statement) => {
+    const gate = await startBreakingGate(statement);
     const command = startCommand(script, {
       ...installation.settings(),
       CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}`,

@@ -40,7 +40,7 @@ async function run(...args) {
   };
   const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
-  // How far it is goes to standard error, and stands in between.
+  // Lines of progress go to standard error. They are between the other lines.
   return { code, output, lines: lines.filter((line) => !/^(reading|replayed up to) /.test(line)) };
 }
 
@@ -68,7 +68,7 @@ async function deadLetterOf(name) {
 /** @type {Refusal} */
 const NOT_NUMERIC = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
 
-describe('list, summary and show', () => {
+describe('npm run dead-letters: list, summary and show', () => {
   beforeAll(async () => {
     const bad = [
       { sensor_id: 't', ts: NOW, value: 1 },
@@ -91,7 +91,7 @@ describe('list, summary and show', () => {
     });
   });
 
-  test('list shows the last day, newest first', async () => {
+  test('list: the last day is shown, newest first', async () => {
     const { code, lines } = await run('list');
     expect(code).toBe(0);
     const ids = (await system.all('/dead-letters')).map(({ id }) => id);
@@ -119,14 +119,14 @@ describe('list, summary and show', () => {
     expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
   });
 
-  test('Dead letters: list: it stops at its limit, with a note', async () => {
+  test('list with a limit: it stops there, with a note', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
     expect(lines[2]).toContain('There are more');
     expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
   });
 
-  test('summary counts what list lists', async () => {
+  test('summary: it counts the dead letters that list shows', async () => {
     const { code, lines } = await run('summary', '--from', '3d');
     expect(code).toBe(0);
     expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
@@ -138,7 +138,7 @@ describe('list, summary and show', () => {
     ]);
   });
 
-  test('show prints the payload with what was refused of it, and nothing that moves a cursor', async () => {
+  test('show: the payload is printed with its refusals, and control characters are escaped', async () => {
     const [, id] = String((await run('list', '--code', 'not_numeric')).lines[0]).split('  ');
     const { code, output, lines } = await run('show', String(id));
     expect(code).toBe(0);
@@ -153,12 +153,12 @@ describe('list, summary and show', () => {
     expect(output).not.toContain('\u001b');
   });
 
-  test('show reads CBOR', async () => {
+  test('show: CBOR is printed as JSON', async () => {
     const { lines } = await run('show', await deadLetterOf('cbor'));
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
   });
 
-  test('Dead letters: summary of nothing: a message', async () => {
+  test('range without dead letters: a message', async () => {
     const range = ['--from', '30m', '--to', '29m'];
     expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
     expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
@@ -166,8 +166,8 @@ describe('list, summary and show', () => {
   });
 });
 
-describe('replay', () => {
-  test('Replay: one dead letter, before and after the fix, and twice', async () => {
+describe('npm run dead-letters: replay', () => {
+  test('one dead letter: refused before the fix, stored after it, also the second time', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
     await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
     const id = await deadLetterOf('one');
@@ -186,7 +186,7 @@ describe('replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('Replay: a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
+  test('a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
     await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
@@ -226,7 +226,7 @@ describe('replay', () => {
     expect(items).toHaveLength(300);
   });
 
-  test('Dead letters: an unknown id: a message', async () => {
+  test('an unknown id: a message', async () => {
     const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({
@@ -240,7 +240,7 @@ describe('replay', () => {
   });
 });
 
-describe('the command line', () => {
+describe('npm run dead-letters: the command line', () => {
   test.each([
     [[], 'replay [ID…]'],
     [['bury'], "unknown command 'bury'"],
@@ -251,7 +251,7 @@ describe('the command line', () => {
     [['show'], 'show takes the id of one dead letter'],
     [['replay'], 'replay takes ids of dead letters, or a range'],
     [['replay', 'abc', '--from', '1h'], 'replay takes ids of dead letters, or a range'],
-  ])('%j is not understood', async (args, message) => {
+  ])('%j: refused with a message', async (args, message) => {
     const { code, output } = await run(...args);
     expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(message) });
   });
@@ -259,7 +259,7 @@ describe('the command line', () => {
   test.each([
     [['--help'], 'summary'],
     [['list', '--help'], '--limit'],
-  ])('%j helps', async (args, message) => {
+  ])('%j: prints the usage', async (args, message) => {
     expect(await run(...args)).toMatchObject({ code: 0, output: expect.stringContaining(message) });
   });
 });

@@ -23,7 +23,7 @@ let database;
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];
-/** How many of the next requests fail as they would if our code were wrong. */
+/** The number of next requests that fail like a defect of the code. */
 let defects = 0;
 
 beforeAll(async () => {
@@ -77,17 +77,17 @@ const messageOf = (value) => ({
   receivedAt: Date.now(),
 });
 
-test('Defect: a message meets one: a dead letter and an error with its stack; the next one is stored', async () => {
+test('Defect: it occurs in a message: a dead letter and an error with its stack; the next one is stored', async () => {
   await ingest.handleMessage(messageOf(1));
   defects = 1;
-  const unlucky = messageOf(2);
-  await ingest.handleMessage(unlucky);
+  const failing = messageOf(2);
+  await ingest.handleMessage(failing);
   const [deadLetter, ...more] = await readDeadLetters(database, 'unlucky');
   expect(more).toEqual([]);
-  expect(deadLetter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
+  expect(deadLetter).toMatchObject({ payload: failing.payload, refused: [{ index: -1, code: 'rejected' }] });
   expect(logged).toEqual([
     expect.objectContaining({
-      topic: unlucky.topic,
+      topic: failing.topic,
       err: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('defects.test.js') }),
     }),
   ]);

@@ -12,7 +12,7 @@ import { processTree, untilGone } from '../support/processes.js';
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 600_000;
 const RUN_MS = 180_000;
-/** Everything has 10 s to stop; a busy machine gets some more before a test says that something was left. */
+/** All processes have 10 s to stop. A busy machine gets 10 s more before a test reports remaining ones. */
 const GONE_MS = 20_000;
 /** Exit code of `port_taken`. */
 const PORT_TAKEN = 71;
@@ -21,7 +21,7 @@ const PORT_TAKEN = 71;
 let clone;
 /** @type {Awaited<ReturnType<typeof freePorts>>} */
 let ports;
-/** What the test at hand has started, ended whatever happens. @type {DevProcess[]} */
+/** The processes of the current test. They are ended after it, also if it fails. @type {DevProcess[]} */
 const started = [];
 
 beforeAll(async () => {
@@ -47,10 +47,10 @@ function dev(flags, settings = ports) {
   return process;
 }
 
-/** The file in which `npm run dev` leaves its ports. */
+/** The file in which `npm run dev` stores its ports. */
 const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
 
-/** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null: not yet there */
+/** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null before the API answers */
 async function latest() {
   const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`).catch(
     () => null,
@@ -67,7 +67,7 @@ async function measured() {
 }
 
 test(
-  'a fresh clone comes up by one command, stops by Ctrl-C, and finds its data again',
+  'npm run dev: fresh clone: one command starts it, Ctrl-C stops it, and the next start has its data',
   async () => {
     const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
     await first.until(async () => (await measured())?.size === 6);
@@ -80,8 +80,8 @@ test(
     for (const part of ['infra/dev/index.js', 'CassandraDaemon', 'api/index.js', 'simulator/index.js']) {
       expect(tree.filter(({ command }) => command.includes(part)).length).toBeGreaterThan(0);
     }
-    const letters = await runNextToDev(clone.folder, 'dead-letters', ['summary']);
-    expect(letters.stderr).toContain(`CQL 127.0.0.1:${ports.CQL_LOCAL_PORT}, keyspace iot`);
+    const summary = await runNextToDev(clone.folder, 'dead-letters', ['summary']);
+    expect(summary.stderr).toContain(`CQL 127.0.0.1:${ports.CQL_LOCAL_PORT}, keyspace iot`);
     const devices = await runNextToDev(clone.folder, 'simulator', ['--devices', '1', '--duration', '1s']);
     expect(devices.stderr).toContain(`mqtt://127.0.0.1:${ports.MQTT_PORT}`);
     expect(existsSync(addressFile())).toBe(true);
@@ -105,10 +105,12 @@ test(
 
 /** @param {number} pid of a run @returns {Promise<number[]>} its simulators */
 const simulators = async (pid) =>
-  (await processTree(pid)).flatMap((one) => (one.command.includes('simulator/index.js') ? [one.pid] : []));
+  (await processTree(pid)).flatMap((entry) =>
+    entry.command.includes('simulator/index.js') ? [entry.pid] : [],
+  );
 
 test(
-  'a simulator that is killed is started again, and a kill -9 leaves nothing behind',
+  'npm run dev: its simulator is killed: it restarts; dev itself is killed: no process remains',
   async () => {
     const run = dev(['--devices', '2']);
     await run.until(measured);
@@ -128,7 +130,7 @@ test(
 );
 
 test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
-  'a taken %s is one message with the setting to change',
+  'npm run dev: %s is taken: one message names the setting to change',
   async (setting) => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -44,7 +44,7 @@ const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measure
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
-/** From another address of this machine, as the installation. @param {string} password @returns {Promise<number | undefined>} what CONNACK says */
+/** Connects as the installation from another address of this machine. @param {string} password @returns {Promise<number | undefined>} the code of CONNACK */
 async function answerTo(password) {
   const { hostname: host, port } = new URL(system.mqttUrl);
   const socket = connectTcp({ host, port: Number(port), localAddress: '127.0.0.2' });
@@ -65,12 +65,12 @@ async function answerTo(password) {
   return answer[3];
 }
 
-/** @param {string} device @returns {Promise<boolean>} something was taken in its name */
+/** @param {string} device @returns {Promise<boolean>} something was stored for it */
 const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
-describe('who may connect', () => {
-  test('the owner of the secret; a wrong one and an unknown account get the same answer', async () => {
+describe('MQTT sign-in', () => {
+  test('right secret: accepted; a wrong one and an unknown account get the same answer', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
@@ -96,58 +96,60 @@ describe('who may connect', () => {
     expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
-  test('the installation, unless ten wrong passwords came from its address in a minute', async () => {
+  test('installation: ten wrong passwords from its address in a minute: refused', async () => {
     const { password } = INSTALLATION;
     expect(await answerTo(password)).toBe(0);
-    for (let at = 0; at < 10; at++) expect(await answerTo(`guess ${at}`)).toBe(NOT_AUTHORIZED);
+    for (let i = 0; i < 10; i++) expect(await answerTo(`wrong ${i}`)).toBe(NOT_AUTHORIZED);
     expect(await answerTo(password)).toBe(NOT_AUTHORIZED);
     await asInstallation();
   });
 
-  test('a client id of another device, and its connection stays', async () => {
+  test('client id of another device: accepted, and the connection of that device stays', async () => {
     const first = await credentials.connectAs('first', { options: { clientId: 'same' } });
     await credentials.connectAs('second', { options: { clientId: 'same' } });
     expect(await isTaken(first, measurements('first'), sample())).toBe(true);
     expect(first.connected).toBe(true);
   });
 
-  test('an account has four connections: of one more the oldest is closed, but for the installation', async () => {
+  test('an account has four connections: of one more the oldest is closed; the installation has no limit', async () => {
     const secret = await credentials.issue('crowd');
     const connect = () => credentials.connect('crowd', secret);
     const [oldest, ...others] = [await connect(), await connect(), await connect(), await connect()];
     const closed = whenClosed(oldest);
     const newest = await connect();
     await closed;
-    for (const one of [...others, newest]) {
-      expect(await isTaken(one, measurements('crowd'), sample())).toBe(true);
+    for (const client of [...others, newest]) {
+      expect(await isTaken(client, measurements('crowd'), sample())).toBe(true);
     }
     expect(await readMetric(system, 'iot_broker_denied_total{action="connection"}')).toBe(1);
 
     const installations = [];
-    for (let at = 0; at < 6; at++) installations.push(await asInstallation());
-    for (const one of installations) expect(await isTaken(one, measurements('crowd'), sample())).toBe(true);
+    for (let i = 0; i < 6; i++) installations.push(await asInstallation());
+    for (const client of installations) {
+      expect(await isTaken(client, measurements('crowd'), sample())).toBe(true);
+    }
   });
 
-  test('connections that are gone, or lose their client id to another, count no more', async () => {
-    const secret = await credentials.issue('restless');
+  test('closed connections, and client ids that another connection took over: not counted', async () => {
+    const secret = await credentials.issue('reconnecting');
     const connect = (clientId = '') =>
-      credentials.connect('restless', secret, clientId ? { clientId } : undefined);
+      credentials.connect('reconnecting', secret, clientId ? { clientId } : undefined);
     const steady = await connect();
-    for (let at = 0; at < 6; at++) await (await connect()).endAsync(true);
+    for (let i = 0; i < 6; i++) await (await connect()).endAsync(true);
     let same = await connect('same');
-    for (let at = 0; at < 6; at++) {
+    for (let i = 0; i < 6; i++) {
       const closed = whenClosed(same);
       same = await connect('same');
       await closed;
     }
     expect(steady.connected).toBe(true);
-    expect(await isTaken(steady, measurements('restless'), sample())).toBe(true);
+    expect(await isTaken(steady, measurements('reconnecting'), sample())).toBe(true);
   });
 
   test('500 that have no right to, at once, hold up nobody', async () => {
     const device = await credentials.connectAs('steady');
-    const storm = Array.from({ length: 500 }, (_, at) =>
-      credentials.connect(at % 2 ? 'steady' : `stranger-${at}`, 'wrong').then(
+    const attempts = Array.from({ length: 500 }, (_, i) =>
+      credentials.connect(i % 2 ? 'steady' : `unknown-${i}`, 'wrong').then(
         () => 0,
         ({ code }) => code,
       ),
@@ -155,13 +157,13 @@ describe('who may connect', () => {
     for (let sent = 0; sent < 20; sent++) {
       expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
     }
-    expect(new Set(await Promise.all(storm))).toEqual(new Set([NOT_AUTHORIZED]));
+    expect(new Set(await Promise.all(attempts))).toEqual(new Set([NOT_AUTHORIZED]));
     expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
   });
 });
 
-describe('a device speaks for itself', () => {
-  test('by its name and by its id, and is stored', async () => {
+describe('MQTT publish, device', () => {
+  test('own topics by name and by id: stored', async () => {
     const device = await credentials.connectAs('pump');
     for (const topic of [
       measurements('pump'),
@@ -185,17 +187,17 @@ describe('a device speaks for itself', () => {
     ['its status', 'iot/v1/victim/status'],
     ['its birth', `iot/v1/${VICTIM}/birth`],
     ['an edge node of Sparkplug', 'spBv1.0/plant/NDATA/edge'],
-    ['a device behind one', 'spBv1.0/plant/DDATA/edge/victim'],
-  ])('not for another, by %s: the connection is closed', async (what, topic) => {
-    const device = await credentials.connectAs(`liar by ${what}`);
+    ['a device of that edge node', 'spBv1.0/plant/DDATA/edge/victim'],
+  ])('another device by %s: the connection is closed', async (what, topic) => {
+    const device = await credentials.connectAs(`publisher by ${what}`);
     expect(await isTaken(device, topic, sample())).toBe(false);
     await until(() => !device.connected);
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('not for another by QoS 0 and QoS 2 either', async () => {
+  test('another device by QoS 0 and QoS 2: the connection is closed', async () => {
     for (const qos of /** @type {const} */ ([0, 2])) {
-      const device = await credentials.connectAs(`liar ${qos}`);
+      const device = await credentials.connectAs(`publisher ${qos}`);
       const closed = whenClosed(device);
       device.publish(measurements('victim'), sample(), { qos }, () => {});
       await closed;
@@ -203,7 +205,7 @@ describe('a device speaks for itself', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('not for another by a last will: it is not let in', async () => {
+  test('another device by a last will: sign-in is refused', async () => {
     const secret = await credentials.issue('dying');
     const will = (/** @type {string} */ device) => ({
       will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
@@ -222,7 +224,7 @@ describe('a device speaks for itself', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('and what is outside the contract is dropped as from everybody', async () => {
+  test('topics outside the contract: acknowledged and dropped', async () => {
     const device = await credentials.connectAs('chatty');
     for (const topic of ['elsewhere', 'iot/live/x', `iot/live/${VICTIM}`, 'spBv1.0/STATE/x']) {
       expect(await isTaken(device, topic, sample())).toBe(true);
@@ -230,7 +232,7 @@ describe('a device speaks for itself', () => {
   });
 });
 
-test('a gateway speaks and listens for itself and the devices of its list', async () => {
+test('MQTT gateway: own topics and those of its devices: it may publish and subscribe', async () => {
   const gateway = await credentials.connectAs('gateway', { devices: ['sheep 1', idOf('sheep 2'), '+'] });
   for (const own of ['gateway', 'sheep 1', idOf('sheep 1'), 'sheep 2', idOf('sheep 2'), idOf('+')]) {
     expect(await isTaken(gateway, measurements(own), sample())).toBe(true);
@@ -242,7 +244,7 @@ test('a gateway speaks and listens for itself and the devices of its list', asyn
   expect(await isTaken(gateway, measurements('sheep 3'), sample())).toBe(false);
 });
 
-test('an edge node publishes for its devices, and receives its own commands only', async () => {
+test('MQTT edge node: it publishes for its devices, and receives its own commands only', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await mayListen(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await mayListen(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -254,8 +256,8 @@ test('an edge node publishes for its devices, and receives its own commands only
   }
 });
 
-describe('of filters', () => {
-  /** @param {MqttClient} client @param {string[]} filters @returns {Promise<number>} how many are granted */
+describe('MQTT filters', () => {
+  /** @param {MqttClient} client @param {string[]} filters @returns {Promise<number>} the number of granted filters */
   const granted = (client, filters) =>
     new Promise((resolve) => {
       client.subscribe(filters, { qos: 0 }, (_error, _granted, packet) =>
@@ -263,9 +265,9 @@ describe('of filters', () => {
       );
     });
   /** @param {string} device @param {number} length */
-  const ownFilters = (device, length) => Array.from({ length }, (_, at) => `iot/v1/${device}/${at}`);
+  const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
-  test('a device has 32, and again as many as it gives up', async () => {
+  test('a device has 32: after it unsubscribes it may have as many again', async () => {
     const device = await credentials.connectAs('eager');
     const filters = ownFilters('eager', 4000);
     expect(await granted(device, filters)).toBe(32);
@@ -276,20 +278,20 @@ describe('of filters', () => {
     expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
   });
 
-  test('those that are refused count, too', async () => {
+  test('refused filters: they count as well', async () => {
     const device = await credentials.connectAs('greedy');
     expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
     expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
   });
 
-  test('a gateway has two more for each device of its list, the installation 1,024', async () => {
-    const devices = Array.from({ length: 40 }, (_, at) => `flock ${at}`);
+  test('gateway: two more for each device of its list; the installation has 1,024', async () => {
+    const devices = Array.from({ length: 40 }, (_, index) => `flock ${index}`);
     const gateway = await credentials.connectAs('shepherd', { devices });
     expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
     expect(await granted(await asInstallation(), ownFilters('anybody', 2000))).toBe(1024);
   });
 
-  test('none has more levels or characters than a topic can have', async () => {
+  test('filter with too many levels or characters: refused', async () => {
     const device = await credentials.connectAs('deep');
     expect(await granted(device, [`iot/v1/deep/${'x/'.repeat(90)}#`, `iot/v1/deep/${'x'.repeat(600)}`])).toBe(
       0,
@@ -305,7 +307,7 @@ describe('of filters', () => {
   });
 });
 
-test('live changes and other devices are for the installation, which may do everything', async () => {
+test('MQTT subscribe: live changes and other devices: only the installation may', async () => {
   const device = await credentials.connectAs('curious');
   for (const filter of ['#', 'iot/live/#', 'iot/live/+', 'iot/v1/victim/#', 'iot/#', '+/+/+/+']) {
     expect(await mayListen(device, filter)).toBe(false);
@@ -321,7 +323,7 @@ test('live changes and other devices are for the installation, which may do ever
   );
 });
 
-describe('a connection ends', () => {
+describe('MQTT connection ends', () => {
   test('when another process rotates or revokes its credential', async () => {
     const device = await credentials.connectAs('rotated');
     const other = await credentials.connectAs('unconcerned');
@@ -338,7 +340,7 @@ describe('a connection ends', () => {
     expect(other.connected).toBe(true);
   });
 
-  test('when its device is retired, which takes its credential', async () => {
+  test('when its device is retired: the credential is deleted as well', async () => {
     const device = await credentials.connectAs('old');
     expect(await isTaken(device, measurements('old'), sample())).toBe(true);
     const closed = whenClosed(device);
@@ -351,11 +353,11 @@ describe('a connection ends', () => {
     expect(await isKnown('old')).toBe(false);
   });
 
-  test('when a device is retired for which it may speak, and from then on it may no more', async () => {
-    const secret = await credentials.issue('herder', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
-    const gateway = await credentials.connect('herder', secret);
+  test('when a device of its list is retired: after that it may not publish for that device', async () => {
+    const secret = await credentials.issue('list owner', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
+    const gateway = await credentials.connect('list owner', secret);
     expect(await isTaken(gateway, measurements('sheep 7'), sample())).toBe(true);
-    // One by the name that it was listed by, one by its name where that was its id; neither has a credential of its own.
+    // The list has the name of one device and the id of the other. Neither device has a credential of its own.
     for (const device of ['sheep 7', 'sheep 8']) {
       const path = `/devices/${encodeURIComponent(device)}`;
       expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);
@@ -363,14 +365,14 @@ describe('a connection ends', () => {
     }
     await until(() => !gateway.connected);
     for (const device of ['sheep 7', idOf('sheep 7'), 'sheep 8', idOf('sheep 8')]) {
-      const again = await credentials.connect('herder', secret);
+      const again = await credentials.connect('list owner', secret);
       expect(await isTaken(again, measurements('sheep 9'), sample())).toBe(true);
       expect(await isTaken(again, measurements(device), sample())).toBe(false);
       expect(await isKnown(device)).toBe(false);
     }
   });
 
-  test('a device that has a credential and never came is retired as well, once', async () => {
+  test('when a device with a credential never connected: it is retired as well, once', async () => {
     await credentials.issue('never came');
     const path = `/devices/${encodeURIComponent('never came')}`;
     expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);

@@ -29,9 +29,9 @@ async function startSystem(contactPoint) {
 }
 
 /**
- * Births, statuses, measurements timely and late, one that is refused, and every way to read.
+ * Publishes births, statuses, timely and late measurements and a wrong one, and reads by every kind of request.
  *
- * @param {Awaited<ReturnType<typeof startSystem>>} parts
+ * @param {Awaited<ReturnType<typeof startSystem>>} started
  */
 async function exercise({ system, publish }) {
   const now = Date.now();
@@ -50,7 +50,7 @@ async function exercise({ system, publish }) {
     await publish(device, 'status', { state: 'online', session: now });
   }
   await Promise.all(
-    ['d1', 'd2', 'unheard-of', 'd1'].flatMap((device) => [
+    ['d1', 'd2', 'new', 'd1'].flatMap((device) => [
       publish(device, 'measurements', samples(1)),
       publish(device, 'measurements', samples(20)),
       publish(device, 'measurements', [{ sensor_id: 'a', ts: now, value: 'no number' }]),
@@ -76,7 +76,7 @@ async function exercise({ system, publish }) {
   await system.fetch('/devices/d2', { method: 'DELETE' });
 }
 
-/** Each request of this process, as its driver reports it, until the test ends. */
+/** Records each request that the driver of this process reports, until the test ends. */
 function recordRequests() {
   /** @type {SentRecord[]} */
   const records = [];
@@ -86,46 +86,46 @@ function recordRequests() {
   return records;
 }
 
-/** What the driver asks for by itself is of the server's own tables, and has no part in this. */
-const ofTheServer = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
+/** The driver reads the system tables of the server by itself. The rules do not apply to those requests. */
+const isOfDriver = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
-test('Query rules: every request: kept, by the records of driver and database', async () => {
+test('Query rules: every request: both the driver and the wire show that the rules are kept', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const requests = recordRequests();
-  const parts = await startSystem(wire.contactPoint);
-  const began = wire.requests.length;
-  await exercise(parts);
-  await parts.system.halt();
+  const started = await startSystem(wire.contactPoint);
+  const requestsBefore = wire.requests.length;
+  await exercise(started);
+  await started.system.halt();
 
   expect(violations(requests)).toEqual([]);
 
-  const ours = wire.requests
-    .slice(began)
-    .filter(({ statements }) => !statements.some(({ cql }) => ofTheServer(cql)));
-  expect(ours.filter(({ kind }) => kind === 'query')).toEqual([]);
-  expect(ours.filter(({ consistency }) => consistency !== LOCAL_QUORUM)).toEqual([]);
-  expect(ours.filter(({ logged }) => logged)).toEqual([]);
-  // The server says which values make the partition key; a scan would have none, and a batch has but one.
-  expect(ours.flatMap(({ statements }) => statements).filter(({ partition }) => partition === '')).toEqual(
+  const sent = wire.requests
+    .slice(requestsBefore)
+    .filter(({ statements }) => !statements.some(({ cql }) => isOfDriver(cql)));
+  expect(sent.filter(({ kind }) => kind === 'query')).toEqual([]);
+  expect(sent.filter(({ consistency }) => consistency !== LOCAL_QUORUM)).toEqual([]);
+  expect(sent.filter(({ logged }) => logged)).toEqual([]);
+  // The server reports the values of the partition key. A scan has none, and each statement of a batch has one.
+  expect(sent.flatMap(({ statements }) => statements).filter(({ partition }) => partition === '')).toEqual(
     [],
   );
-  const scattered = ours.filter(
+  const scattered = sent.filter(
     ({ statements }) => new Set(statements.map(({ table, partition }) => `${table} ${partition}`)).size > 10,
   );
   expect(scattered).toEqual([]);
 
-  // Nothing goes past the hook by which all other tests of the run are watched.
+  // Every request passes the hook that checks all other tests of the run.
   const texts = (/** @type {string[][]} */ requests) =>
     requests
-      .filter((statements) => !statements.some(ofTheServer))
+      .filter((statements) => !statements.some(isOfDriver))
       .map((statements) => [...new Set(statements)].sort().join('; '))
       .sort();
   expect(texts(requests.map(({ statements }) => statements))).toEqual(
     texts(wire.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
   );
 
-  // Each table that holds something was spoken to, so nothing above is true for want of requests.
+  // Each table was written, so the checks above had requests to check.
   const written = new Set(
     wire.requests
       .flatMap(({ statements }) => statements)
@@ -150,11 +150,11 @@ test('Query rules: every request: kept, by the records of driver and database', 
   );
 });
 
-test('Database: what it counts of an application: every statement prepared, ten partitions a batch at most', async () => {
+test('Database counters: after every kind of request: all statements prepared, at most ten partitions a batch', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
-  const parts = await startSystem(engine.contactPoint);
-  const database = await parts.system.openDatabase();
+  const started = await startSystem(engine.contactPoint);
+  const database = await started.system.openDatabase();
   afterwards(() => database.shutdown());
   /** @param {string} column @param {string} table @param {string} name */
   const count = async (column, table, name) => {
@@ -167,7 +167,7 @@ test('Database: what it counts of an application: every statement prepared, ten 
   });
 
   const before = await executed();
-  await exercise(parts);
+  await exercise(started);
   const after = await executed();
 
   expect(before.unprepared).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ test('Database: what it counts of an application: every statement prepared, ten 
   expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
 }, 180_000);
 
-test('connections are closed when the system stops', async () => {
+test('Connections: the system stops: they are closed', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const { system } = await startSystem(wire.contactPoint);
@@ -186,7 +186,7 @@ test('connections are closed when the system stops', async () => {
   await until(() => wire.connections() === 0);
 });
 
-test('an engine that is killed under load leaks no permit, and is found again within seconds', async () => {
+test('Database: killed under load: no permit leaks, and ingest is ready again within 20 s of its start', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
@@ -208,9 +208,9 @@ test('an engine that is killed under load leaks no permit, and is found again wi
       () => true,
       () => false,
     );
-  // Killed, its supervisor needs a moment to let go of the directory.
+  // After a kill the supervisor of the engine needs a moment to release the directory.
   await until(startAgain, { withinMs: 120_000 });
-  // The driver's own pause between two attempts would have grown to minutes by then.
+  // The pause of the driver between two attempts would have grown to minutes by then.
   const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
   await until(isReady, { withinMs: 20_000 });
   await Promise.all(load);

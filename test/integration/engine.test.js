@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const TIMEOUT_MS = 240_000;
 
-/** @type {string} with a space, as people have them */
+/** @type {string} with a space, because users have such folders */
 let dataDir;
 /** @type {number} */
 let port;
@@ -53,14 +53,14 @@ async function cqlOf(work) {
   }
 }
 
-/** @returns {Promise<number[]>} pids of the engine in our directory; its supervisor's arguments name it, too */
+/** @returns {Promise<number[]>} pids of the engine in this directory, without its supervisor, whose arguments also name it */
 const javas = async () =>
   (await listProcesses())
     .filter(({ command }) => /^\S*java .*CassandraDaemon/.test(command) && command.includes(dataDir))
     .map(({ pid }) => pid);
 
 test(
-  'what was written is there after a stop and a new start; one directory has one engine',
+  'Engine: stop and start: the data is there; a second engine in the same directory is refused',
   async () => {
     const first = await start();
     await cql(
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'an engine that dies: reported with its log; it starts again with its data',
+  'Engine: it dies: reported with its log; it starts again with its data',
   async () => {
     const running = engine ?? (await start());
     for (const pid of await javas()) process.kill(pid, 'SIGKILL');
@@ -97,14 +97,14 @@ test(
     });
 
     await start();
-    // What was written in its last moments may be gone: a single node marks its commit log now and then only.
+    // The last writes may be lost, because a single node syncs its commit log only from time to time.
     expect(await cql('SELECT value FROM k.t WHERE id = 1')).toMatchObject([{ value: 21.5 }]);
   },
   TIMEOUT_MS,
 );
 
 test(
-  'a durable engine that is killed has all that it had answered for',
+  'Engine: durable, and killed: every acknowledged write is stored',
   async () => {
     await engine?.stop();
     const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });
@@ -120,7 +120,7 @@ test(
           answered.push(id);
         }
       };
-      // Each writes until the engine is gone.
+      // Each of them writes until the engine has ended.
       const writers = Promise.allSettled(Array.from({ length: 16 }, write));
       await until(() => answered.length > 500);
       for (const pid of pids) process.kill(pid, 'SIGKILL');

@@ -6,19 +6,19 @@ import { useOneDevice } from '../support/one-device.js';
 
 const DAY_MS = 86_400_000;
 
-/** A year of empty hours need not be read. */
+/** Limits reads to the last hours, because a year of empty hours takes long to read. */
 const RECENT = `from=${Date.now() - DAY_MS}`;
 
-const here = useOneDevice();
+const context = useOneDevice();
 
 let devices = 0;
 const newDevice = () => `hostile-${devices++}`;
 
-/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} when it is acknowledged */
+/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} settles when it is acknowledged */
 const publish = (device, payload) =>
-  here.client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+  context.client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
 
-/** What is wrong with a message as a whole. */
+/** Messages that are refused as a whole, with the error code. */
 const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['an empty payload', '', 'malformed'],
   ['white space', ' \n', 'malformed'],
@@ -44,7 +44,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
 test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readDeadLetters(here.database, device)).toEqual([
+  expect(await readDeadLetters(context.database, device)).toEqual([
     {
       topic: `iot/v1/${device}/measurements`,
       device,
@@ -60,13 +60,13 @@ test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payloa
 test.each([
   ['{"sensor_id":"","value":1}', 1],
   ['[{"n":"","v":1},{"n":"","v":2,"t":1}]', 2],
-])('a message in which no sensor has a name is settled: %s', async (payload, refused) => {
+])('Payload: no sensor has a name, %s: one dead letter', async (payload, refused) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readDeadLetters(here.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+  expect(await readDeadLetters(context.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
 });
 
-/** What is wrong with one measurement, in JSON as it is sent. @type {[string, string, string][]} */
+/** Wrong measurements as JSON, with the error code. @type {[string, string, string][]} */
 const SINGLE = [
   ['no object', '7', 'malformed'],
   ['null', 'null', 'malformed'],
@@ -100,33 +100,35 @@ const SINGLE = [
 test('Payload: bad in part: the good is stored, and one dead letter has the rest', async () => {
   const device = newDevice();
   const ts = Date.now();
-  const good = (/** @type {number} */ at) => `{"sensor_id":"t","ts":${ts - at},"value":${at}}`;
-  // A good one before each bad one, and one at the end: nothing that is bad takes a neighbour with it.
-  const payload = `[${SINGLE.flatMap(([, json], at) => [good(at), json]).join()},${good(SINGLE.length)}]`;
+  const good = (/** @type {number} */ index) => `{"sensor_id":"t","ts":${ts - index},"value":${index}}`;
+  // A valid one stands before each wrong one, and at the end. A wrong one must not affect the one next to it.
+  const payload = `[${SINGLE.flatMap(([, json], i) => [good(i), json]).join()},${good(SINGLE.length)}]`;
   await publish(device, payload);
 
-  const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`);
+  const { items } = await context.system.get(
+    `/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`,
+  );
   expect(items).toEqual(
-    Array.from({ length: SINGLE.length + 1 }, (_, at) => ({
-      ts: new Date(ts - at).toISOString(),
-      value: at,
+    Array.from({ length: SINGLE.length + 1 }, (_, index) => ({
+      ts: new Date(ts - index).toISOString(),
+      value: index,
     })),
   );
-  const [deadLetter, ...more] = await readDeadLetters(here.database, device);
+  const [deadLetter, ...more] = await readDeadLetters(context.database, device);
   expect(more).toEqual([]);
   const byIndex = deadLetter?.refused.sort((a, b) => a.index - b.index);
   expect(byIndex).toMatchObject(
-    SINGLE.map(([, , code], at) => ({
-      index: 2 * at + 1,
+    SINGLE.map(([, , code], index) => ({
+      index: 2 * index + 1,
       code,
-      path: expect.stringContaining(`[${2 * at + 1}]`),
+      path: expect.stringContaining(`[${2 * index + 1}]`),
     })),
   );
   expect(deadLetter?.codes).toEqual(countBy(SINGLE.map(([, , code]) => code)));
   expect(deadLetter?.payload.toString()).toBe(payload);
 });
 
-/** Bad SenML records, and what is refused of each. @type {[string, string, string][]} */
+/** Wrong SenML records, with the error code. @type {[string, string, string][]} */
 const RECORDS = [
   ['no object', '7', 'malformed'],
   ['an array', '[]', 'malformed'],
@@ -143,42 +145,42 @@ const RECORDS = [
   ['a name with a line break', '{"n":"a\\nb","v":1}', 'bad_id'],
 ];
 
-test('the same holds for SenML', async () => {
+test('Payload: SenML, bad in part: the good is stored, and one dead letter has the rest', async () => {
   const device = newDevice();
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
-  const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
+  const { items } = await context.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
   expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
-  const [deadLetter] = await readDeadLetters(here.database, device);
+  const [deadLetter] = await readDeadLetters(context.database, device);
   expect(deadLetter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
-    RECORDS.map(([, , code], at) => ({ index: at + 1, code })),
+    RECORDS.map(([, , code], index) => ({ index: index + 1, code })),
   );
 });
 
 test('Payload: many refused measurements: a dead letter counts all and lists the first hundred', async () => {
   const device = newDevice();
-  const before = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const before = await readMetric(context.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
-  const [deadLetter] = await readDeadLetters(here.database, device);
+  const [deadLetter] = await readDeadLetters(context.database, device);
   expect(deadLetter?.codes).toEqual({ not_numeric: 5000 });
   expect(deadLetter?.refused).toMatchObject(
     Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric', path: `[${index}].value` })),
   );
   expect(deadLetter?.size).toBeGreaterThan(65_536);
   expect(deadLetter?.payload).toHaveLength(65_536);
-  const after = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const after = await readMetric(context.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   expect(after - before).toBe(5000);
 });
 
 test('Payload: wrong births and statuses: dead letters', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
-    await here.client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
+    await context.client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
   }
   for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
-    await here.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
+    await context.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
   }
-  const deadLetters = await readDeadLetters(here.database, device);
+  const deadLetters = await readDeadLetters(context.database, device);
   expect(deadLetters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
     [
       ['{', 'malformed'],
@@ -196,9 +198,9 @@ test('Payload: wrong births and statuses: dead letters', async () => {
   );
 });
 
-test('all of this came over one connection, and the system is well', async () => {
-  expect(here.closed()).toBe(0);
-  expect((await fetch(`${here.system.httpUrl}/readyz`)).status).toBe(200);
+test('Payload: all of this came over one connection, and the system is well', async () => {
+  expect(context.closed()).toBe(0);
+  expect((await fetch(`${context.system.httpUrl}/readyz`)).status).toBe(200);
 });
 
 /** @param {string[]} texts @returns {Record<string, number>} */

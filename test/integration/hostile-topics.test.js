@@ -5,21 +5,21 @@ import { readMetric } from '../support/metrics.js';
 import { useOneDevice } from '../support/one-device.js';
 import { until } from '../support/until.js';
 
-/** A year of empty hours need not be read. */
+/** Limits reads to the last hour, because a year of empty hours takes long to read. */
 const RECENT = `from=${Date.now() - 3_600_000}`;
 
-const here = useOneDevice();
+const context = useOneDevice();
 
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
 test('Unknown topics: acknowledged, dropped and counted; no client receives them', async () => {
-  const listener = await mqtt.connectAsync(here.system.mqttUrl);
+  const listener = await mqtt.connectAsync(context.system.mqttUrl);
   /** @type {string[]} */
   const received = [];
-  // What ingest itself tells of a sample, and each process of itself, may come before it or behind.
-  const ours = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
-  listener.on('message', (topic) => void (ours.test(topic) || received.push(topic)));
+  // The messages that ingest publishes about a sample and a process may come before it or after it.
+  const published = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
+  listener.on('message', (topic) => void (published.test(topic) || received.push(topic)));
   await listener.subscribeAsync('#');
   const topics = [
     'a',
@@ -37,30 +37,32 @@ test('Unknown topics: acknowledged, dropped and counted; no client receives them
     `iot/v1${'/x'.repeat(99)}`,
     `iot/v1/${'/'.repeat(30_000)}`,
   ];
-  for (const topic of topics) await here.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
-  expect(await readMetric(here.system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(
+  for (const topic of topics) {
+    await context.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
+  }
+  expect(await readMetric(context.system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(
     topics.length,
   );
 
-  await here.client.publishAsync('iot/v1/listened/measurements', measurement(1), { qos: 1 });
+  await context.client.publishAsync('iot/v1/known/measurements', measurement(1), { qos: 1 });
   await until(() => received.length > 1);
-  expect(received).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/listened/measurements']);
-  expect(here.closed()).toBe(0);
-  expect((await readDeadLetters(here.database)).map(({ topic }) => topic)).toEqual([]);
+  expect(received).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/known/measurements']);
+  expect(context.closed()).toBe(0);
+  expect((await readDeadLetters(context.database)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
 });
 
-test('a will whose topic has too many levels is counted like any other outside the contract', async () => {
+test('Will: its topic has too many levels: counted as an unknown topic', async () => {
   const unknownTopic = 'iot_ingest_messages_total{result="unknown_topic"}';
-  const before = await readMetric(here.system, unknownTopic);
+  const before = await readMetric(context.system, unknownTopic);
   const will = {
     topic: `iot/v1${'/x'.repeat(99)}`,
     payload: Buffer.from('x'),
     qos: /** @type {const} */ (1),
   };
-  const leaving = await mqtt.connectAsync(here.system.mqttUrl, { reconnectPeriod: 0, will });
+  const leaving = await mqtt.connectAsync(context.system.mqttUrl, { reconnectPeriod: 0, will });
   leaving.stream.destroy();
-  await until(async () => (await readMetric(here.system, unknownTopic)) === before + 1);
+  await until(async () => (await readMetric(context.system, unknownTopic)) === before + 1);
 });
 
 test.each([
@@ -68,39 +70,39 @@ test.each([
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
 ])('Topic: a device with %s: a dead letter bad_id', async (_, device) => {
-  await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
-  const [deadLetter] = await readDeadLetters(here.database, device);
+  await context.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
+  const [deadLetter] = await readDeadLetters(context.database, device);
   expect(deadLetter?.codes).toEqual({ bad_id: 1 });
-  expect(here.closed()).toBe(0);
+  expect(context.closed()).toBe(0);
 });
 
-test('names may hold anything else', async () => {
+test('Topic: a device with any other name: its measurement is stored', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
-    await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
+    await context.client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
     const path = `/latest?device=${encodeURIComponent(device)}`;
-    expect((await here.system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
+    expect((await context.system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
   }
 });
 
-test('retained measurements and births are stored, and retained for nobody', async () => {
+test('Topic: retained measurements and births are stored, and retained for nobody', async () => {
   const ts = Date.now();
-  await here.client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
-  await here.client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), {
+  await context.client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
+  await context.client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), {
     qos: 1,
     retain: true,
   });
   const status = JSON.stringify({ state: 'online', session: ts });
-  await here.client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
-  const { items } = await here.system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
+  await context.client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
+  const { items } = await context.system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
   expect(items).toEqual([{ ts: new Date(ts).toISOString(), value: 5 }]);
 
-  const late = await mqtt.connectAsync(here.system.mqttUrl);
+  const late = await mqtt.connectAsync(context.system.mqttUrl);
   /** @type {[string, string, boolean][]} */
   const received = [];
   late.on('message', (topic, payload, { retain }) => received.push([topic, payload.toString(), retain]));
   await late.subscribeAsync('iot/v1/retained/#', { qos: 1 });
-  // Retained messages come before everything that is published from now on.
-  await here.client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
+  // Retained messages come before all that is published after this point.
+  await context.client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
   await until(() => received.some(([topic]) => topic.endsWith('measurements')));
   expect(received).toEqual([
     ['iot/v1/retained/status', status, true],
@@ -109,42 +111,43 @@ test('retained measurements and births are stored, and retained for nobody', asy
   await late.endAsync(true);
 });
 
-test('QoS 0 is stored as well', async () => {
-  await here.client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
-  await until(async () => (await here.system.get('/latest?device=qos-0')).items[0]?.value === 7);
+test('Measurement: QoS 0: stored as well', async () => {
+  await context.client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
+  await until(async () => (await context.system.get('/latest?device=qos-0')).items[0]?.value === 7);
 });
 
-test('QoS 2 is acknowledged after the commit', async () => {
+test('Measurement: QoS 2: acknowledged after the commit', async () => {
   const ts = Date.now();
   await Promise.all(
-    Array.from({ length: 100 }, (_, at) =>
-      here.client.publishAsync('iot/v1/qos-2/measurements', measurement(at, ts - at), { qos: 2 }),
+    Array.from({ length: 100 }, (_, index) =>
+      context.client.publishAsync('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
     ),
   );
-  expect((await here.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`)).items).toHaveLength(100);
+  const { items } = await context.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
+  expect(items).toHaveLength(100);
 });
 
-test('one device with more sensors than it may have keeps what it has', async () => {
+test('Device: more sensors than the limit: it keeps the first ones, the rest are dead letters', async () => {
   const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
-    JSON.stringify(Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}`, value: at })));
-  await here.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
-  await here.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
-  const [deadLetter, ...more] = await readDeadLetters(here.database, 'crowded');
+    JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
+  await context.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
+  await context.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
+  const [deadLetter, ...more] = await readDeadLetters(context.database, 'crowded');
   expect(more).toEqual([]);
   expect(deadLetter?.codes).toEqual({ registration_limit: 10 });
   expect(deadLetter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
-  expect((await here.system.get('/devices/crowded')).sensors).toHaveLength(10_000);
+  expect((await context.system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 
-test('after all of this the connection stands', async () => {
-  expect(here.closed()).toBe(0);
-  expect(here.client.connected).toBe(true);
+test('Connection: after all of these messages: it is still open', async () => {
+  expect(context.closed()).toBe(0);
+  expect(context.client.connected).toBe(true);
 });
 
-test('a broken packet closes its own connection alone', async () => {
-  const bad = await mqtt.connectAsync(here.system.mqttUrl, { reconnectPeriod: 0 });
+test('Packet: a broken packet closes its own connection alone', async () => {
+  const bad = await mqtt.connectAsync(context.system.mqttUrl, { reconnectPeriod: 0 });
   const closing = new Promise((resolve) => bad.once('close', () => resolve(true)));
   bad.stream.write(Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]));
   await closing;
-  expect(here.client.connected).toBe(true);
+  expect(context.client.connected).toBe(true);
 });

@@ -16,46 +16,46 @@ let now = Date.now() - 600_000;
 let system;
 /** @type {Device} */
 let device;
-/** @type {MqttClient} somebody else, who may speak MQTT 3.1.1 only */
-let outside;
+/** @type {MqttClient} another client, which may support MQTT 3.1.1 only */
+let otherClient;
 /** @type {Array<{ topic: string, payload: string }>} */
 const messages = [];
 
 beforeAll(async () => {
   system = await startTestSystem();
   device = await connectDevice(system);
-  outside = await mqtt.connectAsync(system.mqttUrl);
-  outside.on('message', (topic, payload) => messages.push({ topic, payload: String(payload) }));
+  otherClient = await mqtt.connectAsync(system.mqttUrl);
+  otherClient.on('message', (topic, payload) => messages.push({ topic, payload: String(payload) }));
 });
 beforeEach(() => {
   messages.length = 0;
 });
 afterAll(async () => {
-  await outside?.endAsync(true);
+  await otherClient?.endAsync(true);
   await device?.end();
   await system?.stop();
 });
 
 const measure = () => device.measure('a', [{ sensor_id: 's', ts: now++, value: now }]);
 
-test('clients of the embedded broker may follow live changes, for as long as they like', async () => {
-  await outside.subscribeAsync('iot/live/+');
+test('Live topics: a client subscribes and unsubscribes: it receives the changes in between', async () => {
+  await otherClient.subscribeAsync('iot/live/+');
   await measure();
   await until(() => messages.length === 1);
   const { items } = await system.get('/latest?device=a');
   expect(messages).toEqual([{ topic: `iot/live/${items[0].device_id}`, payload: JSON.stringify(items) }]);
 
-  await outside.unsubscribeAsync('iot/live/+');
+  await otherClient.unsubscribeAsync('iot/live/+');
   await measure();
-  // Nothing is on its way any more when the broker has answered after a commit.
-  await outside.subscribeAsync('elsewhere');
+  // The broker answers after a commit. From then on no message is on its way.
+  await otherClient.subscribeAsync('elsewhere');
   expect(messages).toHaveLength(1);
 });
 
-test('and how the process is', async () => {
-  await outside.subscribeAsync('iot/live/stats/+');
+test('Live topics: a client subscribes to stats: it receives those of the process', async () => {
+  await otherClient.subscribeAsync('iot/live/stats/+');
   await until(() => messages.length > 0);
-  await outside.unsubscribeAsync('iot/live/stats/+');
+  await otherClient.unsubscribeAsync('iot/live/stats/+');
   const [{ client_id }] = (await system.get('/pipeline')).processes;
   const [published] = messages;
   expect(published?.topic).toBe(`iot/live/stats/${encodeURIComponent(client_id)}`);
@@ -68,10 +68,10 @@ test('Live topics: a client publishes there: neither clients nor readers receive
   const reader = await openStream(`${system.httpUrl}/api/v1/stream`);
   try {
     await reader.first('snapshot');
-    await outside.subscribeAsync('iot/live/#');
+    await otherClient.subscribeAsync('iot/live/#');
     const forged = JSON.stringify([{ ...item, ts: '2026-01-01T00:00:00.000Z', value: 666 }]);
     for (const qos of /** @type {const} */ ([0, 1])) {
-      await outside.publishAsync(`iot/live/${item.device_id}`, forged, { qos, retain: true });
+      await otherClient.publishAsync(`iot/live/${item.device_id}`, forged, { qos, retain: true });
     }
     await measure();
     await until(() => messages.some(({ topic }) => topic.endsWith(item.device_id)));

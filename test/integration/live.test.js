@@ -13,10 +13,10 @@ import { until } from '../support/until.js';
 /** @import { ApiProcess } from '../support/api-process.js' */
 /** @import { EventStream } from '../support/event-stream.js' */
 
-/** A change that was lost is told within this time, in ms; half as much again for a busy machine. */
-const HEALED_WITHIN_MS = 45_000;
+/** The time until a resync delivers a lost change, in ms, with half as much again for a busy machine. */
+const RESYNCED_WITHIN_MS = 45_000;
 
-const PATIENT = { withinMs: 60_000 };
+const START_LIMIT = { withinMs: 60_000 };
 
 const { settings, start, broker, connectClient, afterwards } = useInstallation({
   CURSOR_SECRET: 'one secret for all',
@@ -31,10 +31,10 @@ let right;
 /** @type {ApiProcess} */
 let ingest;
 beforeAll(async () => {
-  left = await startApi({ ...settings(), ROLE: 'http' }, PATIENT);
-  right = await startApi({ ...settings(), ROLE: 'http' }, PATIENT);
-  ingest = await startApi({ ...settings(), ROLE: 'ingest' }, PATIENT);
-}, 3 * PATIENT.withinMs);
+  left = await startApi({ ...settings(), ROLE: 'http' }, START_LIMIT);
+  right = await startApi({ ...settings(), ROLE: 'http' }, START_LIMIT);
+  ingest = await startApi({ ...settings(), ROLE: 'ingest' }, START_LIMIT);
+}, 3 * START_LIMIT.withinMs);
 afterAll(() => Promise.all([left, right, ingest].map((api) => api?.kill())));
 
 /** @param {ApiProcess} api @param {string} [query] */
@@ -75,7 +75,7 @@ async function readiness({ httpUrl }) {
 /** @param {string} device */
 const idOf = (device) => /** @type {Identity} */ (identifyDevice(device)).id;
 
-test('every process that serves gives every reader every change of what it follows', async () => {
+test('Live changes: two HTTP processes: every reader gets every change of its selection', async () => {
   const client = await connectClient();
   await Promise.all(['a', 'b'].map((device) => measure(client, device, 0)));
   const fleets = await Promise.all([follow(left), follow(right)]);
@@ -84,19 +84,19 @@ test('every process that serves gives every reader every change of what it follo
   for (let value = 1; value <= 20; value++) {
     await Promise.all(['a', 'b'].map((device) => measure(client, device, value)));
     const all = ['a', 'b'].map((device) => `${device} ${value}`);
-    await until(() => fleets.every((fleet) => all.every((one) => received(fleet).has(one))));
+    await until(() => fleets.every((fleet) => all.every((change) => received(fleet).has(change))));
     await until(() => readers.every((reader) => received(reader).has(`a ${value}`)));
   }
   for (const reader of readers)
-    expect([...received(reader)].filter((one) => !one.startsWith('a '))).toEqual([]);
+    expect([...received(reader)].filter((change) => !change.startsWith('a '))).toEqual([]);
 
-  // What one of them stores itself is received at the other, too.
+  // A reader of one process also receives the samples that the other process stores itself.
   const body = JSON.stringify({ sensor_id: 's', ts: BASE + 21, value: 21 });
   await send(left.httpUrl, '/api/v1/measurements?device=a', { method: 'POST', body });
   await until(() => [...fleets, ...readers].every((stream) => received(stream).has('a 21')));
 });
 
-test('figures are those of all processes, wherever a reader asks', async () => {
+test('Pipeline figures: two HTTP processes: both return those of all processes', async () => {
   const client = await connectClient();
   const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
   let value = 0;
@@ -114,7 +114,7 @@ test('figures are those of all processes, wherever a reader asks', async () => {
   for (const reader of readers)
     expect(newest(reader).commit_ms).toEqual({ p50: expect.any(Number), p99: expect.any(Number) });
 
-  // Whoever comes later is told what was before.
+  // A later client gets the earlier figures.
   for (const api of [left, right]) {
     const { items } = JSON.parse((await send(api.httpUrl, '/api/v1/pipeline/recent')).text);
     expect(items.some((/** @type {any} */ { samples_per_s }) => samples_per_s > 0)).toBe(true);
@@ -134,7 +134,7 @@ test('Live changes: no connection: readers get them by a resync, and the process
   await until(async () => (await readiness(http)).checks.live.ok === false);
   expect(await readiness(http)).toMatchObject({ status: 200, ready: true });
   await measure(client, 'cut', 2);
-  await until(() => received(reader).has('cut 2'), { withinMs: HEALED_WITHIN_MS });
+  await until(() => received(reader).has('cut 2'), { withinMs: RESYNCED_WITHIN_MS });
   expect(await readMetric(http, 'iot_live_resynced_total')).toBe(1);
 
   await measure(client, 'cut', 3);
@@ -143,12 +143,12 @@ test('Live changes: no connection: readers get them by a resync, and the process
   expect((await readiness(http)).checks.live.ok).toBe(true);
   await measure(client, 'cut', 4);
   await until(() => received(reader).has('cut 4'));
-  // Nobody knows when that was committed which was read, since nobody was told.
+  // The resync reads the value, so the time of its commit is unknown.
   expect([2, 4].map((value) => committedAt(reader, value))).toEqual([null, expect.any(String)]);
   expect(reader.hasEnded()).toBe(false);
 });
 
-test('on the wire: a message for each device, an array of its items as /latest has them, and how long it waited', async () => {
+test('Live changes on the wire: two sensors of a device: one message, with the items of /latest and its waiting time', async () => {
   const client = await connectClient({ protocolVersion: 5 });
   /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number, waited: unknown }>} */
   const messages = [];
@@ -180,25 +180,25 @@ test('on the wire: a message for each device, an array of its items as /latest h
   ]);
 });
 
-test('what is no change of ours is ignored and counted', async () => {
+test('Live changes: other messages on the live topics: ignored and counted', async () => {
   const client = await connectClient();
   await measure(client, 'quiet', 1);
   const reader = await follow(left, '?device=quiet');
   const item = await until(() => [...reader.state().values()].find(({ device }) => device === 'quiet'));
   const before = await ignored(left);
-  const other = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
-  for (const payload of other) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
-  // A device's topic carries nobody else's changes.
+  const wrong = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
+  for (const payload of wrong) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
+  // The topic of a device must not carry the changes of another device.
   await client.publishAsync(
     `iot/live/${idOf('quiet')}`,
     JSON.stringify([{ ...item, device_id: idOf('other') }]),
   );
   await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
-  await until(async () => (await ignored(left)) > before + other.length + 1);
+  await until(async () => (await ignored(left)) > before + wrong.length + 1);
   await measure(client, 'quiet', 2);
   await until(() => received(reader).has('quiet 2'));
-  // The first may have come before the snapshot, or after it.
-  expect([...received(reader)].filter((one) => one !== 'quiet 1')).toEqual(['quiet 2']);
+  // The first value may have come before the snapshot, or after it.
+  expect([...received(reader)].filter((change) => change !== 'quiet 1')).toEqual(['quiet 2']);
 });
 
 /** @param {ApiProcess} api */

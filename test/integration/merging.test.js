@@ -9,7 +9,7 @@ import { startTestSystem } from '../support/system.js';
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
-/** Two days before now, in epoch ms: all samples are of this time, and a year of empty hours need not be read. */
+/** Two days ago, in epoch ms. All samples are newer, and a year of empty hours takes long to read. */
 const FROM = Date.now() - 2 * 86_400_000;
 
 /** @type {TestSystem} */
@@ -46,13 +46,13 @@ async function latest(device, sensor = 't') {
 /** @param {Sample} sample */
 const asRead = ({ ts, value }) => ({ ts: new Date(ts).toISOString(), value });
 
-/** What the design says, by brute force: of two values for one instant the one whose 8 bytes are greater. @param {Sample[]} samples */
+/** The expected samples, by brute force: for each instant the value with the greater 8 bytes. @param {Sample[]} samples */
 function merged(samples) {
   /** @type {Map<number, number>} */
   const values = new Map();
   for (const { ts, value } of samples) {
-    const known = values.get(ts);
-    if (known === undefined || Buffer.compare(bytes(value), bytes(known)) > 0) values.set(ts, value);
+    const stored = values.get(ts);
+    if (stored === undefined || Buffer.compare(bytes(value), bytes(stored)) > 0) values.set(ts, value);
   }
   return [...values].sort(([a], [b]) => a - b).map(([ts, value]) => asRead({ ts, value }));
 }
@@ -76,18 +76,18 @@ function createRandom(seed) {
 /** @template T @param {T[]} list @param {() => number} random */
 const shuffled = (list, random) =>
   list
-    .map((one) => /** @type {[number, T]} */ ([random(), one]))
+    .map((item) => /** @type {[number, T]} */ ([random(), item]))
     .sort(([a], [b]) => a - b)
-    .map(([, one]) => one);
+    .map(([, item]) => item);
 
-describe('the same samples, cut and sent in every way, come to the same', () => {
-  // Two hours and a bit, an instant out of five with two values.
+describe('Merging: the same samples in other messages: the same result', () => {
+  // The samples are of about two hours. Every fifth instant has two values.
   const now = Date.now();
   const random = createRandom(20_261_121);
-  const samples = Array.from({ length: 500 }, (_, at) => at).flatMap((at) => {
-    const ts = now - at * 15_000;
+  const samples = Array.from({ length: 500 }, (_, index) => index).flatMap((index) => {
+    const ts = now - index * 15_000;
     const value = Math.round((random() - 0.5) * 1e4) / 100;
-    return at % 5 === 0
+    return index % 5 === 0
       ? [
           { ts, value },
           { ts, value: -value * random() },
@@ -98,14 +98,14 @@ describe('the same samples, cut and sent in every way, come to the same', () => 
 
   /** @param {number} size @returns {Sample[][]} batches that overlap by a third */
   const overlapping = (size) =>
-    Array.from({ length: Math.ceil(samples.length / size) }, (_, at) =>
-      samples.slice(at * size, at * size + Math.ceil(size * 1.33)),
+    Array.from({ length: Math.ceil(samples.length / size) }, (_, index) =>
+      samples.slice(index * size, index * size + Math.ceil(size * 1.33)),
     );
 
   test.each(
     /** @type {[string, Sample[][]][]} */ ([
       ['one message', [samples]],
-      ['one message, turned round', [samples.toReversed()]],
+      ['one message, reversed', [samples.toReversed()]],
       ['one message, shuffled', [shuffled(samples, random)]],
       ['sent three times', [samples, samples, samples]],
       ['cut into batches of 7', overlapping(7)],
@@ -114,18 +114,18 @@ describe('the same samples, cut and sent in every way, come to the same', () => 
         'cut in several ways at once, shuffled',
         shuffled([...overlapping(13), ...overlapping(60), ...overlapping(61)], random),
       ],
-      ['every sample a message', shuffled(samples, random).map((sample) => [sample])],
+      ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
     ]),
   )('%s', async (title, batches) => {
     const device = title.replaceAll(' ', '-');
-    // All at once: commits overtake each other.
+    // All messages are sent at once, so that commits overtake each other.
     await Promise.all(batches.map((batch) => publish(device, batch)));
     expect(await measurements(device)).toEqual(expected);
     expect(await latest(device)).toEqual(expected.at(-1));
   });
 });
 
-describe('of two values for one instant the one with the greater bytes stays', () => {
+describe('Merging: two values for one instant: the one with the greater bytes is stored', () => {
   test.each([
     [1, 2, 2],
     [1, -1, -1],
@@ -134,18 +134,18 @@ describe('of two values for one instant the one with the greater bytes stays', (
     [5e300, -5e-300, -5e-300],
   ])('%d and %d: %d, in both orders, in one message and in two', async (a, b, winner) => {
     const ts = Date.now();
-    const [one, other] = [
+    const [first, second] = [
       { ts, value: a },
       { ts, value: b },
     ];
-    for (const [way, batches] of Object.entries({
-      'ab-together': [[one, other]],
-      'ba-together': [[other, one]],
-      ab: [[one], [other]],
-      ba: [[other], [one]],
+    for (const [order, batches] of Object.entries({
+      'ab-together': [[first, second]],
+      'ba-together': [[second, first]],
+      ab: [[first], [second]],
+      ba: [[second], [first]],
     })) {
-      // Of 5e300 as text, the plus is nothing that a topic may hold.
-      const device = `pair-${a}-${b}-${way}`.replaceAll('+', '');
+      // A topic must not hold the plus of 5e+300.
+      const device = `pair-${a}-${b}-${order}`.replaceAll('+', '');
       for (const batch of batches) await publish(device, batch);
       expect(await measurements(device)).toEqual([asRead({ ts, value: winner })]);
       expect(await latest(device)).toEqual(asRead({ ts, value: winner }));
@@ -153,7 +153,7 @@ describe('of two values for one instant the one with the greater bytes stays', (
   });
 });
 
-test('the newest measured value is the latest, whatever arrives last', async () => {
+test('Latest: an older sample arrives last: the newest sample stays the latest', async () => {
   const ts = Date.now();
   await publish('late', [{ ts, value: 1 }]);
   await publish('late', [{ ts: ts - 1, value: 2 }]);
@@ -164,7 +164,7 @@ test('the newest measured value is the latest, whatever arrives last', async () 
   expect(await measurements('late')).toHaveLength(4);
 });
 
-test('a process that has just started does not take the latest back', async () => {
+test('Latest: a process has just started and gets an older sample: the newest one stays the latest', async () => {
   const ts = Date.now();
   await publish('restarted', [{ ts, value: 1 }]);
   const keyspace = { CQL_KEYSPACE: system.config.cql.keyspace };
@@ -181,7 +181,7 @@ test('a process that has just started does not take the latest back', async () =
   expect(await measurements('restarted')).toHaveLength(2);
 });
 
-describe('sensors of two devices stay apart', () => {
+describe('Sensors of two devices: their samples are separate', () => {
   test.each([
     ['the same name', 'temperature'],
     ['the same UUID', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
@@ -199,14 +199,14 @@ describe('sensors of two devices stay apart', () => {
   });
 });
 
-test('a device and a sensor are the same by name and by id', async () => {
+test('Device and sensor: addressed by name and by id: they are the same', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('twin'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
   await publish('twin', [{ ts, value: 1 }]);
   await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
   await publish('twin', [{ ts: ts + 2, value: 3 }], sensor);
-  const expected = [1, 2, 3].map((value, at) => asRead({ ts: ts + at, value }));
+  const expected = [1, 2, 3].map((value, index) => asRead({ ts: ts + index, value }));
   for (const [d, s] of [
     ['twin', 't'],
     ['twin', sensor],
@@ -220,7 +220,7 @@ test('a device and a sensor are the same by name and by id', async () => {
   expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 3 })]);
 });
 
-test('one message that calls a new sensor by name and by id knows it by its name', async () => {
+test('New sensor: one message has it by id and by name: it gets the name', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('both'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
@@ -234,8 +234,8 @@ test('one message that calls a new sensor by name and by id knows it by its name
   expect(await measurements('both')).toHaveLength(2);
 });
 
-test('a message of fifty sensors is one request for its samples and one for their latest values, though nobody waits', async () => {
-  const names = Array.from({ length: 50 }, (_, at) => `s${at}`);
+test('Message of 50 sensors: no other message waits: one request writes its samples, one their latest values', async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const measure = (/** @type {number} */ value) =>
     client.publishAsync(
       'iot/v1/fifty/measurements',

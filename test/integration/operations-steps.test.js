@@ -8,7 +8,7 @@ import { startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { dropKeyspace } from '../support/keyspace.js';
 
-// What plans of infra/operations ask of the database from here, with the settings of the application.
+// The steps that infra/operations runs against the database from this machine, with the settings of the application.
 
 const settings = {
   CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -28,12 +28,12 @@ test('Plan: a process with a fresh heartbeat ends it; an old or missing one does
   const client = await connect(config.cql, { keyspace: settings.CQL_KEYSPACE, applicationName: 'test' });
   try {
     const store = createProcessStore(createSession(client, () => {}));
-    const said = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, stats: '{}' };
-    await store.write({ ...said, clientId: 'died', seenAt: Date.now() - 600_000 });
-    const gone = await expectStopped();
-    expect(gone).toMatchObject({ code: 0, output: expect.stringMatching(/died \(\d{3} s ago\)/) });
+    const heartbeat = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, stats: '{}' };
+    await store.write({ ...heartbeat, clientId: 'died', seenAt: Date.now() - 600_000 });
+    const stopped = await expectStopped();
+    expect(stopped).toMatchObject({ code: 0, output: expect.stringMatching(/died \(\d{3} s ago\)/) });
 
-    await store.write({ ...said, clientId: 'ingest-1', seenAt: Date.now() });
+    await store.write({ ...heartbeat, clientId: 'ingest-1', seenAt: Date.now() });
     const refused = await expectStopped();
     expect(refused).toMatchObject({ code: 1, output: expect.stringMatching(/run in .*: ingest-1 \(\d+ s/) });
     expect(refused.output).toContain(sharedContactPoint());
@@ -42,14 +42,14 @@ test('Plan: a process with a fresh heartbeat ends it; an old or missing one does
   }
 });
 
-test('tables are altered as the application signs in, and a statement that is refused ends it', async () => {
+test('Alter: several statements: they run with the settings of the application, until one is refused', async () => {
   const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
-  const nowhere = `ALTER TABLE ${settings.CQL_KEYSPACE}.nowhere WITH comment = 'altered'`;
+  const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
   const alter = (/** @type {string[]} */ ...statements) =>
     startCommand('infra/operations/alter.js', settings, statements).ended;
   expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
-  expect(await alter(altered, nowhere, altered)).toMatchObject({
+  expect(await alter(altered, missing, altered)).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/^ALTER .*process.*\n.*nowhere/s),
+    output: expect.stringMatching(/^ALTER .*process.*\n.*missing/s),
   });
 });

@@ -8,7 +8,7 @@ import { startTestSystem } from '../support/system.js';
 
 const run = promisify(execFile);
 
-/** An hour before now, in epoch ms: a year of empty hours need not be read. */
+/** An hour ago, in epoch ms, because a year of empty hours takes long to read. */
 const FROM = Date.now() - 3_600_000;
 
 /** @type {TestSystem} */
@@ -19,15 +19,15 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 /**
- * Debian's mosquitto_pub; it ends when the message is acknowledged, which is when it is committed.
+ * Runs mosquitto_pub of Debian. It ends when the message is acknowledged, which is after its commit.
  *
  * @param {string} device
  * @param {unknown} content
  * @param {string[]} [flags]
  */
 async function mosquittoPub(device, content, flags = []) {
-  const to = ['-h', '127.0.0.1', '-p', String(system.mqttPort), '-t', `iot/v1/${device}/measurements`];
-  await run('mosquitto_pub', [...to, '-q', '1', '-m', JSON.stringify(content), ...flags]);
+  const target = ['-h', '127.0.0.1', '-p', String(system.mqttPort), '-t', `iot/v1/${device}/measurements`];
+  await run('mosquitto_pub', [...target, '-q', '1', '-m', JSON.stringify(content), ...flags]);
 }
 
 /** @param {string} device @returns {Promise<Record<string, { ts: string, value: number }[]>>} by sensor, oldest first */
@@ -45,16 +45,16 @@ async function readBack(device) {
 /** @param {number} ms epoch ms @param {number} value */
 const sample = (ms, value) => ({ ts: new Date(ms).toISOString(), value });
 
-describe('plain JSON', () => {
-  test('one object', async () => {
+describe('Plain JSON of mosquitto_pub', () => {
+  test('one object: stored', async () => {
     const ts = Date.now();
     await mosquittoPub('one', { sensor_id: 'temperature', ts, value: -3.25 });
     expect(await readBack('one')).toEqual({ temperature: [sample(ts, -3.25)] });
   });
 
-  test('an array; times as milliseconds, as ISO 8601 with and without a zone', async () => {
+  test('an array with times in milliseconds and ISO 8601, with and without a zone: stored', async () => {
     const ts = Date.now();
-    const iso = (/** @type {number} */ at) => new Date(at).toISOString();
+    const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
     await mosquittoPub('many', [
       { sensor_id: 'a', ts, value: 1 },
       { sensor_id: 'a', ts: iso(ts - 1000), value: 2 },
@@ -72,7 +72,7 @@ describe('plain JSON', () => {
     });
   });
 
-  test('no time: the time of receipt', async () => {
+  test('no time: stored with the time of receipt', async () => {
     const before = Date.now();
     await mosquittoPub('untimed', { sensor_id: 't', value: 1 });
     const [found] = (await readBack('untimed'))['t'] ?? [];
@@ -82,8 +82,8 @@ describe('plain JSON', () => {
 });
 
 // The examples of RFC 8428, section 5.1, with times of today.
-describe('SenML JSON', () => {
-  test('5.1.1: a single record without a time', async () => {
+describe('SenML JSON of mosquitto_pub', () => {
+  test('RFC 8428, 5.1.1, single record without a time: stored with the time of receipt', async () => {
     const before = Date.now();
     await mosquittoPub('rfc-1', [{ n: 'urn:dev:ow:10e2073a01080063', u: 'Cel', v: 23.1 }]);
     const found = await readBack('rfc-1');
@@ -92,7 +92,7 @@ describe('SenML JSON', () => {
     expect(Date.parse(first?.ts ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  test('5.1.2: base fields, and times before the base time', async () => {
+  test('RFC 8428, 5.1.2, base fields and times before the base time: resolved and stored', async () => {
     const ms = Date.now();
     await mosquittoPub('rfc-2', [
       { bn: 'urn:dev:ow:10e2073a0108006:', bt: ms / 1000, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
@@ -103,14 +103,14 @@ describe('SenML JSON', () => {
       { n: 'current', t: -1, v: 1.6 },
       { n: 'current', v: 1.7 },
     ]);
-    const current = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7].map((value, at) => sample(ms - (5 - at) * 1000, value));
+    const current = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7].map((value, i) => sample(ms - (5 - i) * 1000, value));
     expect(await readBack('rfc-2')).toEqual({
       'urn:dev:ow:10e2073a0108006:voltage': [sample(ms, 120.1)],
       'urn:dev:ow:10e2073a0108006:current': current,
     });
   });
 
-  test('5.1.4: numbers and truths are stored, texts and data counted', async () => {
+  test('RFC 8428, 5.1.4, several types: numbers and booleans are stored, texts and data are counted', async () => {
     const before = await readMetric(system, 'iot_ingest_skipped_total');
     await mosquittoPub('rfc-4', [
       { bn: 'urn:dev:ow:10e2073a01080063:', n: 'temp', u: 'Cel', v: 23.1 },
@@ -125,7 +125,7 @@ describe('SenML JSON', () => {
     expect((await readMetric(system, 'iot_ingest_skipped_total')) - before).toBe(2);
   });
 
-  test('5.1.5: a base name that changes on the way', async () => {
+  test('RFC 8428, 5.1.5, base name changes: each record has the right name', async () => {
     const ms = Date.now();
     await mosquittoPub('rfc-5', [
       { bn: '2001:db8::2/', bt: ms / 1000, n: 'temperature', u: 'Cel', v: 25.2 },
@@ -141,7 +141,7 @@ describe('SenML JSON', () => {
     });
   });
 
-  test('relative times count from the receipt; a base value is added', async () => {
+  test('relative times and a base value: times count from the receipt, and the base value is added', async () => {
     const before = Date.now();
     await mosquittoPub('relative', [
       { bn: 'door', bv: 20, t: -60, v: 1.5 },
@@ -157,7 +157,7 @@ describe('SenML JSON', () => {
   });
 });
 
-test('a device named by a UUID, and a sensor as well', async () => {
+test('Device and sensor with UUIDs: published by mosquitto_pub: their ids are these UUIDs', async () => {
   const device = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const sensor = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
   const ts = Date.now();

@@ -6,7 +6,7 @@ import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js'
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf } = packed;
 
-test('what comes late is read at once, and is in the statistics a day later, without packing anything else again', async () => {
+test('Packing: samples come late: read at once, in the statistics a day later, and no other hour is packed again', async () => {
   const hour = packed.newHour();
   await send('tardy', samplesOf(hour, 20));
   await send('timely', samplesOf(hour, 20));
@@ -53,7 +53,7 @@ test('what comes late is read at once, and is in the statistics a day later, wit
   }
 });
 
-test('what comes when its day has been packed twice, or was before packing began, is packed within hours as well', async () => {
+test('Packing: samples come after both passes of their day, or from before packing began: packed within hours', async () => {
   const hour = packed.newHour();
   const long = hour - 40 * DAY_MS;
   await send('backfilled', samplesOf(hour, 10));
@@ -64,8 +64,8 @@ test('what comes when its day has been packed twice, or was before packing began
     await send('backfilled', samplesOf(long, 10, from));
   }
   const { device } = packed.keyOf('backfilled');
-  const noticed = await packed.store().packing.lateDayPage(groupOf(device, GROUPS), bucketOf(clock.now));
-  expect(noticed.items.map(({ day }) => day).sort()).toEqual([dayOf(long), dayOf(hour)].sort());
+  const lateDays = await packed.store().packing.lateDayPage(groupOf(device, GROUPS), bucketOf(clock.now));
+  expect(lateDays.items.map(({ day }) => day).sort()).toEqual([dayOf(long), dayOf(hour)].sort());
 
   clock.now = bucketOf(clock.now) + 2 * HOUR_MS - 1;
   await packed.packer().packDue();
@@ -74,20 +74,20 @@ test('what comes when its day has been packed twice, or was before packing began
   const packer = packed.packer();
   await packer.packDue();
   expect(packer.counts).toMatchObject({ hours: 2, samples: 50 });
-  for (const [at, count] of /** @type {const} */ ([
+  for (const [start, count] of /** @type {const} */ ([
     [hour, 30],
     [long, 20],
   ])) {
-    const row = await statisticsOf('backfilled', at);
+    const row = await statisticsOf('backfilled', start);
     expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now });
     expect(row && isExact(row)).toBe(true);
-    expect(await read('backfilled', at)).toEqual(samplesOf(at, count));
+    expect(await read('backfilled', start)).toEqual(samplesOf(start, count));
   }
   await packed.packer().packDue();
   expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
 });
 
-test('a device that has no more than a bare row is packed like any other', async () => {
+test('Packing: the row of a device has no attributes: the device is packed as well', async () => {
   const hour = packed.newHour();
   const { device, sensor } = packed.keyOf('bare');
   await send('bare', samplesOf(hour, 7));
@@ -104,7 +104,7 @@ test('a device that has no more than a bare row is packed like any other', async
   expect(rows).toMatchObject([{ statistics: { count: 7 } }]);
 });
 
-test('what a packer that died has left in history is packed even when the batches have expired', async () => {
+test('Packing: a packer died before it wrote statistics, and the batches expired: the hour is packed from history', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 30);
   await send('expired', samples);

@@ -15,7 +15,7 @@ const afterwards = useCleanUps();
 const leasesOf = (owner) =>
   createLeases({ store: packed.store().packLeases, owner, logger: pino({ level: 'silent' }) });
 
-test('two packers share the groups, and pack nothing twice', async () => {
+test('Packing: two processes: they share the groups, and pack nothing twice', async () => {
   const hour = packed.newHour();
   for (const device of ['a', 'b', 'c', 'd']) await send(device, samplesOf(hour, 10));
   await packed.packBefore(hour);
@@ -27,7 +27,7 @@ test('two packers share the groups, and pack nothing twice', async () => {
   expect(packers.reduce((sum, { counts }) => sum + counts.hours, 0)).toBe(4);
 });
 
-test('a group that another process is packing is left to it, and taken when that is done', async () => {
+test('Packing: another process holds the lease of a group: skipped, and packed after its release', async () => {
   const hour = packed.newHour();
   await send('a', samplesOf(hour, 10));
   await packed.packBefore(hour);
@@ -41,14 +41,14 @@ test('a group that another process is packing is left to it, and taken when that
   const packer = packed.packer({ leases: leasesOf('third') });
   await packer.packDue();
   expect(await packedUntil()).toEqual([hour, hour + HOUR_MS]);
-  // Nobody gives back what is another's.
+  // A process cannot release the lease of another process.
   await packLeases.release(0, 'third');
   expect(await packLeases.renew(0, 'other')).toBe(true);
   await packLeases.release(0, 'other');
   await packer.packDue();
   expect(await packedUntil()).toEqual([hour + HOUR_MS, hour + HOUR_MS]);
   expect(await statisticsOf('a', hour)).toMatchObject({ statistics: { count: 10 } });
-  // Given back after the work.
+  // The packer released its lease after the work.
   expect(await packLeases.take(1, 'anybody')).toBe(true);
   await packLeases.release(1, 'anybody');
 });
@@ -66,11 +66,11 @@ test('Packing: a process runs: it packs, reports its lag, and releases its lease
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
   const hour = bucketOf(now);
-  const reached = async (/** @type {number} */ at) => {
+  const reached = async (/** @type {number} */ time) => {
     const progress = await Promise.all([0, 1].map((group) => store.packProgress.read(group)));
-    return progress.every(({ packedUntil }) => packedUntil === at);
+    return progress.every(({ packedUntil }) => packedUntil === time);
   };
-  // Every hour that has closed, whenever in its hour this test runs.
+  // These hours are closed at any minute at which this test runs.
   await until(() => reached(hour - HOUR_MS));
   now = closingOf(hour);
   await until(() => reached(hour + HOUR_MS));

@@ -11,7 +11,7 @@ const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
 const allUntil = (/** @type {number} */ until) => Array(GROUPS).fill(until);
 
-test('an hour is packed once it has closed, and not before', async () => {
+test('Packing: an hour closes: it is packed then, and not before', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 100);
   await send('early', samples.slice(0, 60));
@@ -38,9 +38,9 @@ test('an hour is packed once it has closed, and not before', async () => {
   expect(packer.counts.groupHours).toBe(GROUPS);
 });
 
-test('a device with many sensors is packed sensor by sensor, whatever pages they come in', async () => {
+test('Packing: device with 150 sensors: every sensor is packed', async () => {
   const hour = packed.newHour();
-  const sensors = Array.from({ length: 150 }, (_, at) => `s${at}`);
+  const sensors = Array.from({ length: 150 }, (_, index) => `s${index}`);
   const body = sensors.flatMap((sensor_id) => samplesOf(hour, 3).map((sample) => ({ sensor_id, ...sample })));
   for (const minute of [0, 10]) {
     const moved = body.map((sample) => ({ ...sample, ts: sample.ts + minute * 60_000 }));
@@ -63,14 +63,14 @@ test('a device with many sensors is packed sensor by sensor, whatever pages they
   }
 });
 
-test('a packer that is killed after any of its writes does no harm, and neither does the one that comes after it', async () => {
+test('Packing: a packer is killed after any of its writes: reads stay right, and the next packer completes the hour', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 50);
   for (const sensor of ['a', 'b']) await send('killed', samples, sensor);
   await packed.packBefore(hour);
   clock.now = closingOf(hour);
   for (const write of ['writeSamples', 'writeStatistics', 'writePacked', 'none']) {
-    const packing = packed.packer({ store: mortal(packed.store(), write) }).packDue();
+    const packing = packed.packer({ store: failAfter(packed.store(), write) }).packDue();
     await (write === 'none' ? packing : expect(packing).rejects.toThrow('killed'));
     for (const sensor of ['a', 'b']) {
       expect(await read('killed', hour, sensor)).toEqual(samples);
@@ -80,11 +80,11 @@ test('a packer that is killed after any of its writes does no harm, and neither 
     clock.now += 1000;
   }
   expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
-  // What was packed before had nothing to add, so there is one row still.
+  // The later packers had nothing to add, so there is still one row.
   expect(await packed.store().packed.readHour(packed.keyOf('killed', 'a'), hour)).toHaveLength(1);
 });
 
-test('a row that this process cannot read stops no group, and stays in sight of those who can read it', async () => {
+test('Packing: a row is unreadable for this process: its group continues, and a newer version packs the row later', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('broken', samples);
@@ -104,11 +104,11 @@ test('a row that this process cannot read stops no group, and stays in sight of 
   await packer.packDue();
   expect(packer.counts).toMatchObject({ hours: 0, unreadable: 1 });
   expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
-  // What could be read is safe when the batches expire.
+  // The readable samples are in history, so they stay when the batches expire.
   expect(await historyOf('broken', hour)).toEqual(samples);
   expect(await statisticsOf('broken', hour)).toMatchObject({ statistics: null, lateAt: clock.now });
 
-  // As a process of a newer version sees it.
+  // A process of a newer version can read the row.
   const other = { ts: hour + 500, value: 7 };
   const all = [...samples, other].sort((a, b) => a.ts - b.ts);
   await writeRow(packBlock(hour, [{ sensor, times: [other.ts], values: [other.value], from: 0, to: 1 }]));
@@ -123,7 +123,7 @@ test('a row that this process cannot read stops no group, and stays in sight of 
   expect(await read('broken', hour)).toEqual(all);
 });
 
-test('Packing: an hour cannot be packed: it is logged, and holds up its group until it can', async () => {
+test('Packing: an hour cannot be packed: it is logged, and its group waits until it can be packed', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('refused', samples);
@@ -132,7 +132,7 @@ test('Packing: an hour cannot be packed: it is logged, and holds up its group un
   const store = packed.store();
   const refusing = {
     ...store.packing,
-    writeStatistics: () => Promise.reject(new MillraceError('rejected', 'as a test has it')),
+    writeStatistics: () => Promise.reject(new MillraceError('rejected', 'a failure of the test')),
   };
   const packer = packed.packer({ store: { ...store, packing: refusing } });
   await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });
@@ -145,12 +145,12 @@ test('Packing: an hour cannot be packed: it is logged, and holds up its group un
 });
 
 /**
- * A store whose user dies right after the first write of a kind: it neither hears of it nor does anything after it.
+ * Wraps a store so that all requests fail from a certain write on. That write is stored, but its answer is an error.
  *
  * @param {Store} store
  * @param {string} write
  */
-function mortal(store, write) {
+function failAfter(store, write) {
   let isDead = false;
   /** @template {object} T @param {T} part @returns {T} */
   const wrap = (part) =>

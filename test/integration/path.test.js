@@ -11,7 +11,7 @@ const afterwards = useCleanUps();
 /** Messages before the measurement: the first ones register the device, and write its last-seen time. */
 const WARM_UP = 5;
 
-/** @param {string} url of a broker @returns {Promise<() => Promise<unknown>>} sends the next sample of one sensor, and settles at the PUBACK */
+/** @param {string} url of a broker @returns {Promise<() => Promise<unknown>>} a function that sends the next sample of one sensor, and settles at the PUBACK */
 async function connectSensor(url) {
   const client = await mqtt.connectAsync(url);
   afterwards(() => client.endAsync(true));

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const MINUTE_MS = 60_000;
 
-/** The test's own clock: nothing waits for a minute to pass. */
+/** The tests move this clock, so that no test waits for a minute. */
 let now = Date.now();
 /** @type {TestSystem} */
 let system;
@@ -45,7 +45,7 @@ const read = (device) => system.get(`/devices/${device}`);
 const permutations = (list) =>
   list.length < 2
     ? [list]
-    : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]));
+    : list.flatMap((item, index) => permutations(list.toSpliced(index, 1)).map((rest) => [item, ...rest]));
 
 describe('Presence: messages in any order: the newest session decides', () => {
   const old = now - 10_000;
@@ -63,8 +63,8 @@ describe('Presence: messages in any order: the newest session decides', () => {
       left ? /** @type {const} */ (['offline', young]) : birth,
     ];
     await Promise.all(
-      permutations(messages).map(async (order, at) => {
-        const device = `${last}-${at}`;
+      permutations(messages).map(async (order, index) => {
+        const device = `${last}-${index}`;
         for (const [kind, session] of order) {
           if (kind !== 'birth') await status(device, kind, session);
           else await client.publishAsync(`iot/v1/${device}/birth`, JSON.stringify({ session }), { qos: 1 });
@@ -75,13 +75,13 @@ describe('Presence: messages in any order: the newest session decides', () => {
   });
 });
 
-test('bare words do as well', async () => {
+test('Presence: status is a bare word: it counts as well', async () => {
   for (const state of ['online', 'offline', 'online']) {
     now += 1;
     await client.publishAsync('iot/v1/bare/status', state, { qos: 1, retain: true });
     expect((await read('bare')).online).toBe(state === 'online');
   }
-  // That is how a retained message is taken away; of the device it says nothing.
+  // An empty payload deletes the retained message. It is no status of the device.
   await client.publishAsync('iot/v1/bare/status', '', { qos: 1, retain: true });
   expect((await read('bare')).online).toBe(true);
 });
@@ -91,18 +91,18 @@ test('Presence: the connection breaks: the last will sets it offline', async () 
   const payload = Buffer.from(JSON.stringify({ state: 'offline', session }));
   const device = await mqtt.connectAsync(system.mqttUrl, {
     reconnectPeriod: 0,
-    will: { topic: 'iot/v1/mortal/status', payload, qos: 1, retain: true },
+    will: { topic: 'iot/v1/breaking/status', payload, qos: 1, retain: true },
   });
   const online = JSON.stringify({ state: 'online', session });
-  await device.publishAsync('iot/v1/mortal/status', online, { qos: 1, retain: true });
-  expect((await read('mortal')).online).toBe(true);
+  await device.publishAsync('iot/v1/breaking/status', online, { qos: 1, retain: true });
+  expect((await read('breaking')).online).toBe(true);
   device.stream.destroy();
-  await until(async () => !(await read('mortal')).online);
+  await until(async () => !(await read('breaking')).online);
 
-  // It comes back: a session that began later.
+  // The device reconnects, with a session that began later.
   now += 1000;
-  await status('mortal', 'online', now);
-  expect((await read('mortal')).online).toBe(true);
+  await status('breaking', 'online', now);
+  expect((await read('breaking')).online).toBe(true);
 });
 
 test('Presence: no status ever: online for five minutes after its last message', async () => {
@@ -114,7 +114,7 @@ test('Presence: no status ever: online for five minutes after its last message',
   expect((await read('silent')).online).toBe(false);
 });
 
-test('last_seen is written once a minute at most', async () => {
+test('last_seen: several messages in a minute: written once', async () => {
   const first = now;
   const lastSeen = async () => Date.parse((await read('seen')).last_seen ?? '');
   await measure('seen');
@@ -126,25 +126,25 @@ test('last_seen is written once a minute at most', async () => {
   expect(await lastSeen()).toBe(now);
 });
 
-test('a retained status, replayed to a process that starts, is no sign of life', async () => {
+test('last_seen: a process starts and receives a retained status: unchanged', async () => {
   const broker = await startMosquitto();
   try {
     const device = await mqtt.connectAsync(broker.url);
     const online = JSON.stringify({ state: 'online', session: Date.now() });
     await device.publishAsync('iot/v1/replayed/status', online, { qos: 1, retain: true });
     const settings = { MQTT_URL: broker.url, CQL_KEYSPACE: system.config.cql.keyspace };
-    const behind = await startTestSystem({ settings });
+    const other = await startTestSystem({ settings });
     try {
       const found = await until(async () => {
-        const response = await behind.fetch('/devices/replayed');
+        const response = await other.fetch('/devices/replayed');
         const body = response.status === 200 ? await response.json() : null;
         return body?.online && body;
       });
       expect(found.last_seen).toBeNull();
       await device.publishAsync('iot/v1/replayed/status', online, { qos: 1, retain: true });
-      await until(async () => (await behind.get('/devices/replayed')).last_seen !== null);
+      await until(async () => (await other.get('/devices/replayed')).last_seen !== null);
     } finally {
-      await behind.halt();
+      await other.halt();
       await device.endAsync(true);
     }
   } finally {

@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 
 const HOUR = 3_600_000;
 
-/** Within one hour, and in time for it: what is late goes into history besides, in a row that the server refuses as well. */
+/** The start of the current hour. Late samples would also go into history, in a row that the server refuses as well. */
 const BASE = Math.floor(Date.now() / HOUR) * HOUR;
 
 /** @type {Array<() => Promise<unknown>>} */
@@ -29,7 +29,7 @@ let client;
 let published = 0;
 
 beforeAll(async () => {
-  // What is larger in one partition of one request is refused as invalid; by default it is 16 MiB.
+  // The server refuses larger mutations of one partition as invalid. Its default limit is 16 MiB.
   const engine = await startTestEngine({ settings: { max_mutation_size: '40KiB' } });
   cleanUps.push(() => engine.dispose());
   const broker = await startMosquitto();
@@ -49,7 +49,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} kind @param {unknown} content @returns {Promise<void>} when we have acknowledged it */
+/** @param {string} kind @param {unknown} content @returns {Promise<void>} settles when ingest has acknowledged it */
 async function publish(kind, content) {
   await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
   published++;
@@ -68,7 +68,7 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
 });
 
 test('Size: the server refuses a birth: a dead letter', async () => {
-  // The site stands in the row of each sensor.
+  // The row of each sensor has the site.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
   expect((await readDeadLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
@@ -82,7 +82,7 @@ test('Size: the server refuses a dead letter: its counts are kept', async () => 
   expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 
-test('after all of this the next message is stored, over the same connection', async () => {
+test('Size: after these refusals: the next message is stored, over the same connection', async () => {
   await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
   expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
   expect(wire.connections).toHaveLength(1);

@@ -13,10 +13,10 @@ import { startTestSystem } from '../support/system.js';
 const DAY = 86_400_000;
 const NOW = Date.now();
 
-/** A whole hour of the past: what lies in it takes a row for each sensor and message. */
+/** The previous hour. Its samples take a row for each sensor and message. */
 const LAST_HOUR = (Math.floor(NOW / 3_600_000) - 1) * 3_600_000;
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 
 /** @type {TestSystem} */
@@ -46,11 +46,11 @@ afterAll(async () => {
 /** @param {string} id */
 const replay = (id) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
 
-/** @param {string} name of a device @returns {Promise<string[]>} the ids of its deadLetters, newest first */
+/** @param {string} name of a device @returns {Promise<string[]>} the ids of its dead letters, newest first */
 const deadLetterIds = async (name) =>
   (await system.all('/dead-letters')).filter((deadLetter) => deadLetter.device === name).map(({ id }) => id);
 
-/** @param {string} name @returns {Promise<string>} the id of its only deadLetter */
+/** @param {string} name @returns {Promise<string>} the id of its only dead letter */
 async function onlyDeadLetter(name) {
   const ids = await deadLetterIds(name);
   expect(ids).toHaveLength(1);
@@ -74,7 +74,7 @@ async function countRows() {
 const answered = ({ status, text }) => ({ status, ...JSON.parse(text) });
 
 /**
- * A dead letter as ingest would have written it.
+ * Writes a dead letter in the form that ingest writes.
  *
  * @param {object} deadLetter
  * @param {string} deadLetter.device
@@ -92,9 +92,9 @@ async function writeDeadLetter({ device: name, payload, refused, receivedAt = Da
   });
 }
 
-test('an unknown device, its birth, a replay: all of it is stored, and a second replay changes nothing', async () => {
+test('Replay: an unknown device after its birth: all is stored, and a second replay changes nothing', async () => {
   const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
-  // Too large to be remembered until the birth: what a replay stores nobody else has.
+  // The message is too large to wait in memory for the birth, so only the replay can store it.
   const filler = { sensor_id: 's', ts: NOW, value: 0, note: 'x'.repeat(20_000) };
   await device.measure('late', [...samples, filler]);
   const id = await onlyDeadLetter('late');
@@ -113,11 +113,11 @@ test('an unknown device, its birth, a replay: all of it is stored, and a second 
   expect(answered(await replay(id))).toEqual({ status: 200, accepted: 11 });
   expect(await stored('late')).toEqual(values);
   expect(await countRows()).toBe(rows);
-  // The answer has it, and there is no second dead letter.
+  // The replay creates no second dead letter.
   expect(await deadLetterIds('late')).toEqual([id]);
 });
 
-test('of a message that was good in part the refused measurements alone are stored', async () => {
+test('Replay: the message was valid in part: only its refused measurements are stored', async () => {
   await device.birth('partly', { sensors: [{ sensor_id: 's' }] });
   const samples = Array.from({ length: 400 }, (_, i) => ({
     sensor_id: i % 2 ? 's' : 'new',
@@ -126,8 +126,8 @@ test('of a message that was good in part the refused measurements alone are stor
   }));
   const rows = await countRows();
   await device.measure('partly', samples);
-  const ofMessage = (await countRows()) - rows;
-  // Twice as many as a letter lists.
+  const rowsOfMessage = (await countRows()) - rows;
+  // That is twice as many as a dead letter lists.
   expect((await readDeadLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
 
   await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
@@ -135,30 +135,30 @@ test('of a message that was good in part the refused measurements alone are stor
   expect((await stored('partly', 'new')).map(([, value]) => value)).toEqual(
     Array.from({ length: 200 }, (_, i) => 2 * i),
   );
-  // As many rows as the other half made: nothing of that was written again.
-  expect(await countRows()).toBe(rows + 2 * ofMessage);
+  // The replay wrote as many rows as the other half of the message, and none of those again.
+  expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
 });
 
 test('Replay: refused again: the answer has its index in the message', async () => {
-  await device.birth('stubborn', { sensors: [{ sensor_id: 's' }] });
-  await device.measure('stubborn', [
+  await device.birth('partial', { sensors: [{ sensor_id: 's' }] });
+  await device.measure('partial', [
     { sensor_id: 's', ts: NOW, value: 1 },
     { sensor_id: 'new', ts: NOW, value: 2 },
     // @ts-expect-error no number
     { sensor_id: 'new', ts: NOW, value: 'three' },
     { sensor_id: 'other', ts: NOW, value: 4 },
   ]);
-  await device.birth('stubborn', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
-  const { accepted, refused } = expectProblem(await replay(await onlyDeadLetter('stubborn')), 422, 'refused');
+  await device.birth('partial', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
+  const { accepted, refused } = expectProblem(await replay(await onlyDeadLetter('partial')), 422, 'refused');
   expect(accepted).toBe(1);
   expect(refused).toMatchObject([
     { index: 2, code: 'not_numeric' },
     { index: 3, code: 'unknown_sensor' },
   ]);
-  expect(await stored('stubborn', 'new')).toEqual([[NOW, 2]]);
+  expect(await stored('partial', 'new')).toEqual([[NOW, 2]]);
 });
 
-test('times relative to now count from the receipt of then', async () => {
+test('Replay: relative times: they count from the original receipt', async () => {
   await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
   const receivedAt = NOW - 3_600_000;
   const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
@@ -179,8 +179,8 @@ test('times relative to now count from the receipt of then', async () => {
   }
 });
 
-describe('age counts from now', () => {
-  test('what was ahead of its time is not for ever', async () => {
+describe('Replay: the age counts from the replay', () => {
+  test('sample was in the future: stored once its time has come', async () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
     await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
     const id = await onlyDeadLetter('early');
@@ -192,7 +192,7 @@ describe('age counts from now', () => {
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
 
-  test('what has grown too old since is refused', async () => {
+  test('sample has become too old: refused', async () => {
     await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
     const ts = NOW - 365 * DAY + 3_600_000;
     const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
@@ -207,7 +207,7 @@ describe('age counts from now', () => {
   });
 });
 
-test('too_old is stored once HISTORY_DAYS is longer', async () => {
+test('Replay: too_old, and HISTORY_DAYS is longer now: stored', async () => {
   await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
   const ts = NOW - 380 * DAY;
   await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
@@ -226,7 +226,7 @@ test('too_old is stored once HISTORY_DAYS is longer', async () => {
   }
 });
 
-test('births and statuses are replayed as well', async () => {
+test('Replay: a birth and a status: both are stored', async () => {
   await device.publish('iot/v1/asleep/status', JSON.stringify({ state: 'online', session: NOW }));
   const id = await onlyDeadLetter('asleep');
   expectProblem(await replay(id), 422, 'unknown_device');
@@ -269,14 +269,14 @@ test('Replay: a dead letter without the whole message: an error, and nothing is 
 });
 
 test.each([
-  ['none of this id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
-  ['no id of a letter', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
-  ['no id', 'abc'],
-])('%s: not found', async (_, id) => {
+  ['unknown id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
+  ['id of another kind', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
+  ['not an id', 'abc'],
+])('Replay: %s: not found', async (_, id) => {
   expectProblem(await replay(id), 404, 'not_found');
 });
 
-test('replay is a POST without parameters', async () => {
+test('Replay: another method, or a parameter: refused', async () => {
   const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
   expectProblem(answer, 405, 'method_not_allowed');
   expect(answer.headers['allow']).toBe('POST');

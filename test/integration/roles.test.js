@@ -22,7 +22,7 @@ async function readiness({ httpUrl }) {
   return { status, checks: Object.keys(JSON.parse(text).checks).sort() };
 }
 
-test('one that serves and two that take messages share the load; no row is lost or doubled', async () => {
+test('Roles: one HTTP process and two ingest processes: they share the load, and no sample is lost or doubled', async () => {
   const [http, ...ingest] = await Promise.all([
     start({ ROLE: 'http' }),
     startIngest('ingest-1'),
@@ -61,7 +61,7 @@ test('one that serves and two that take messages share the load; no row is lost 
 
   const database = await connect(cql(), { keyspace: cql().keyspace, applicationName: 'test' });
   afterwards(() => database.shutdown());
-  // Messages that waited together are one row.
+  // Messages that waited together became one row.
   const { rows } = await database.execute('SELECT bucket, samples FROM message', [], { fetchSize: 5000 });
   let samples = 0;
   for (const row of rows) {
@@ -72,7 +72,7 @@ test('one that serves and two that take messages share the load; no row is lost 
   expect(samples).toBe(DEVICES * MESSAGES);
 });
 
-test('one that takes messages tells how it is, and serves nothing else', async () => {
+test('Role ingest: HTTP requests: only health and metrics are served', async () => {
   const api = await startIngest('ingest-1');
   expect(await readiness(api)).toEqual({
     status: 200,
@@ -85,14 +85,14 @@ test('one that takes messages tells how it is, and serves nothing else', async (
   }
 });
 
-test('one that serves is ready without a broker, and takes what is posted', async () => {
-  const nobody = `mqtt://127.0.0.1:${await freePort()}`;
-  const api = await start({ ROLE: 'http', MQTT_URL: nobody });
+test('Role http: no broker: ready, and it stores posted samples', async () => {
+  const closedPort = `mqtt://127.0.0.1:${await freePort()}`;
+  const api = await start({ ROLE: 'http', MQTT_URL: closedPort });
   expect(await readiness(api)).toEqual({ status: 200, checks: ['clock', 'database', 'live'] });
   expect((await send(api.httpUrl, '/')).status).toBe(200);
   expect((await send(api.httpUrl, '/api/v1/latest')).status).toBe(200);
 
-  // What is posted it stores itself.
+  // The HTTP process stores posted samples itself.
   const body = JSON.stringify({ sensor_id: 's', ts: Date.now(), value: 42 });
   const posted = await send(api.httpUrl, '/api/v1/measurements?device=posted', { method: 'POST', body });
   expect(posted).toMatchObject({ status: 200, text: '{"accepted":1}' });

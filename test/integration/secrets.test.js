@@ -70,14 +70,14 @@ const lines = () =>
 const get = (/** @type {string} */ path, headers = {}) =>
   send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
 
-test('a request has one name: in its header, in its problem, and in the line of the log about it', async () => {
-  const given = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
-  expect(given.headers['x-request-id']).toBe('proxy:42/a');
-  expect(expectProblem(given, 404, 'not_found').request_id).toBe('proxy:42/a');
+test('Request id: given or generated: the header, the problem and the log line have the same one', async () => {
+  const withId = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
+  expect(withId.headers['x-request-id']).toBe('proxy:42/a');
+  expect(expectProblem(withId, 404, 'not_found').request_id).toBe('proxy:42/a');
 
-  const made = await get('/api/v1/latest');
-  expect(made.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
-  expect((await get('/api/v1/latest')).headers['x-request-id']).not.toBe(made.headers['x-request-id']);
+  const withoutId = await get('/api/v1/latest');
+  expect(withoutId.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  expect((await get('/api/v1/latest')).headers['x-request-id']).not.toBe(withoutId.headers['x-request-id']);
 
   for (const bad of ['two words', 'x'.repeat(129), 'a"b', '{"level":60}']) {
     expect((await get('/healthz', { 'x-request-id': bad })).headers['x-request-id']).toMatch(
@@ -89,10 +89,10 @@ test('a request has one name: in its header, in its problem, and in the line of 
   expect(expectProblem(unauthorized, 401, 'unauthorized').request_id).toBe('stranger');
 
   gate.cut('reset');
-  const failed = await get('/api/v1/devices/nobody', { 'x-request-id': 'unlucky' });
-  expect(expectProblem(failed, 503, 'unavailable').request_id).toBe('unlucky');
-  await until(() => lines().some(({ requestId }) => requestId === 'unlucky'));
-  expect(lines().find(({ requestId }) => requestId === 'unlucky')).toMatchObject({
+  const failed = await get('/api/v1/devices/nobody', { 'x-request-id': 'failed' });
+  expect(expectProblem(failed, 503, 'unavailable').request_id).toBe('failed');
+  await until(() => lines().some(({ requestId }) => requestId === 'failed'));
+  expect(lines().find(({ requestId }) => requestId === 'failed')).toMatchObject({
     level: 40,
     method: 'GET',
     path: '/api/v1/devices/nobody',
@@ -101,7 +101,7 @@ test('a request has one name: in its header, in its problem, and in the line of 
   await gate.open();
 });
 
-test('a database that asks nobody for a password is told of; roles cannot be made in it, and the reason is said', async () => {
+test('Database without authentication: start and npm run roles: a warning, and an error with the reason', async () => {
   expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
     {
       level: 40,
@@ -125,14 +125,14 @@ test('a database that asks nobody for a password is told of; roles cannot be mad
   expect(output).not.toContain('superuser there?');
 });
 
-test('no secret is in the log, in metrics or in the list of processes, whatever goes wrong', async () => {
+test('Secrets: requests, broker and database fail: none in the log, in metrics or in the list of processes', async () => {
   const basic = Buffer.from(`me:${SECRETS.API_TOKEN}`).toString('base64');
   await send(api.httpUrl, '/api/v1/latest', { headers: { authorization: `Basic ${basic}` } });
   await get(`/api/v1/latest?cursor=${encodeURIComponent(SECRETS.CURSOR_SECRET)}`);
   await get(`/${SECRETS.API_TOKEN}`);
   await send(api.httpUrl, '/api/v1/measurements', { method: 'POST', headers: HEADERS, body: '{' });
 
-  // The broker, back again, does not know the password any more.
+  // The test stops the broker and cuts the database.
   await mosquitto.stop();
   await until(() => lines().some(({ msg }) => msg === 'broker'));
   gate.cut('reset');
@@ -142,12 +142,12 @@ test('no secret is in the log, in metrics or in the list of processes, whatever 
   const metrics = (await get('/metrics')).text;
   await gate.open();
 
-  // Somebody put it where it does not belong; that line was written, and does not show it.
+  // A request had the token in its path. The log has a line for it, without the token.
   await until(() => lines().some(({ path }) => path === '/api/v1/devices/[secret]'));
-  const own = readFileSync(`/proc/${api.pid}/cmdline`, 'utf8');
+  const commandLine = readFileSync(`/proc/${api.pid}/cmdline`, 'utf8');
   for (const secret of [...Object.values(SECRETS), 'hush', basic]) {
     expect(api.output()).not.toContain(secret);
     expect(metrics).not.toContain(secret);
-    expect(own).not.toContain(secret);
+    expect(commandLine).not.toContain(secret);
   }
 });

@@ -42,7 +42,7 @@ const simulate = (...flags) =>
     ...['--interval', '50ms', '--batch', '200ms', '--duration', '1s', ...flags],
   ]).ended;
 
-test('each simulated device signs in with its own account, out of a file that nobody else may read', async () => {
+test('Simulator: credentials file: each device signs in with its own account; only the owner may read the file', async () => {
   const issued = await credentials('issue', ...FLEET, '--file', file);
   expect(issued.code).toBe(0);
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
@@ -52,10 +52,10 @@ test('each simulated device signs in with its own account, out of a file that no
 
   const { code, summary } = await simulate('--devices', '3');
   expect({ code, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
-  // A device speaks for itself alone: with one account for all of them, none but that would be known.
+  // An account may publish for its own device only. One account for all devices would register only one device.
   for (const device of FLEET) expect((await system.fetch(`/devices/${device}`)).status).toBe(200);
 
-  // What is made anew stands behind what it replaces.
+  // A rotated credential is appended after the one that it replaces.
   expect((await credentials('rotate', 'calf-0002')).code).toBe(0);
   const refused = await simulate('--devices', '3');
   expect(refused.code).toBe(72);
@@ -66,7 +66,7 @@ test('each simulated device signs in with its own account, out of a file that no
   expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
 });
 
-test('a device without an account is named before anything is sent', async () => {
+test('Simulator: a device has no account: an error names it before anything is sent', async () => {
   const { code, output } = await simulate('--devices', '4');
   expect(code).toBe(2);
   expect(output).toContain('no account calf-0004');

@@ -11,7 +11,7 @@ jest.setTimeout(120_000);
 const DEVICES = 40;
 const GATEWAYS = ['--devices', `${DEVICES}`, '--connections', '3', '--interval', '50ms', '--batch', '200ms'];
 
-const here = useSimulations();
+const context = useSimulations();
 /** @type {string} */
 let directory;
 
@@ -24,51 +24,51 @@ afterAll(async () => {
 
 /** @param {string[]} flags */
 function simulate(...flags) {
-  return here.start(['--broker', here.broker.url, '--seed', '7', ...flags]);
+  return context.start(['--broker', context.broker.url, '--seed', '7', ...flags]);
 }
 
-/** What a device published, kind by kind, in order. @param {string} device */
+/** The kinds of the messages of a device, in order. @param {string} device */
 const kindsOf = (device) =>
-  here.collector.messages
+  context.collector.messages
     .filter(({ topic }) => topic.split('/')[2] === device)
     .map(({ topic }) => topic.split('/')[3]);
 
 const names = Array.from({ length: DEVICES }, (_, i) => `collar-${String(i + 1).padStart(4, '0')}`);
 
-test('devices that share connections are announced before they speak, and said offline at the end', async () => {
+test('Simulator: devices share connections: each publishes birth and online first, and offline at the end', async () => {
   const { code, output, summary } = await simulate(...GATEWAYS, '--duration', '2s').ended;
   expect(code).toBe(0);
   expect(output).toContain('through 3 connections');
   expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
-  await here.collector.until(() => here.collector.of('status').length === 2 * DEVICES);
+  await context.collector.until(() => context.collector.of('status').length === 2 * DEVICES);
   for (const device of names) {
     const kinds = kindsOf(device);
     expect(kinds.slice(0, 2)).toEqual(['birth', 'status']);
     expect(kinds.at(-1)).toBe('status');
     expect(kinds.slice(2, -1).every((kind) => kind === 'measurements')).toBe(true);
-    const session = here.collector.of('birth', device)[0]?.payload.session;
-    expect(here.collector.of('status', device).map(({ payload }) => payload)).toEqual([
+    const session = context.collector.of('birth', device)[0]?.payload.session;
+    expect(context.collector.of('status', device).map(({ payload }) => payload)).toEqual([
       { state: 'online', session },
       { state: 'offline', session },
     ]);
   }
 });
 
-test('a gateway that is connected again goes on with the same sessions, and no sample is lost', async () => {
+test('Simulator: a gateway reconnects: its devices keep their sessions, and no sample is lost', async () => {
   const simulator = simulate(...GATEWAYS);
-  await here.collector.until(() => here.collector.of('birth').length === DEVICES);
-  await here.broker.stop();
-  await here.broker.start();
-  const before = here.collector.of('measurements').length;
-  await here.collector.until(() => here.collector.of('measurements').length >= before + 2 * DEVICES);
+  await context.collector.until(() => context.collector.of('birth').length === DEVICES);
+  await context.broker.stop();
+  await context.broker.start();
+  const before = context.collector.of('measurements').length;
+  await context.collector.until(() => context.collector.of('measurements').length >= before + 2 * DEVICES);
   simulator.child.kill('SIGTERM');
   const { summary } = await simulator.ended;
   expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
-  // What was not acknowledged before the break may have been sent twice.
-  const sessions = new Map(here.collector.of('birth').map(({ topic, payload }) => [topic, payload.session]));
+  // Unacknowledged messages may have been sent twice.
+  const births = context.collector.of('birth');
+  const sessions = new Map(births.map(({ topic, payload }) => [topic, payload.session]));
   expect(sessions.size).toBe(DEVICES);
-  for (const { topic, payload } of here.collector.of('birth'))
-    expect(payload.session).toBe(sessions.get(topic));
+  for (const { topic, payload } of births) expect(payload.session).toBe(sessions.get(topic));
 });
 
 test('Simulator: a fixed rate: every device is registered before the first message, and there is a report', async () => {
@@ -91,8 +91,8 @@ test('Simulator: a fixed rate: every device is registered before the first messa
   expect(output).toMatch(
     /messages acknowledged: p50 .* p99.9 .* mean .* ms, each from when it was to be sent/,
   );
-  const first = here.collector.messages.findIndex(({ topic }) => topic.endsWith('/measurements'));
-  const births = here.collector.messages.slice(0, first).filter(({ topic }) => topic.endsWith('/birth'));
+  const first = context.collector.messages.findIndex(({ topic }) => topic.endsWith('/measurements'));
+  const births = context.collector.messages.slice(0, first).filter(({ topic }) => topic.endsWith('/birth'));
   expect(births).toHaveLength(20);
 
   const {
@@ -108,15 +108,15 @@ test('Simulator: a fixed rate: every device is registered before the first messa
   expect(latency.count).toBe(made.messages);
   expect(latency.p50).toBeLessThanOrEqual(latency.p999);
   expect(latency.p999).toBeLessThanOrEqual(latency.max * 1.001);
-  expect(periods.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.messages, 0)).toBe(
+  expect(periods.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.messages, 0)).toBe(
     made.messages,
   );
-  // Two samples a sensor in each message, at instants of their own.
-  const { payload } = /** @type {any} */ (here.collector.of('measurements', 'collar-0001')[0]);
-  expect(payload.filter((/** @type {any} */ one) => one.v !== undefined).length % 2).toBe(0);
+  // Each message has two samples of each sensor, with separate timestamps.
+  const { payload } = /** @type {any} */ (context.collector.of('measurements', 'collar-0001')[0]);
+  expect(payload.filter((/** @type {any} */ record) => record.v !== undefined).length % 2).toBe(0);
 });
 
-test('a broker that stalls does not slow a fixed rate down: memory is bounded, what is dropped is counted', async () => {
+test('Simulator: fixed rate, broker stalls: the rate stays, memory is bounded, and dropped samples are counted', async () => {
   const ledger = join(directory, 'stalled.ledger');
   const flags = ['--rate', '2000', '--interval', '1s', '--batch', '1s', '--buffer', '5', '--duration', '4s'];
   const simulator = simulate(
@@ -136,24 +136,24 @@ test('a broker that stalls does not slow a fixed rate down: memory is bounded, w
     return entries;
   };
   await until(async () => ((await count().catch(() => null))?.acknowledged ?? 0) > 100);
-  here.broker.pause();
+  context.broker.pause();
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
   const { made = 0, acknowledged = 0, dropped = 0, left = 0 } = summary ?? {};
   expect(made).toBe(acknowledged + dropped + left);
   expect(dropped).toBeGreaterThan(0);
-  // A window of 1,024 unacknowledged messages, and five batches for each of the two devices.
+  // The rest is a window of 1,024 unacknowledged messages, and five batches for each of the two devices.
   expect(left).toBe(1024 + 10);
   expect(await count()).toEqual({ sent: acknowledged + 1024, acknowledged });
 });
 
-test('a fixed rate that nobody takes is an error, not a success', async () => {
-  await here.broker.stop();
+test('Simulator: fixed rate, no broker: the exit code reports an error', async () => {
+  await context.broker.stop();
   const simulator = simulate('--devices', '2', '--rate', '10', '--duration', '1s');
   await until(() => simulator.output().includes('No connection'));
   simulator.child.kill('SIGTERM');
   const { code, summary } = await simulator.ended;
-  await here.broker.start();
+  await context.broker.start();
   expect(summary).toMatchObject({ made: 0 });
   expect(code).toBe(72);
 });

@@ -11,15 +11,15 @@ jest.setTimeout(60_000);
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));
 
-const here = useSimulations();
+const context = useSimulations();
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param {string[]} flags */
 function replay(flags) {
-  return here.start(['--broker', here.broker.url, ...flags]);
+  return context.start(['--broker', context.broker.url, ...flags]);
 }
 
-/** The file, read without our code: its format is that plain. */
+/** Reads the CSV file without the code of the simulator. Its format is plain enough. */
 function readWeather() {
   const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
   const names = header.split(',').slice(1);
@@ -35,7 +35,7 @@ function readWeather() {
 /** @param {{ name: string, ts: number, value: number }} sample */
 const line = ({ name, ts, value }) => `${name} ${ts} ${value}`;
 
-test('delivers every cell of the file, exactly and once, between birth and offline', async () => {
+test('Replay of a file: hourly weather: every cell is delivered once, between birth and offline', async () => {
   const { code, output, summary } = await replay([
     '--replay',
     WEATHER,
@@ -45,23 +45,23 @@ test('delivers every cell of the file, exactly and once, between birth and offli
     'seattle',
   ]).ended;
   expect(code).toBe(0);
-  await here.collector.until(() => here.collector.of('status').length === 2);
+  await context.collector.until(() => context.collector.of('status').length === 2);
 
   const rows = readWeather();
   const last = Math.max(...rows.map(({ ts }) => ts));
-  // The program says where the last row landed.
+  // The output has the time of the last row.
   const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
   const timeline = createTimeline({ last, now, speed: 60 });
   const expected = rows.flatMap(({ ts, cells }) =>
     cells.map(({ name = '', value }) => line({ name, ts: timeline(ts), value })),
   );
-  const found = here.collector
+  const found = context.collector
     .of('measurements', 'seattle')
     .flatMap(({ payload }) => resolveSenml(payload).map(line));
   expect(found.sort()).toEqual(expected.sort());
   expect(summary).toEqual({ made: 26_277, acknowledged: 26_277, dropped: 0, left: 0 });
 
-  const [birth, online] = here.collector.messages;
+  const [birth, online] = context.collector.messages;
   expect(birth?.payload).toEqual({
     session: expect.any(Number),
     name: 'seattle',
@@ -73,13 +73,13 @@ test('delivers every cell of the file, exactly and once, between birth and offli
     })),
   });
   expect(online?.payload).toEqual({ state: 'online', session: birth?.payload.session });
-  expect(here.collector.messages.at(-1)?.payload).toEqual({
+  expect(context.collector.messages.at(-1)?.payload).toEqual({
     state: 'offline',
     session: birth?.payload.session,
   });
 });
 
-test('names that SenML forbids go out as plain JSON; what is no number is told', async () => {
+test('Replay of a file: names that SenML forbids: sent as plain JSON; cells without a number are reported', async () => {
   const path = join(directory, 'rooms.csv');
   writeFileSync(
     path,
@@ -87,9 +87,9 @@ test('names that SenML forbids go out as plain JSON; what is no number is told',
   );
   const { code, output } = await replay(['--replay', path]).ended;
   expect(code).toBe(0);
-  await here.collector.until(() => here.collector.of('status').length === 2);
+  await context.collector.until(() => context.collector.of('status').length === 2);
   const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
-  expect(here.collector.of('measurements', 'rooms').map(({ payload }) => payload)).toEqual([
+  expect(context.collector.of('measurements', 'rooms').map(({ payload }) => payload)).toEqual([
     [{ sensor_id: 'room 1', ts: now - 20_000, value: 20.5 }],
   ]);
   expect(output).toContain('left out: note');
@@ -97,33 +97,33 @@ test('names that SenML forbids go out as plain JSON; what is no number is told',
   expect(output).toContain('1 cells skipped that are no number');
 });
 
-test('goes on where it was when the broker comes back', async () => {
+test('Replay of a file: the broker restarts: every cell is delivered', async () => {
   const path = join(directory, 'long.csv');
   const start = Date.UTC(2026, 0, 1);
   const rows = Array.from({ length: 200_000 }, (_, i) => `${new Date(start + i * 1000).toISOString()},${i}`);
   writeFileSync(path, `time,count\n${rows.join('\n')}\n`);
   const simulator = replay(['--replay', path, '--rows', '20']);
-  await here.collector.until(() => here.collector.of('measurements').length >= 200);
-  await here.broker.stop();
-  await here.broker.start();
+  await context.collector.until(() => context.collector.of('measurements').length >= 200);
+  await context.broker.stop();
+  await context.broker.start();
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
   expect(summary).toEqual({ made: 200_000, acknowledged: 200_000, dropped: 0, left: 0 });
   const values = () =>
     new Set(
-      here.collector
+      context.collector
         .of('measurements')
         .flatMap(({ payload }) => resolveSenml(payload).map(({ value }) => value)),
     );
-  await here.collector.until(
+  await context.collector.until(
     () =>
-      here.collector.of('status').at(-1)?.payload.state === 'offline' &&
-      here.collector.of('birth').length === 2,
+      context.collector.of('status').at(-1)?.payload.state === 'offline' &&
+      context.collector.of('birth').length === 2,
   );
   expect(values().size).toBe(200_000);
 });
 
-test('a file without times is a clear error', async () => {
+test('Replay of a file: no time column: a clear error', async () => {
   const path = join(directory, 'no-times.csv');
   writeFileSync(path, 'a,b\n1,2\n');
   const { code, output } = await replay(['--replay', path]).ended;

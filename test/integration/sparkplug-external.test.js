@@ -41,7 +41,7 @@ async function temperatures({ httpUrl }, { device }) {
 const untilStored = (api, node, values) =>
   until(async () => (await temperatures(api, node)).length === values.length, { what: 'the data' });
 
-test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered at the broker', async () => {
+test('Sparkplug: two processes, QoS 0: the host alone stores the data, and requests a rebirth after a gap', async () => {
   const [host, other] = await Promise.all([
     start({ MQTT_CLIENT_ID: 'host' }),
     start({ MQTT_CLIENT_ID: 'other', SPARKPLUG: 'false' }),
@@ -49,7 +49,7 @@ test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered 
   const node = await connectNode('edge-1');
   await node.publish('NBIRTH', vector('nbirth'), 0);
   await node.publish('DBIRTH', vector('dbirth'), 0);
-  for (const at of [0, 1, 2]) await node.publish('DDATA', vector('ddata', at), 0);
+  for (const index of [0, 1, 2]) await node.publish('DDATA', vector('ddata', index), 0);
   await untilStored(host, node, [20.5, 22, 23, 24]);
   expect(node.commands).toEqual([]);
   await node.publish('DDATA', vector('ddata', 7), 0);
@@ -59,13 +59,13 @@ test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered 
   expect(await temperatures(host, node)).toEqual([20.5, 22, 23, 24, 29]);
 
   const settled = 'iot_ingest_messages_total{result="settled"}';
-  // What is stored can be read a moment before its message is settled.
+  // A stored value can be read shortly before its message is settled.
   await until(async () => (await readMetric(host, settled)) >= 6, { what: 'six messages settled' });
   expect(await readMetric(host, settled)).toBe(6);
   expect(await readMetric(other, settled)).toBe(0);
   expect(await readMetric(other, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(0);
 
-  // The will of a node that breaks off, too, comes to the host alone.
+  // The will of a node that breaks off also comes to the host alone.
   node.break();
   const isOnline = async () => {
     const response = await fetch(`${host.httpUrl}/api/v1/devices/${encodeURIComponent(node.device)}`);
@@ -74,7 +74,7 @@ test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered 
   await until(async () => !(await isOnline()), { what: 'the end of the device' });
 });
 
-test('killed between births and data: the state is the will, and data with aliases alone is stored afterwards', async () => {
+test('Sparkplug host: killed between births and data: its will is published, and data with aliases is stored later', async () => {
   const { received } = await listen(STATE);
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => received.at(-1)?.online === true);
@@ -111,7 +111,7 @@ test('Sparkplug host: it leaves: offline is published before; a wrong offline is
   expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
-test('a process that takes it no more takes its subscription back', async () => {
+test('Sparkplug: SPARKPLUG is off after a restart: the process ends the subscription of its session', async () => {
   const before = await start({ MQTT_CLIENT_ID: 'host' });
   before.signal('SIGTERM');
   await before.ended;
@@ -119,13 +119,13 @@ test('a process that takes it no more takes its subscription back', async () => 
   const client = await connectClient();
   const count = (/** @type {string} */ result) =>
     readMetric(api, `iot_ingest_messages_total{result="${result}"}`);
-  /** A connection keeps the order: what came before this birth has been dealt with. @param {number} births */
+  /** Waits for a birth. A connection keeps the order, so all earlier messages are settled. @param {number} births */
   const settle = async (births) => {
     await client.publishAsync('iot/v1/d/birth', '{"sensors":[]}', { qos: 1 });
     await until(async () => (await count('settled')) === births);
   };
   await settle(1);
-  // What the session still held, such as deaths while nobody was there, is nobody's now.
+  // Messages that the session still held, such as deaths, now have an unknown topic.
   const dropped = await count('unknown_topic');
   const node = await connectNode('edge-3');
   await node.publish('NBIRTH', vector('nbirth'));

@@ -46,7 +46,7 @@ test('Sparkplug: a restart: aliases and deaths survive; the host publishes that 
   await before.publish('DBIRTH', vector('dbirth'));
   await before.publish('NBIRTH', vector('nbirthNext'));
   await before.publish('DBIRTH', vector('dbirthSwapped'));
-  // The node goes in order, without its will; then the host.
+  // The node disconnects cleanly, without its will. Then the host stops.
   await before.leave();
   now += 1;
   await first.halt();
@@ -79,7 +79,7 @@ test('Sparkplug: a restart: aliases and deaths survive; the host publishes that 
   await until(async () => !(await online()).includes(true));
 });
 
-test('without SPARKPLUG it is a topic of nobody: acknowledged, dropped, counted', async () => {
+test('Sparkplug: SPARKPLUG is off: messages are acknowledged, dropped and counted as unknown topics', async () => {
   const system = await startTestSystem({ settings: { SPARKPLUG: 'false' } });
   afterwards(() => system.stop());
   const received = await listen(system, 'spBv1.0/#');

@@ -28,14 +28,14 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** An edge node that nobody has received of yet. */
+/** Connects an edge node that has not published yet. */
 async function connectNode() {
   const node = await connectEdgeNode(system.mqttUrl, { id: `edge-${nodes++}`, death: vector('ndeath') });
   afterwards(() => node.end());
   return node;
 }
 
-/** One that is born, and its device. */
+/** Connects an edge node, and publishes its birth and that of its device. */
 async function connectBorn() {
   const node = await connectNode();
   await node.publish('NBIRTH', vector('nbirth'));
@@ -53,10 +53,10 @@ async function samplesOf({ device }, sensor) {
   return items.map(({ ts, value }) => [Date.parse(ts) - T0, value]);
 }
 
-/** @returns {Promise<number>} how often nodes were asked to be born anew */
+/** @returns {Promise<number>} the number of rebirth requests */
 const requests = () => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
 
-test('births register a node and its device, and what they measure is stored', async () => {
+test('Sparkplug: births: the node and its device are registered, and their values are stored', async () => {
   const node = await connectBorn();
   const { sensors, ...device } = await read(node.name);
   expect(device).toMatchObject({ name: node.name, online: true });
@@ -81,13 +81,13 @@ test('births register a node and its device, and what they measure is stored', a
   expect(await readDeadLetters(database, node.device)).toEqual([]);
 });
 
-test('data with aliases alone is stored, and sequence numbers run over 255 without a complaint', async () => {
+test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, without a rebirth request', async () => {
   const node = await connectBorn();
-  const turns = Array.from({ length: countOf('ddata') }, (_, at) => at);
-  await Promise.all(turns.map((at) => node.publish('DDATA', vector('ddata', at))));
+  const indexes = Array.from({ length: countOf('ddata') }, (_, index) => index);
+  await Promise.all(indexes.map((index) => node.publish('DDATA', vector('ddata', index))));
   expect(await samplesOf(node, 'Temperature')).toEqual([
     [1, 20.5],
-    ...turns.map((at) => [1000 * (at + 2), 22 + at]),
+    ...indexes.map((index) => [1000 * (index + 2), 22 + index]),
   ]);
   expect(node.commands).toEqual([]);
   expect(await readDeadLetters(database, node.device)).toEqual([]);
@@ -95,12 +95,12 @@ test('data with aliases alone is stored, and sequence numbers run over 255 witho
 
 test('Sparkplug: a gap: the data is stored, and a rebirth is requested once in 10 s until it comes', async () => {
   const node = await connectBorn();
-  const asked = await requests();
-  const publish = (/** @type {number} */ at) => node.publish('DDATA', vector('ddata', at));
+  const requestsBefore = await requests();
+  const publish = (/** @type {number} */ index) => node.publish('DDATA', vector('ddata', index));
   await publish(0);
   await publish(3);
   await until(() => node.commands.length === 1);
-  for (const at of [4, 9, 15]) await publish(at);
+  for (const index of [4, 9, 15]) await publish(index);
   now += 9999;
   await publish(20);
   expect(node.commands).toEqual([true]);
@@ -116,15 +116,15 @@ test('Sparkplug: a gap: the data is stored, and a rebirth is requested once in 1
   expect((await samplesOf(node, 'Temperature')).map(([, value]) => value)).toEqual([
     20.5, 22, 25, 26, 31, 37, 42, 43, 30.5,
   ]);
-  expect(await requests()).toBe(asked + 2);
+  expect(await requests()).toBe(requestsBefore + 2);
 });
 
-test('data is read by the newest birth that is not after it', async () => {
+test('Sparkplug: data from before a new birth: it is decoded with the birth of its time', async () => {
   const node = await connectBorn();
   await node.publish('NBIRTH', vector('nbirthAgain'));
   await node.publish('DBIRTH', vector('dbirthSwapped'));
   await node.publish('DDATA', vector('ddataSwapped'));
-  // Sent before the node was born again, when 11 was called otherwise.
+  // This data is older than the new birth, when alias 11 had another name.
   await node.publish('DDATA', vector('ddataCount'));
   expect(await samplesOf(node, 'Count')).toEqual([
     [1, -5],
@@ -172,18 +172,18 @@ test('Sparkplug: data of an unknown node: a dead letter and a request for a rebi
   ]);
 });
 
-describe('deaths', () => {
-  /** @param {EdgeNode} node @returns {Promise<boolean[]>} itself and its device */
+describe('Sparkplug: deaths', () => {
+  /** @param {EdgeNode} node @returns {Promise<boolean[]>} the node and its device */
   const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
 
-  test('a connection that breaks takes the node and its devices offline', async () => {
+  test('connection breaks: the node and its device are offline', async () => {
     const node = await connectBorn();
     expect(await online(node)).toEqual([true, true]);
     node.break();
     await until(async () => !(await online(node)).includes(true));
   });
 
-  test('one that belongs to another birth changes nothing', async () => {
+  test('death of another birth: nothing changes', async () => {
     const node = await connectBorn();
     await node.publish('NDEATH', vector('ndeathBefore'));
     expect(await online(node)).toEqual([true, true]);
@@ -195,7 +195,7 @@ describe('deaths', () => {
     expect(await online(node)).toEqual([false, false]);
   });
 
-  test('a device dies alone, and lives when it is born again', async () => {
+  test('death of a device: it alone is offline, until its next birth', async () => {
     const node = await connectBorn();
     await node.publish('DDEATH', vector('ddeath'));
     expect(await online(node)).toEqual([true, false]);
@@ -206,7 +206,7 @@ describe('deaths', () => {
     expect(await online(node)).toEqual([true, true]);
   });
 
-  test('a node that comes on a new connection has its devices offline until they are born', async () => {
+  test('node is born on a new connection: its devices are offline until their birth', async () => {
     const node = await connectBorn();
     await node.publish('NBIRTH', vector('nbirthNext'));
     expect(await online(node)).toEqual([true, false]);
@@ -214,7 +214,7 @@ describe('deaths', () => {
     expect(await online(node)).toEqual([true, true]);
   });
 
-  test('what comes after a death, before a birth, is stored and answered with a request', async () => {
+  test('data after a death and before a birth: stored, and a rebirth is requested', async () => {
     const node = await connectBorn();
     await node.publish('NDEATH', vector('ndeath'));
     await node.publish('DDATA', vector('ddata'));
@@ -246,7 +246,7 @@ test('Sparkplug: invalid messages: dead letters, and the node stays connected', 
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
 });
 
-test('a name that is too long to be one is refused, whatever it is that bears it', async () => {
+test('Sparkplug: node with a name that is too long: a dead letter bad_id', async () => {
   const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
   afterwards(() => long.end());
   await long.publish('NBIRTH', vector('nbirth'));
@@ -268,7 +268,7 @@ test('Sparkplug: commands and states: only the host may publish them', async () 
   await client.subscribeAsync(['spBv1.0/STATE/+', `spBv1.0/+/+/${id}/#`], { qos: 1 });
   await until(() => received.length === 1);
   for (const topic of [`plant/NCMD/${id}`, `plant/DCMD/${id}/press`, 'STATE/other', 'STATE/millrace-1']) {
-    await client.publishAsync(`spBv1.0/${topic}`, 'of somebody else', { qos: 1, retain: true });
+    await client.publishAsync(`spBv1.0/${topic}`, 'of another client', { qos: 1, retain: true });
   }
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));

@@ -9,7 +9,7 @@ import { dropKeyspace } from '../support/keyspace.js';
 const afterwards = useCleanUps();
 
 test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
-  'the log says that %s stops the process, and last of all that it has stopped',
+  'Stop: %s: the log has "stopping" with the signal, and "stopped" as its last line',
   async (signal) => {
     const settings = {
       CQL_CONTACT_POINTS: sharedContactPoint(),

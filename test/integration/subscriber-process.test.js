@@ -23,7 +23,7 @@ async function settingsFor(more) {
   return settings;
 }
 
-test('a second one of the same client id ends the first, with an exit code of its own', async () => {
+test('Client id: a second process uses it: the first one ends with exit code 64', async () => {
   const settings = await settingsFor();
   const first = await startApi(settings);
   afterwards(() => first.kill());
@@ -46,16 +46,16 @@ async function failToStart(settings) {
   return output;
 }
 
-test('a broker that is away at the start: one clear sentence', async () => {
-  const nobody = `mqtt://localhost:${await freePort()}`;
-  expect(await failToStart(await settingsFor({ MQTT_URL: nobody }))).toContain('ECONNREFUSED');
+test('Start: the broker does not answer: one clear sentence', async () => {
+  const closedPort = `mqtt://localhost:${await freePort()}`;
+  expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
 });
 
-test('a wrong password: one clear sentence', async () => {
-  const guarded = await startMosquitto({ users: { ingest: 'right' } });
-  afterwards(() => guarded.remove());
+test('Start: wrong broker password: one clear sentence', async () => {
+  const brokerWithUsers = await startMosquitto({ users: { ingest: 'right' } });
+  afterwards(() => brokerWithUsers.remove());
   const settings = await settingsFor({
-    MQTT_URL: guarded.url,
+    MQTT_URL: brokerWithUsers.url,
     MQTT_USERNAME: 'ingest',
     MQTT_PASSWORD: 'wrong',
   });

@@ -7,14 +7,14 @@ import { until } from '../support/until.js';
 
 const { broker, afterwards } = useExternalBroker();
 
-/** Settles at the next one, whatever errors come before it. @param {mqtt.MqttClient} client @param {'connect' | 'close'} event @returns {Promise<void>} */
+/** Settles at the next event of this kind, and ignores errors before it. @param {mqtt.MqttClient} client @param {'connect' | 'close'} event @returns {Promise<void>} */
 const next = (client, event) => new Promise((resolve) => client.once(event, () => resolve(undefined)));
 
-/** A client that is watched, behind a network that can fail. */
+/** Starts a watched client behind a network that can fail. */
 async function startWatched() {
   const gate = await startGate(broker().url);
   afterwards(gate.stop);
-  const client = mqtt.connect(gate.url, { clientId: 'ours', protocolVersion: 5, reconnectPeriod: 20 });
+  const client = mqtt.connect(gate.url, { clientId: 'watched', protocolVersion: 5, reconnectPeriod: 20 });
   afterwards(() => client.endAsync(true));
   /** @type {{ taken: number, errors: string[] }} */
   const seen = { taken: 0, errors: [] };
@@ -26,14 +26,14 @@ async function startWatched() {
   return { gate, client, seen };
 }
 
-test('a broker that takes each connection and soon resets it serves another one as well', async () => {
+test('Takeover: the broker accepts connections and soon resets them, five times: a takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
-  for (let again = 0; again < 4; again++) {
+  for (let round = 0; round < 4; round++) {
     expect(seen.taken).toBe(0);
-    const back = next(client, 'connect');
+    const reconnected = next(client, 'connect');
     gate.cut('reset');
     await gate.open();
-    await back;
+    await reconnected;
   }
   const closed = next(client, 'close');
   gate.cut('reset');
@@ -42,15 +42,15 @@ test('a broker that takes each connection and soon resets it serves another one 
   expect(seen.taken).toBe(1);
 });
 
-test('a network that fails is something else, however often', async () => {
+test('Takeover: the network fails eight times: no takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
-  for (let again = 0; again < 8; again++) {
+  for (let round = 0; round < 8; round++) {
     const before = seen.errors.filter((code) => code === 'ECONNREFUSED').length;
     gate.cut('refuse');
     await until(() => seen.errors.filter((code) => code === 'ECONNREFUSED').length > before);
-    const back = next(client, 'connect');
+    const reconnected = next(client, 'connect');
     await gate.open();
-    await back;
+    await reconnected;
   }
   expect(seen.taken).toBe(0);
 });

@@ -4,7 +4,7 @@ import { until } from '../support/until.js';
 
 const { broker, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('measurements, births and status come in from an external broker', async () => {
+test('Subscriber: measurements, a birth and a status: all are stored', async () => {
   const system = await startSystem();
   const client = await connectDevice();
   const session = Date.now();
@@ -20,7 +20,7 @@ test('measurements, births and status come in from an external broker', async ()
   });
 });
 
-test('goes on after the broker was stopped and started in order, with what was unacknowledged', async () => {
+test('Subscriber: the broker restarts: unacknowledged and new messages are stored', async () => {
   const cql = await startCql();
   const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint });
   const client = await connectDevice();
@@ -34,12 +34,12 @@ test('goes on after the broker was stopped and started in order, with what was u
   cql.release();
   await broker().start();
   await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 200);
-  // Not before: Mosquitto 2.0.11 keeps the session and its queue, and forgets that the subscription was shared.
+  // Devices publish only now. Mosquitto 2.0.11 keeps the session and its queue, but forgets that the subscription was shared.
   await publishValues(client, 'd', [4, 5]);
   await until(async () => (await storedValues(system, 'd')).length === 6);
 });
 
-test('a retained status comes with the first subscription, says nothing of now, and not again', async () => {
+test('Subscriber: retained status: it sets online without last_seen, and does not come again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const session = Date.now();

@@ -57,8 +57,8 @@ async function metric(series) {
   );
 }
 
-/** @param {number} port @param {ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} what it shows */
-async function shownBy(port, options) {
+/** @param {number} port @param {ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} the certificate of the server */
+async function peerCert(port, options) {
   const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
   try {
     await once(socket, 'secureConnect');
@@ -68,19 +68,19 @@ async function shownBy(port, options) {
   }
 }
 
-test('HTTP and MQTT speak TLS, from version 1.2, with a certificate that clients verify', async () => {
+test('TLS: HTTP and MQTT: versions 1.2 and 1.3, with a certificate that clients verify', async () => {
   expect(await ask('/readyz')).toMatchObject({ status: 200 });
   for (const port of [ports.http, ports.mqtt]) {
     for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
-      expect(await shownBy(port, { minVersion: version, maxVersion: version })).toBeDefined();
+      expect(await peerCert(port, { minVersion: version, maxVersion: version })).toBeDefined();
     }
-    const old = shownBy(port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
+    const old = peerCert(port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
     await expect(old).rejects.toThrow(/protocol version/);
-    await expect(shownBy(port, { ca: [] })).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' });
+    await expect(peerCert(port, { ca: [] })).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' });
   }
 });
 
-test('who speaks without TLS is not answered', async () => {
+test('TLS: who speaks without TLS is not answered', async () => {
   for (const port of [ports.http, ports.mqtt]) {
     const socket = connectTcp(port, '127.0.0.1');
     let answer = '';
@@ -92,7 +92,7 @@ test('who speaks without TLS is not answered', async () => {
   }
 });
 
-/** @param {string} text @returns {Promise<string>} what is answered until the connection ends */
+/** @param {string} text @returns {Promise<string>} everything that the server sends until the connection closes */
 async function sendToHttp(text) {
   const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
   let answer = '';
@@ -102,16 +102,16 @@ async function sendToHttp(text) {
   return answer;
 }
 
-test('refusals speak of https, and keep browsers there', async () => {
-  const elsewhere = await sendToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
-  expect(elsewhere).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
+test('TLS: refused requests: the answer names https, and has Strict-Transport-Security', async () => {
+  const otherHost = await sendToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+  expect(otherHost).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
   const nonsense = await sendToHttp('nonsense\r\n\r\n');
   expect(nonsense).toMatch(/^HTTP\/1\.1 400 [\s\S]*"bad_request"/);
-  for (const answer of [elsewhere, nonsense])
+  for (const answer of [otherHost, nonsense])
     expect(answer).toMatch(/\r\nstrict-transport-security: max-age=\d+/i);
 });
 
-test('a measurement over MQTT with TLS is stored when it is acknowledged', async () => {
+test('TLS: measurement over MQTT: stored when it is acknowledged', async () => {
   const client = await mqtt.connectAsync(`mqtts://127.0.0.1:${ports.mqtt}`, { ca: own.authority });
   afterwards(() => client.endAsync(true));
   const payload = JSON.stringify({ sensor_id: 'torque', ts: Date.now(), value: 4.2 });
@@ -122,45 +122,45 @@ test('a measurement over MQTT with TLS is stored when it is acknowledged', async
 
 test('Simulator: TLS: it verifies the broker, and names what is missing', async () => {
   const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
-  const trusting = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
-  const { code, summary } = await trusting.ended;
+  const verified = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
+  const { code, summary } = await verified.ended;
   expect(code).toBe(0);
   expect(summary?.acknowledged).toBeGreaterThan(0);
 
-  const doubting = startSimulator(args, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
-  afterwards(() => doubting.kill());
+  const unverified = startSimulator(args, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  afterwards(() => unverified.kill());
   await until(() =>
-    /not signed by an authority that is known here, and no file in MQTT_TLS_CA/.test(doubting.output()),
+    /not signed by an authority that is known here, and no file in MQTT_TLS_CA/.test(unverified.output()),
   );
 });
 
-test('a new certificate is taken without a restart; one that does not fit its key is refused, and the old one stays', async () => {
+test('TLS: the certificate file changes: it is used without a restart, unless it does not fit its key', async () => {
   const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
-  const isShown = async (/** @type {string} */ wanted) =>
-    (await shownBy(ports.http))?.fingerprint256 === wanted &&
-    (await shownBy(ports.mqtt))?.fingerprint256 === wanted;
+  const isServed = async (/** @type {string} */ wanted) =>
+    (await peerCert(ports.http))?.fingerprint256 === wanted &&
+    (await peerCert(ports.mqtt))?.fingerprint256 === wanted;
   const before = fingerprint();
-  expect(await isShown(before)).toBe(true);
+  expect(await isServed(before)).toBe(true);
   const expires = Date.parse(new X509Certificate(readFileSync(own.cert)).validTo) / 1000;
   expect(await metric('iot_tls_certificate_expires_seconds{purpose="http"}')).toBe(expires);
 
   await certificates.make('ours', { renew: true });
   const renewed = fingerprint();
   expect(renewed).not.toBe(before);
-  await until(() => isShown(renewed), { what: 'the new certificate' });
+  await until(() => isServed(renewed), { what: 'the new certificate' });
 
   copyFileSync(own.key, `${own.key}.kept`);
   const other = await certificates.make('other');
   copyFileSync(other.key, own.key);
   const refused = 'iot_tls_certificate_refused{purpose="mqtt"}';
   await until(async () => (await metric(refused)) === 1, { what: 'the refusal' });
-  expect(await isShown(renewed)).toBe(true);
+  expect(await isServed(renewed)).toBe(true);
 
   copyFileSync(`${own.key}.kept`, own.key);
   await until(async () => (await metric(refused)) === 0, { what: 'the end of the refusal' });
 });
 
-test('who never ends his greeting does not hold up the end', async () => {
+test('TLS: a client never completes the handshake: the server stops all the same', async () => {
   const other = await startTestSystem({ settings: { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: own.key } });
   const socket = connectTcp(Number(new URL(other.httpUrl).port), '127.0.0.1');
   socket.on('error', () => {});
@@ -170,7 +170,7 @@ test('who never ends his greeting does not hold up the end', async () => {
   await closed;
 });
 
-test('files that are no pair keep it from starting, with a sentence', async () => {
+test('TLS: key and certificate are no pair: no start, and a clear error', async () => {
   const other = await certificates.make('other', { renew: true });
   const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
   await expect(startTestSystem({ settings })).rejects.toMatchObject({

@@ -38,7 +38,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-test('names that anybody can invent share one account; a registered device has its own', async () => {
+test('Dead letter quota: unknown names: they share one quota; a registered device has its own', async () => {
   const retry = createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const registry = createRegistry({
     store: store.registry,
@@ -47,19 +47,19 @@ test('names that anybody can invent share one account; a registered device has i
     retry,
     clock: Date.now,
   });
-  const most = { perDevice: 1, unregistered: 2, total: 100, counting: 100 };
+  const limits = { perDevice: 1, unregistered: 2, total: 100, counting: 100 };
   const box = createDeadLetterBox({
     store: store.deadLetters,
     registry,
     retry,
     notices: createRefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
-    quota: createDeadLetterQuota({ limits: most }),
+    quota: createDeadLetterQuota({ limits }),
   });
   await registry.device(/** @type {Identity} */ (identifyDevice('known')));
 
   let receivedAt = Date.now();
-  // The last two are no names at all, of devices or otherwise.
+  // The last two are not valid as names.
   for (const name of ['x', 'y', 'known', 'known', '\u0007', 'z'.repeat(60_000)]) {
     const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
     await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);

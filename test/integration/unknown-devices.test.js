@@ -7,11 +7,11 @@ import { until } from '../support/until.js';
 /** @import { TestSystem } from '../support/system.js' */
 
 /** @type {Array<() => Promise<unknown>>} */
-const endings = [];
+const cleanUps = [];
 /** @type {TestSystem[]} */
 const systems = [];
 afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 afterAll(() => Promise.all(systems.map((system) => system.stop())));
 
@@ -20,9 +20,9 @@ async function start(settings) {
   const system = await startTestSystem({ settings });
   systems.push(system);
   const database = await system.openDatabase();
-  endings.push(() => database.shutdown());
+  cleanUps.push(() => database.shutdown());
   const client = await mqtt.connectAsync(system.mqttUrl);
-  endings.push(() => client.endAsync(true));
+  cleanUps.push(() => client.endAsync(true));
   /** @param {string} device @param {string} kind @param {unknown} content */
   const publish = (device, kind, content) =>
     client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
@@ -57,7 +57,7 @@ test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when th
   expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
   await until(async () => (await system.get('/devices/early')).online);
 
-  // The birth did not name this one.
+  // The birth did not have this sensor.
   expect((await system.fetch('/devices/early/sensors/other')).status).toBe(404);
   await publish('early', 'measurements', [
     { sensor_id: 'other', ts, value: 4 },
@@ -68,7 +68,7 @@ test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when th
   expect((await system.get('/devices/early/sensors/t')).value).toBe(5);
 });
 
-test('first messages register AUTO_REGISTER_MAX devices; births are not held to it', async () => {
+test('AUTO_REGISTER_MAX: first messages register so many devices: further ones only register by birth', async () => {
   const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
   for (const device of ['a', 'b', 'c', 'd']) {
     await publish(device, 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });

@@ -21,7 +21,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** The file, read without our code. @returns {Record<string, { at: number, value: number }[]>} by column; `at` in epoch ms */
+/** Reads the file without the code of the simulator. @returns {Record<string, { ts: number, value: number }[]>} by column; `ts` in epoch ms */
 function readWeather() {
   const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
   const [, ...names] = header.split(',');
@@ -29,7 +29,7 @@ function readWeather() {
   return Object.fromEntries(
     names.map((name, column) => [
       name,
-      rows.map((cells) => ({ at: Date.parse(`${cells[0]}Z`), value: Number(cells[column + 1]) })),
+      rows.map((cells) => ({ ts: Date.parse(`${cells[0]}Z`), value: Number(cells[column + 1]) })),
     ]),
   );
 }
@@ -37,7 +37,7 @@ function readWeather() {
 /**
  * @param {string} device
  * @param {number} speed
- * @returns {Promise<(at: number) => number>} where each instant of the file was to land, epoch ms
+ * @returns {Promise<(ts: number) => number>} maps a time of the file to its replayed time, both in epoch ms
  */
 async function replay(device, speed) {
   const flags = ['--broker', system.mqttUrl, '--replay', WEATHER, '--device', device];
@@ -48,20 +48,20 @@ async function replay(device, speed) {
     code: 0,
     summary: { made: 26_277, acknowledged: 26_277, dropped: 0, left: 0 },
   });
-  // The program says where the last row landed.
+  // The output has the time of the last row.
   const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
-  const last = Math.max(...Object.values(readWeather()).flatMap((series) => series.map(({ at }) => at)));
+  const last = Math.max(...Object.values(readWeather()).flatMap((series) => series.map(({ ts }) => ts)));
   return createTimeline({ last, now, speed });
 }
 
-// Sixty times as fast, an hour of ours holds sixty of the file's; as recorded, every sample is in an hour of its own.
+// At speed 60, a real hour holds 60 hours of the file. At speed 1, every sample is in an hour of its own.
 test.each([
   { device: 'seattle', speed: 60 },
   { device: 'seattle-as-recorded', speed: 1 },
-])('every value of the file comes back at speed $speed, no more and no fewer', async ({ device, speed }) => {
+])('Replay of a file at speed $speed: every value is stored once', async ({ device, speed }) => {
   const timeline = await replay(device, speed);
   for (const [name, series] of Object.entries(readWeather())) {
-    const expected = series.map(({ at, value }) => ({ ts: new Date(timeline(at)).toISOString(), value }));
+    const expected = series.map(({ ts, value }) => ({ ts: new Date(timeline(ts)).toISOString(), value }));
     const sensor = `/devices/${device}/sensors/${name}`;
     expect(await system.all(`${sensor}/measurements?order=asc&limit=1000`)).toEqual(expected);
     expect(await system.all(`${sensor}/measurements?limit=997`)).toEqual(expected.toReversed());

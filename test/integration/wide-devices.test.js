@@ -5,17 +5,17 @@ import { usePackedSystem } from '../support/packed-system.js';
 const packed = usePackedSystem();
 
 /** @param {number} sensors @param {number} first */
-const names = (sensors, first = 0) => Array.from({ length: sensors }, (_, at) => `s${first + at}`);
+const names = (sensors, first = 0) => Array.from({ length: sensors }, (_, index) => `s${first + index}`);
 
 /**
- * One sample of each sensor, in one message.
+ * Sends one sample of each sensor, in one message.
  *
  * @param {string} device
  * @param {string[]} sensors
  * @param {number} ts epoch ms
  */
 async function send(device, sensors, ts) {
-  const body = JSON.stringify(sensors.map((sensor, at) => ({ sensor_id: sensor, ts, value: at + ts / 1e6 })));
+  const body = JSON.stringify(sensors.map((sensor, i) => ({ sensor_id: sensor, ts, value: i + ts / 1e6 })));
   const headers = { 'Content-Type': 'application/json' };
   const response = await packed
     .system()
@@ -28,16 +28,16 @@ async function rowsByPart(device) {
   const { rows } = await packed.database().execute('SELECT device_id, part, samples FROM message');
   const id = packed.keyOf(device).device;
   /** @type {Map<number, number>} */
-  const parts = new Map();
+  const counts = new Map();
   for (const row of rows) {
     if (!row['device_id'].getBuffer().equals(id) || row['samples'] === null) continue;
-    parts.set(row['part'], (parts.get(row['part']) ?? 0) + 1);
+    counts.set(row['part'], (counts.get(row['part']) ?? 0) + 1);
   }
-  return parts;
+  return counts;
 }
 
-/** @param {string} device @param {string[]} sensors @param {number} hour @returns {Promise<Array<number[]>>} the instants of each sensor, in seconds of the hour */
-const instantsOf = (device, sensors, hour) =>
+/** @param {string} device @param {string[]} sensors @param {number} hour @returns {Promise<Array<number[]>>} the timestamps of each sensor, in seconds of the hour */
+const secondsOf = (device, sensors, hour) =>
   Promise.all(
     sensors.map(async (sensor) =>
       (await packed.read(device, hour, sensor)).map(({ ts }) => (ts - hour) / 1000),
@@ -59,25 +59,25 @@ test('Hour of a device: it grows over 64 and 128 sensors: every sample is read, 
   await send('growing', all.slice(0, 100), hour + 1000);
   await send('growing', all, hour + 2000);
   expect([...(await rowsByPart('growing')).keys()].sort()).toEqual([0, 1, 2, 3, 4]);
-  const some = ['s0', 's1', 's59', 's60', 's99', 's100', 's129'];
+  const selected = ['s0', 's1', 's59', 's60', 's99', 's100', 's129'];
   const expected = [[0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2], [1, 2], [2], [2]];
-  expect(await instantsOf('growing', some, hour)).toEqual(expected);
+  expect(await secondsOf('growing', selected, hour)).toEqual(expected);
 
   packed.clock.now = closingOf(hour);
   const packer = packed.packer();
   await packer.packDue();
   expect(packer.counts).toMatchObject({ unreadable: 0, refused: 0 });
-  for (const [at, sensor] of some.entries()) {
+  for (const [index, sensor] of selected.entries()) {
     const row = await packed.statisticsOf('growing', hour, sensor);
-    expect(row).toMatchObject({ statistics: { count: expected[at]?.length }, readFrom: packed.clock.now });
+    expect(row).toMatchObject({ statistics: { count: expected[index]?.length }, readFrom: packed.clock.now });
   }
-  expect(await instantsOf('growing', some, hour)).toEqual(expected);
+  expect(await secondsOf('growing', selected, hour)).toEqual(expected);
 });
 
 test('Hour of a wide device: packed part by part, each sensor once', async () => {
   const hour = packed.newHour();
   const sensors = names(200);
-  // The first message registers the sensors, and is written for as many parts as they need then.
+  // The first message registers the sensors. It is written into as many parts as they need at that time.
   await send('steady', sensors, hour);
   await send('steady', sensors, hour + 1000);
   packed.clock.now = closingOf(hour);
@@ -89,11 +89,11 @@ test('Hour of a wide device: packed part by part, each sensor once', async () =>
 
 test('Samples since an instant: rows that end before it are skipped, rows that reach into it are read', async () => {
   const hour = packed.newHour();
-  const at = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
-  // Messages that overlap, the longest first: its newest sample is after the beginning of the range.
-  await packed.send('since', [at(0), at(50), at(100)]);
-  await packed.send('since', [at(10), at(20)]);
-  await packed.send('since', [at(60), at(70)]);
+  const sample = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
+  // The messages overlap. The newest sample of the first one is after the beginning of the range.
+  await packed.send('since', [sample(0), sample(50), sample(100)]);
+  await packed.send('since', [sample(10), sample(20)]);
+  await packed.send('since', [sample(60), sample(70)]);
   const read = async (/** @type {number} */ from, /** @type {string} */ order) =>
     (
       await packed

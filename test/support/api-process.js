@@ -12,7 +12,7 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'simulator/verify/index.js' | 'infra/operations/expect-stopped.js' | 'infra/operations/alter.js' | 'test/cluster/kit/hasty.js'} Script */
+/** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'simulator/verify/index.js' | 'infra/operations/expect-stopped.js' | 'infra/operations/alter.js' | 'test/cluster/kit/ack-before-commit.js'} Script */
 
 /**
  * One of our commands as a process of its own, in an empty directory, so that no `.env` has a say.

@@ -19,7 +19,7 @@ import { ENGINE_DIR } from '../support/engine.js';
 
 /** @type {string} */
 let dir;
-/** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool, and it speaks TLS */
+/** @type {Awaited<ReturnType<typeof startDatabase>>} a database of these tests: they need nodetool for the bytes on disk, and TLS */
 let database;
 /** @type {Environment} */
 let environment;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('what is read is what was loaded, from the store and over HTTP', async () => {
+test('Bench, reading: store and HTTP: both read what was loaded', async () => {
   const part = createReadingPart({
     small: { sensors: 2, days: 1 },
     large: { sensors: 2, days: 1, longDays: 2 },
@@ -73,7 +73,7 @@ test('what is read is what was loaded, from the store and over HTTP', async () =
   expect(targetsTable({ reading: result }).rows).toHaveLength(7);
 });
 
-test('bytes a sample are counted on the disk', async () => {
+test('Bench, disk: three layouts: bytes of each sample are counted on the disk', async () => {
   const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
     context(),
   );
@@ -96,7 +96,7 @@ test('Bench, packing: with and without ingest: it is measured until all hours ar
   expect(targetsTable({ packing }).rows).toHaveLength(1);
 });
 
-test('readers of the live stream see what is published', async () => {
+test('Bench, live stream: five readers: they receive what is published', async () => {
   const live = await createLivePart({ readers: 5, devicesEach: 2, devices }).run(context());
   const run = live.rounds[0]?.results.live;
   expect(run?.seen.count).toBeGreaterThan(0);
@@ -104,32 +104,34 @@ test('readers of the live stream see what is published', async () => {
   expect(targetsTable({ live }).rows).toHaveLength(1);
 });
 
-describe('a guarded line', () => {
+describe('Bench pipeline', () => {
   const shape = /** @type {Shape} */ (shapeOf('4x10', devices));
 
   /** @param {string} url @param {{ ca?: string }} [options] */
-  async function comeAsStranger(url, options) {
-    const whatever = { onAcknowledged: () => {}, onDrain: () => {}, onBroken: () => {} };
-    const connection = await openConnection({ url, clientId: 'stranger', ...whatever, ...options });
+  async function connectAnonymously(url, options) {
+    const handlers = { onAcknowledged: () => {}, onDrain: () => {}, onBroken: () => {} };
+    const connection = await openConnection({ url, clientId: 'anonymous', ...handlers, ...options });
     connection.close();
   }
 
   test.each(/** @type {const} */ (['guarded', 'embedded']))(
-    'takes a load from who has an account, and nothing from others: %s',
+    '%s, accounts required: accepts load with an account, and refuses other clients',
     async (kind) => {
       const tls = environment.certificates;
-      const line = await environment[kind](`${kind} both`, { accounts: true, tls });
+      const pipeline = await environment[kind](`${kind} both`, { accounts: true, tls });
       const timing = { database: environment.database, warmMs: 0, forMs: flags.runMs };
-      expect((await measureRate(line, shape, timing)).rate).toBeGreaterThan(0);
-      await expect(comeAsStranger(line.url, { ca: tls?.ca })).rejects.toThrow(/answers CONNECT with 200200/);
-      await expect(comeAsStranger(line.url.replace('mqtts:', 'mqtt:'))).rejects.toThrow();
+      expect((await measureRate(pipeline, shape, timing)).rate).toBeGreaterThan(0);
+      await expect(connectAnonymously(pipeline.url, { ca: tls?.ca })).rejects.toThrow(
+        /answers CONNECT with 200200/,
+      );
+      await expect(connectAnonymously(pipeline.url.replace('mqtts:', 'mqtt:'))).rejects.toThrow();
     },
   );
 
-  test('without metrics counts what the bench needs, and nothing else', async () => {
-    const line = await environment.pipeline('uncounted', { uncounted: true });
-    await measureRate(line, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
-    const value = await line.metrics();
+  test('no metrics: it counts only what the bench needs', async () => {
+    const pipeline = await environment.pipeline('uncounted', { uncounted: true });
+    await measureRate(pipeline, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
+    const value = await pipeline.metrics();
     expect(value('iot_ingest_samples_total')).toBeGreaterThan(0);
     expect(value('iot_ingest_commit_seconds_count')).toBe(0);
   });

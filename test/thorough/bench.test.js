@@ -19,7 +19,7 @@ let dir;
 let environment;
 
 const shape = /** @type {Shape} */ (shapeOf('4x10', 20));
-// The pid is one whose CPU can be read; whose it is does not matter here.
+// Any process with a readable CPU time is good enough here.
 const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 
-test('a line counts what the database holds, as fast as it can and at a fixed rate', async () => {
+test('Bench pipeline: highest rate and fixed rate: it counts the samples that the database holds', async () => {
   const wired = await environment.wired();
   const { rate, cpu } = await measureRate(wired, shape, timing);
   expect(rate).toBeGreaterThan(0);
@@ -52,19 +52,19 @@ test('a line counts what the database holds, as fast as it can and at a fixed ra
   expect(await stored(wired.cql)).toBe(before + published);
 });
 
-test('the baselines store every sample as well, and the loops need no broker', async () => {
+test('Bench baselines: highest rate: they store every sample', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
     await environment.pipeline('hour-rows', { store: 'hour-rows', gate: true }),
     await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
     await environment.loop(),
   ]) {
-    // It fails when anything that was published is not committed, or was refused.
+    // It throws if a published sample was refused or not committed.
     expect((await measureRate(variant, shape, timing)).rate).toBeGreaterThan(0);
   }
 });
 
-test('the native loop writes rows that our own reader counts', async () => {
+test('Bench native loop: fixed rate: the reader of the bench counts its rows', async () => {
   const native = await environment.native();
   await measureRate(native, shape, timing);
   const latencies = await native.paced(shape, { rate: 4000, forMs: 500 });

@@ -42,7 +42,7 @@ afterAll(async () => {
   certificates.remove();
 });
 
-test('ingest, its live readers and --drain reach a broker by TLS', async () => {
+test('Broker TLS: known authority: ingest, its live readers and --drain connect', async () => {
   const api = await startApi(settings);
   afterwards(() => api.kill());
   const device = await mqtt.connectAsync(broker.url, { ca: own.authority });
@@ -66,17 +66,21 @@ test('ingest, its live readers and --drain reach a broker by TLS', async () => {
   expect(drained).toMatchObject({ code: 0, output: expect.stringContaining('1 messages settled') });
 });
 
-test.each(['another authority', 'none'])('%s is refused, with the setting that names it', async (which) => {
+test.each([
+  'another authority',
+  'no authority',
+])('Broker TLS: %s: refused, and the error names the setting', async (which) => {
   const { MQTT_TLS_CA: _, ...none } = settings;
   const other = await certificates.make('other', { renew: true });
   const command = startCommand('api/index.js', {
     ...none,
-    ...(which === 'none' ? {} : { MQTT_TLS_CA: other.ca }),
+    ...(which === 'no authority' ? {} : { MQTT_TLS_CA: other.ca }),
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   });
   afterwards(() => command.kill());
   const { code, output } = await command.ended;
-  const authority = which === 'none' ? 'an authority that is known here, and no file' : 'the authority';
+  const authority =
+    which === 'no authority' ? 'an authority that is known here, and no file' : 'the authority';
   expect(output).toContain(
     `is not to be trusted: its certificate is not signed by ${authority} in MQTT_TLS_CA`,
   );

@@ -18,11 +18,11 @@ import { until } from '../support/until.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { TestEngine } from '../support/engine.js' */
 
-// One database for all of it: clients need TLS, a role and rights.
+// All tests share one database. Its clients need TLS, a role and permissions.
 
 const STARTS_MS = 300_000;
 const HOUR_MS = 3_600_000;
-/** Protocol error code of what a role may not do. */
+/** The protocol error code of a statement that the role may not execute. */
 const UNAUTHORIZED = 0x2100;
 
 const certificates = certificatesFolder();
@@ -74,7 +74,7 @@ async function open(settings) {
 /** @param {string[]} args @param {Record<string, string>} [settings] */
 const makeRoles = (args, settings = superuser) => startCommand('api/commands/roles.js', settings, args).ended;
 
-/** The passwords, each in a file of its own. */
+/** Writes each password to its own file. @returns {string[]} the flags that name the files */
 function passwordFlags() {
   return Object.entries(roles).flatMap(([duty, { CQL_PASSWORD = '' }]) => {
     const path = `${own.cert}.${duty}`;
@@ -84,19 +84,19 @@ function passwordFlags() {
 }
 
 describe('CQL with TLS', () => {
-  test('connects where the authority and the host are right', async () => {
+  test('right authority and host: the client connects', async () => {
     const { rows } = await (await open(superuser)).execute('SELECT release_version FROM system.local');
     expect(rows).toHaveLength(1);
   });
 
-  test('who shows no certificate is refused where the cluster demands one, with the setting that names it', async () => {
+  test('no client certificate where the cluster demands one: refused, and the error names the setting', async () => {
     const { CQL_TLS_CERT, CQL_TLS_KEY, ...anonymous } = superuser;
     await expect(connect(cqlOf(anonymous))).rejects.toMatchObject({
       message: expect.stringContaining('CQL_TLS_CERT'),
     });
   });
 
-  test('another authority is refused, with the setting that names it', async () => {
+  test('another authority: refused, and the error names the setting', async () => {
     const other = await certificates.make('other');
     await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
       code: 'bad_settings',
@@ -104,16 +104,16 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('another host than that of the certificate is refused, also where the environment turns verification off', async () => {
+  test('host that the certificate does not name: refused, even if the environment disables verification', async () => {
     const port = Number(engine.contactPoint.split(':')[1]);
-    const elsewhere = createServer((socket) => {
+    const proxy = createServer((socket) => {
       socket.on('error', () => {});
       socket.pipe(connectTcp(port, '127.0.0.1').on('error', () => {})).pipe(socket);
     });
-    elsewhere.listen(0, '127.0.0.2');
-    await once(elsewhere, 'listening');
-    afterwards(() => elsewhere.close());
-    const address = /** @type {AddressInfo} */ (elsewhere.address());
+    proxy.listen(0, '127.0.0.2');
+    await once(proxy, 'listening');
+    afterwards(() => proxy.close());
+    const address = /** @type {AddressInfo} */ (proxy.address());
     const settings = { ...superuser, CQL_CONTACT_POINTS: `127.0.0.2:${address.port}` };
     const { code, output } = await startCommand('api/commands/migrate.js', {
       ...settings,
@@ -125,7 +125,7 @@ describe('CQL with TLS', () => {
     expect(code).toBe(78);
   });
 
-  test('a node may show a certificate for a name among the contact points, and for no other', async () => {
+  test('certificate for a host name: accepted only if that name is a contact point', async () => {
     const socket = connectTls({
       host: '127.0.0.1',
       port: Number(engine.contactPoint.split(':')[1]),
@@ -134,24 +134,24 @@ describe('CQL with TLS', () => {
     await once(socket, 'secureConnect');
     const shown = socket.getPeerCertificate();
     socket.destroy();
-    const verdict = (/** @type {string} */ contactPoint) => {
+    const identityError = (/** @type {string} */ contactPoint) => {
       const client = createClient(cqlOf({ ...superuser, CQL_CONTACT_POINTS: contactPoint }));
-      // The typings do not know the options of a client.
+      // The type declarations lack the options of a client.
       const { sslOptions } = Reflect.get(client, 'options');
       return sslOptions.checkServerIdentity('10.0.0.1', shown);
     };
-    expect(verdict('db.example:9142')).toBeUndefined();
-    expect(verdict('other.example:9142')).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(identityError('db.example:9142')).toBeUndefined();
+    expect(identityError('other.example:9142')).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  test('a database that speaks TLS alone lets nobody in without', async () => {
+  test('client without TLS, database with TLS only: no connection', async () => {
     const { CQL_TLS_CA: _ca, CQL_TLS_CERT: _cert, CQL_TLS_KEY: _key, ...open } = superuser;
     await expect(connect(cqlOf(open))).rejects.toMatchObject({ code: 'database_away' });
   });
 });
 
-describe('roles', () => {
-  test('--dry-run prints the statements, without a password, and does nothing', async () => {
+describe('Roles', () => {
+  test('--dry-run: prints the statements without a password, and changes nothing', async () => {
     const { code, output } = await makeRoles(['--dry-run', ...passwordFlags()]);
     expect(code).toBe(0);
     expect(output).toContain(
@@ -162,7 +162,7 @@ describe('roles', () => {
     await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
   });
 
-  test('CQL_USERNAME is none of the roles that it makes', async () => {
+  test('a role equals CQL_USERNAME: refused', async () => {
     const own = await makeRoles(['--serve-role', 'cassandra', ...passwordFlags()]);
     expect(own).toMatchObject({ code: 2, output: expect.stringContaining('cassandra is CQL_USERNAME') });
   });
@@ -190,12 +190,12 @@ describe('roles', () => {
       });
       expect(await startCommand('api/commands/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
 
-      await serves();
-      expect(await saidAtStart(roles.serve)).not.toMatch(/"username":/);
-      expect(await saidAtStart(roles.migrate)).toMatch(
+      await exerciseServingRole();
+      expect(await startOutput(roles.serve)).not.toMatch(/"username":/);
+      expect(await startOutput(roles.migrate)).toMatch(
         /"username":"millrace_migrate".*may do more .* than serve/,
       );
-      expect(await saidAtStart(superuser)).toMatch(/CQL_USERNAME is a superuser of the database/);
+      expect(await startOutput(superuser)).toMatch(/CQL_USERNAME is a superuser of the database/);
       const mayNot = await makeRoles(
         ['--serve-role', 'a', '--migrate-role', 'b', ...passwordFlags()],
         roles.serve,
@@ -237,7 +237,7 @@ describe('roles', () => {
   );
 
   test(
-    'a rotation ends when the new password lets in and the old one does not, and who runs goes on with what is open',
+    'rotation: the new password works, the old one does not, and open connections stay',
     async () => {
       const [, migrateFile = '', , serveFile = ''] = passwordFlags();
       const api = await startApi(roles.serve);
@@ -246,7 +246,7 @@ describe('roles', () => {
       afterwards(() => device.end());
       await device.birth('lathe', { sensors: [{ sensor_id: 'speed' }] });
       const words = ['--secret', 'serve', '--file', serveFile, '--migrate-file', migrateFile];
-      const ways = [
+      const access = [
         '--reach',
         `sh -c 'sh -c "$2"' here`,
         '--nodes',
@@ -259,11 +259,11 @@ describe('roles', () => {
       const rotate = () =>
         run(
           process.execPath,
-          ['infra/operations/index.js', 'rotate', ...words, ...ways, '--ready', `${api.httpUrl}/readyz`],
+          ['infra/operations/index.js', 'rotate', ...words, ...access, '--ready', `${api.httpUrl}/readyz`],
           { PATH: process.env['PATH'], ...superuser },
           STARTS_MS,
         );
-      // Cassandra takes another password for a role only 5 s after the last one.
+      // Cassandra accepts a new password of a role only 5 s after the last change.
       await until(async () => (await rotate()).code === 0, { what: 'the rotation', withinMs: 60_000 });
       await device.measure('lathe', [{ sensor_id: 'speed', ts: Date.now(), value: 1 }]);
       await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
@@ -274,15 +274,15 @@ describe('roles', () => {
   );
 });
 
-/** @param {Record<string, string>} settings @returns {Promise<string>} what `npm start` says of them until it is ready */
-async function saidAtStart(settings) {
+/** @param {Record<string, string>} settings @returns {Promise<string>} the output of `npm start` until it is ready */
+async function startOutput(settings) {
   const api = await startApi(settings);
   await api.kill();
   return api.output();
 }
 
-/** The way of a measurement, packing and leases, what was refused, and retirement, as the role that serves. */
-async function serves() {
+/** Exercises every function with the serving role: measurements, packing, leases, dead letters and retirement. */
+async function exerciseServingRole() {
   const api = await startApi(roles.serve);
   afterwards(() => api.kill());
   const ask = async (/** @type {string} */ path, /** @type {RequestInit} */ init = {}) => {

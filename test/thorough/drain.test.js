@@ -16,14 +16,14 @@ const installation = useInstallation();
 /** @param {string} clientId */
 const start = (clientId) => installation.start({ MQTT_CLIENT_ID: clientId });
 
-/** A process that was there, and has left its session behind. @param {string} clientId */
+/** Starts and stops a process, so that its session stays at the broker. @param {string} clientId */
 async function startAndStop(clientId) {
   const api = await start(clientId);
   api.signal('SIGTERM');
   expect((await api.ended).code).toBe(0);
 }
 
-/** @param {Record<string, string>} settings on top of the installation's @param {...string} words more flags */
+/** @param {Record<string, string>} settings in addition to those of the installation @param {...string} words further flags */
 function drain(settings, ...words) {
   const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, [
     '--drain',
@@ -55,7 +55,7 @@ async function stored({ httpUrl }, device) {
   return status === 200 ? JSON.parse(text).items.map((/** @type {any} */ { value }) => value) : [];
 }
 
-/** Whether the broker has a session of this client id; looking at it ends it. @param {string} clientId */
+/** Has the broker a session of this client id? The check ends that session. @param {string} clientId */
 async function hasSession(clientId) {
   const client = mqtt.connect(installation.broker().url, {
     clientId,
@@ -76,11 +76,11 @@ async function hasSession(clientId) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('what waits in the session of a stopped process is stored, and the session is gone; another goes on', async () => {
+test('Drain: session of a stopped process: its messages are stored, the session ends, another process continues', async () => {
   const other = await start('ingest-1');
   await startAndStop('ingest-2');
   await publish('d', 0, MESSAGES);
-  // The broker gives the member that is away its share all the same.
+  // The broker also queues a share for the member that is stopped.
   await until(async () => (await stored(other, 'd')).length > MESSAGES / 4);
   expect((await stored(other, 'd')).length).toBeLessThan(MESSAGES);
 
@@ -92,13 +92,13 @@ test('what waits in the session of a stopped process is stored, and the session 
   expect(await stored(other, 'd')).toEqual(zeroTo(MESSAGES));
   expect(await hasSession('ingest-2')).toBe(false);
 
-  // Nothing is shared with it any more.
+  // The broker queues nothing more for the drained member.
   await publish('d', MESSAGES, 50);
   await until(async () => (await stored(other, 'd')).length === MESSAGES + 50);
   expect((await send(other.httpUrl, '/readyz')).status).toBe(200);
 });
 
-test('where there is no session it says so, and leaves none; a job that is tried again may find it so', async () => {
+test('Drain: no session: an error, and no session afterwards; with --or-none no error', async () => {
   const settings = { MQTT_CLIENT_ID: 'never-there', LOG_LEVEL: 'error' };
   const { code, output } = await drain(settings).ended;
   expect({ code, output }).toMatchObject({ code: 77 });
@@ -113,7 +113,7 @@ test('where there is no session it says so, and leaves none; a job that is tried
   expect(await hasSession('never-there')).toBe(false);
 });
 
-test('stopped before the end it keeps the session', async () => {
+test('Drain: stopped before the end: the session stays', async () => {
   await startAndStop('ingest-3');
   const draining = drain({ MQTT_CLIENT_ID: 'ingest-3' });
   await until(() => draining.output().includes('ingest-3: 0 messages settled, 0 under way'));
@@ -124,7 +124,7 @@ test('stopped before the end it keeps the session', async () => {
   expect(await hasSession('ingest-3')).toBe(true);
 });
 
-test('a process that still runs loses its session to it, and says so', async () => {
+test('Drain: a process still uses the session: that process ends with exit code 64', async () => {
   const running = await start('ingest-4');
   const draining = drain({ MQTT_CLIENT_ID: 'ingest-4' });
   expect((await running.ended).code).toBe(64);
@@ -133,12 +133,12 @@ test('a process that still runs loses its session to it, and says so', async () 
 });
 
 test.each([
-  ['without MQTT_URL', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
-  ['without a broker', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
-])('%s: one clear sentence', async (_, { MQTT_URL }, code, says) => {
+  ['no MQTT_URL', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
+  ['no broker', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
+])('Drain: %s: one clear sentence', async (_, { MQTT_URL }, code, sentence) => {
   const url = MQTT_URL.replace('PORT', String(await freePort()));
   const ended = await drain({ MQTT_URL: url, LOG_LEVEL: 'error' }).ended;
-  expect(ended).toMatchObject({ code, output: expect.stringContaining(says) });
+  expect(ended).toMatchObject({ code, output: expect.stringContaining(sentence) });
   expect(ended.output.trim().split('\n')).toHaveLength(1);
 });
 

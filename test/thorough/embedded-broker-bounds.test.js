@@ -26,7 +26,7 @@ const MB = 1e6;
 const afterwards = useCleanUps();
 
 /**
- * The broker and the byte budget by themselves; the database behind them is away until `settleAll` is called.
+ * Starts the broker and the byte budget alone. The database behind them is away until the test calls `settleAll`.
  *
  * @param {number} budgetBytes
  */
@@ -34,11 +34,11 @@ async function startBroker(budgetBytes) {
   const budget = new ByteBudget(budgetBytes);
   let isAway = true;
   /** @type {Array<() => void>} */
-  const away = [];
+  const waiting = [];
   let accepted = 0;
   const settle = async () => {
     accepted++;
-    if (isAway) await new Promise((resolve) => away.push(() => resolve(undefined)));
+    if (isAway) await new Promise((resolve) => waiting.push(() => resolve(undefined)));
     return /** @type {const} */ ('accepted');
   };
   const metrics = createMetrics({ version: 'test', role: 'all' });
@@ -64,7 +64,7 @@ async function startBroker(budgetBytes) {
     url: `mqtt://127.0.0.1:${broker.port}`,
     settleAll() {
       isAway = false;
-      for (const go of away.splice(0)) go();
+      for (const settleNext of waiting.splice(0)) settleNext();
     },
   };
 }
@@ -89,37 +89,39 @@ async function openDevice({ port }, packets, clientId, keepalive) {
   return { socket, acknowledged: () => pubackIds(answers) };
 }
 
-test('while messages wait for the budget no connection is read; when there is room again, all are', async () => {
+test('Embedded broker: messages wait for the byte budget: no connection is read until there is room again', async () => {
   const { broker, budget, settleAll } = await startBroker(1 * MB);
   const DEVICES = 60;
   const EACH = 40;
   const filler = Buffer.alloc(50_000, 32);
-  const packets = Array.from({ length: EACH }, (_, at) => publishBytes(TOPIC, filler, at + 1));
+  const packets = Array.from({ length: EACH }, (_, index) => publishBytes(TOPIC, filler, index + 1));
   /** @type {Array<Awaited<ReturnType<typeof openDevice>>>} */
   const devices = [];
-  for (let at = 0; at < DEVICES; at++) devices.push(await openDevice(broker, packets, `device-${at}`));
+  for (let index = 0; index < DEVICES; index++) {
+    devices.push(await openDevice(broker, packets, `device-${index}`));
+  }
   await until(() => budget.waiting > 0);
-  // A newcomer is answered, so all that was sent before had its chance to be read: of 120 MB the budget, and what one
-  // more chunk of 64 KiB holds.
+  // The broker answers a new device, so it had the chance to read everything that was sent before. It has read the
+  // budget and one more chunk of 64 KiB, out of 120 MB.
   await openDevice(broker, [], 'newcomer');
   expect(budget.waiting).toBeLessThanOrEqual(2);
   for (const { acknowledged } of devices) expect(acknowledged()).toEqual([]);
 
   settleAll();
   await until(() => devices.every(({ acknowledged }) => acknowledged().length === EACH));
-  const inOrder = packets.map((_, at) => at + 1);
+  const inOrder = packets.map((_, index) => index + 1);
   for (const { acknowledged } of devices) expect(acknowledged()).toEqual(inOrder);
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('while messages wait CONNECT is answered, and who is held back is not taken for silent', async () => {
+test('Embedded broker: messages wait: CONNECT is answered, and a device that is not read is not dropped as silent', async () => {
   const { broker, budget, settleAll } = await startBroker(1);
   const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
   const first = await openDevice(broker, packets, 'first');
   await until(() => budget.waiting > 0);
   const second = await openDevice(broker, [PINGREQ], 'second', 1);
-  const thrice = Date.now() + 4500;
-  await until(() => second.socket.closed || Date.now() > thrice);
+  const deadline = Date.now() + 4500;
+  await until(() => second.socket.closed || Date.now() > deadline);
   expect(second.socket.closed).toBe(false);
   expect(second.socket.bytesRead).toBe(4);
   settleAll();
@@ -128,10 +130,10 @@ test('while messages wait CONNECT is answered, and who is held back is not taken
   await until(() => second.socket.bytesRead === 4 + 2);
 });
 
-test('what a connection has waiting goes with it, whether it is broken off or left without a word', async () => {
+test('Embedded broker: connection ends or breaks: its waiting messages are dropped', async () => {
   const { broker, budget } = await startBroker(1);
   const message = publishBytes(TOPIC, Buffer.alloc(3000, 32), 1);
-  // It stays, and what of it is begun fills the budget.
+  // This device stays, and the start of its message fills the budget.
   await openDevice(broker, [message], 'stays');
   await until(() => budget.used > 0);
   for (const leave of /** @type {const} */ (['destroy', 'end', 'destroy', 'end'])) {
@@ -142,10 +144,10 @@ test('what a connection has waiting goes with it, whether it is broken off or le
   }
 });
 
-test('of a device that comes back again and again only the last connection has messages waiting', async () => {
+test('Embedded broker: device reconnects repeatedly: only its last connection has waiting messages', async () => {
   const { broker, budget, settleAll } = await startBroker(20_000);
-  const packets = Array.from({ length: 20 }, (_, at) => publishBytes(TOPIC, Buffer.alloc(3000, 32), at + 1));
-  for (let again = 0; again < 20; again++) {
+  const packets = Array.from({ length: 20 }, (_, i) => publishBytes(TOPIC, Buffer.alloc(3000, 32), i + 1));
+  for (let round = 0; round < 20; round++) {
     const { socket } = await openDevice(broker, packets, 'same');
     await until(() => budget.waiting > 0);
     expect(budget.waiting).toBeLessThanOrEqual(packets.length);
@@ -156,7 +158,7 @@ test('of a device that comes back again and again only the last connection has m
   await until(() => last.acknowledged().length === packets.length);
 });
 
-test('last wills wait within a bound of their own, since no connection is left to be held back', async () => {
+test('Embedded broker: last wills wait within a bound of their own, because their connections are closed', async () => {
   const { broker, budget, url, metrics } = await startBroker(1);
   await openDevice(
     broker,
@@ -166,18 +168,18 @@ test('last wills wait within a bound of their own, since no connection is left t
   await until(() => budget.waiting > 0);
   const COUNT = 600;
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
-  for (let at = 0; at < COUNT; at++) {
+  for (let index = 0; index < COUNT; index++) {
     const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, will });
     client.stream.destroy();
   }
   const lost = async () =>
     (await metrics.messages.get()).values.find(({ labels }) => labels.result === 'unsettled');
-  // Of 40 MB there is room for 32 MiB: the first of the device's two messages is begun, the other waits with the wills.
+  // The wills have 40 MB, and the bound is 32 MiB. The device's first message is begun, the second waits with the wills.
   await until(async () => budget.waiting - 1 + ((await lost())?.value ?? 0) === COUNT);
   expect(budget.waiting - 1).toBe(Math.floor((32 * 1024 * 1024) / (65_000 + 2048)));
 });
 
-test('a subscriber that stops reading is passed over, the others get everything; then it is closed', async () => {
+test('Embedded broker: subscriber stops reading: messages for it are dropped, others receive all, then it is closed', async () => {
   const { broker, url, metrics, settleAll } = await startBroker(64 * MB);
   settleAll();
   const dropped = async () =>
@@ -197,12 +199,12 @@ test('a subscriber that stops reading is passed over, the others get everything;
   expect(await dropped()).toBe(0);
   for (let sent = 1; sent <= 400; sent++) await publish();
   await until(() => received === 400);
-  // The watcher got all of them, so these are the frozen one's.
-  const passedOver = await dropped();
-  expect(passedOver).toBeGreaterThan(0);
+  // The watcher received all messages, so the dropped ones were for the frozen subscriber.
+  const droppedCount = await dropped();
+  expect(droppedCount).toBeGreaterThan(0);
   expect(broker.check().message).toBe('3 clients');
 
-  // When it reads on, what is new comes behind what the operating system had room for; the rest was not kept for it.
+  // When it reads again, new messages follow those that the operating system had buffered. The rest was dropped.
   let isBack = false;
   frozen.on('data', (chunk) => (isBack ||= chunk.includes('iot/v1/later/status')));
   frozen.resume();
@@ -211,8 +213,8 @@ test('a subscriber that stops reading is passed over, the others get everything;
     return isBack || frozen.closed;
   });
   expect(frozen.bytesRead).toBeLessThan(20 * MB);
-  // No message counts as dropped that it got.
-  expect(Math.floor(frozen.bytesRead / 100_000)).toBeLessThanOrEqual(400 - passedOver);
+  // A message that it received does not count as dropped.
+  expect(Math.floor(frozen.bytesRead / 100_000)).toBeLessThanOrEqual(400 - droppedCount);
 
   frozen.pause();
   await until(async () => {
@@ -240,7 +242,7 @@ test('Embedded broker: device floods, database away: the flood has one slice in 
 test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
   const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
   settleAll();
-  const { socket } = await openDevice(broker, [], 'hurried');
+  const { socket } = await openDevice(broker, [], 'quick');
   const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
   socket.end(Buffer.concat([...messages, DISCONNECT]));
   await until(() => broker.check().message === '0 clients');
@@ -249,7 +251,7 @@ test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the sa
   expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
 });
 
-test('of messages with QoS 2 that are never completed the payload is not kept', async () => {
+test('Embedded broker: messages of QoS 2 are never completed: their payloads are not kept', async () => {
   const { broker, settleAll } = await startBroker(64 * MB);
   settleAll();
   const payload = Buffer.alloc(200_000, 32);

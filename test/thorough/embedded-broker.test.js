@@ -38,13 +38,13 @@ async function connect(url, options) {
 const base = Date.now() - 600_000;
 const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
 
-describe('who may connect, where MQTT_AUTH is on', () => {
-  const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'right' };
+describe('Embedded broker, MQTT_AUTH is on', () => {
+  const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
 
-  test('the right name and password are let in, everything else is refused', async () => {
+  test('right name and password: accepted, everything else is refused', async () => {
     const { mqttUrl } = await startSystem(settings);
-    await connect(mqttUrl, { username: 'herd', password: 'right' });
-    const wrong = [{ username: 'herd', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
+    await connect(mqttUrl, { username: 'devices', password: 'right' });
+    const wrong = [{ username: 'devices', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
     for (const options of wrong) {
       // MQTT 3.1.1, table 3.1: 5, not authorized.
       await expect(mqtt.connectAsync(mqttUrl, { reconnectPeriod: 0, ...options })).rejects.toMatchObject({
@@ -54,8 +54,8 @@ describe('who may connect, where MQTT_AUTH is on', () => {
   });
 });
 
-describe('what other clients get', () => {
-  test('measurements, births and status; a retained status also later, retained measurements never', async () => {
+describe('Embedded broker, other clients', () => {
+  test('contract topics: received at once; later subscribers receive the retained status, and no measurements', async () => {
     const { mqttUrl } = await startSystem();
     const { client } = await connect(mqttUrl);
     const early = await connect(mqttUrl);
@@ -71,7 +71,7 @@ describe('what other clients get', () => {
     expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
   });
 
-  test('nothing that is outside the contract, though it is acknowledged', async () => {
+  test('topics outside the contract: acknowledged, and not forwarded', async () => {
     const { mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('#', { qos: 1 });
@@ -84,15 +84,15 @@ describe('what other clients get', () => {
     await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
     const topics = () => watcher.received.map(({ topic }) => topic);
     await until(() => topics().includes('iot/v1/d/measurements'));
-    // What ingest itself tells of the sample, and each process of itself, may come before it or behind.
-    const ours = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
-    expect(topics().filter((topic) => !ours.test(topic))).toEqual([
+    // The messages that ingest publishes about the sample and the process may come before it or after it.
+    const published = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
+    expect(topics().filter((topic) => !published.test(topic))).toEqual([
       'spBv1.0/STATE/millrace-1',
       'iot/v1/d/measurements',
     ]);
   });
 
-  test('nothing that came while they were away: no session is kept, and CONNACK says so', async () => {
+  test('messages while a client is away: not delivered, because CONNACK reports no session', async () => {
     const { mqttUrl } = await startSystem();
     const persistent = { clientId: 'away', clean: false, resubscribe: false };
     const away = await connect(mqttUrl, persistent);
@@ -115,26 +115,26 @@ describe('what other clients get', () => {
     expect(received).toEqual([3]);
   });
 
-  test('of retained statuses those that were accepted, and small', async () => {
+  test('retained statuses: only accepted and small ones are kept', async () => {
     const system = await startSystem({ AUTO_REGISTER: 'false' });
     const { client } = await connect(system.mqttUrl);
     const retain = /** @type {const} */ ({ qos: 1, retain: true });
-    for (const device of ['known', 'wordy', 'gone']) {
+    for (const device of ['known', 'long', 'gone']) {
       await client.publishAsync(`iot/v1/${device}/birth`, '{}', { qos: 1 });
     }
     await client.publishAsync('iot/v1/known/status', 'online', retain);
     await client.publishAsync('iot/v1/known-not/status', 'online', retain);
     await client.publishAsync('iot/v1/bad\u0007id/status', 'online', retain);
-    await client.publishAsync('iot/v1/wordy/status', 'neither on nor off', retain);
-    const wordy = JSON.stringify({ state: 'online', says: 'x'.repeat(1024) });
-    await client.publishAsync('iot/v1/wordy/status', wordy, retain);
+    await client.publishAsync('iot/v1/long/status', 'neither on nor off', retain);
+    const longStatus = JSON.stringify({ state: 'online', comment: 'x'.repeat(1024) });
+    await client.publishAsync('iot/v1/long/status', longStatus, retain);
     await client.publishAsync('iot/v1/gone/status', 'online', retain);
     await client.publishAsync('iot/v1/gone/status', '', retain);
-    expect((await system.get('/devices/wordy')).online).toBe(true);
+    expect((await system.get('/devices/long')).online).toBe(true);
 
     const late = await connect(system.mqttUrl);
     await late.client.subscribeAsync('iot/v1/+/status', { qos: 1 });
-    // Retained messages come before everything that is published from now on.
+    // Retained messages come before all that is published after this point.
     await client.publishAsync('iot/v1/known/status', 'offline', { qos: 1 });
     await until(() => late.received.some(({ retain: kept }) => !kept));
     expect(late.received).toEqual([
@@ -143,20 +143,20 @@ describe('what other clients get', () => {
     ]);
   });
 
-  test('what a client published with QoS 0 right before it left', async () => {
+  test('message with QoS 0 right before DISCONNECT: forwarded', async () => {
     const { mqttPort, mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/#');
     const socket = connectTcp(Number(mqttPort), '127.0.0.1');
     afterwards(() => void socket.destroy());
-    socket.write(connectBytes({ clientId: 'hurried' }));
+    socket.write(connectBytes({ clientId: 'quick' }));
     await once(socket, 'data');
     socket.end(Buffer.concat([publishBytes('iot/v1/d/measurements', sample(1)), DISCONNECT]));
     await until(() => watcher.received.length > 0);
     expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
   });
 
-  test('the will of a connection that breaks is stored and delivered', async () => {
+  test('connection breaks: its will is stored and forwarded', async () => {
     const system = await startSystem();
     const watcher = await connect(system.mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
@@ -175,24 +175,24 @@ describe('what other clients get', () => {
   });
 });
 
-test('a device that sends 2,000 messages right behind CONNECT, waiting for nothing, gets all acknowledged', async () => {
+test('Embedded broker: 2,000 messages right behind CONNECT: all are acknowledged', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
   afterwards(() => void socket.destroy());
   let answers = Buffer.alloc(0);
   socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
   await once(socket, 'connect');
-  const packets = [connectBytes({ clientId: 'hasty' })];
+  const packets = [connectBytes({ clientId: 'fast' })];
   const ids = Array.from({ length: 2000 }, (_, i) => i + 1);
-  for (const id of ids) packets.push(publishBytes('iot/v1/hasty/measurements', sample(id), id));
+  for (const id of ids) packets.push(publishBytes('iot/v1/fast/measurements', sample(id), id));
   socket.write(Buffer.concat(packets));
   await until(() => pubackIds(answers).length === 2000 || socket.destroyed);
   expect(pubackIds(answers)).toEqual(ids);
-  const items = await system.all(`/devices/hasty/sensors/s/measurements?from=${base}&limit=1000`);
+  const items = await system.all(`/devices/fast/sensors/s/measurements?from=${base}&limit=1000`);
   expect(items).toHaveLength(2000);
 });
 
-test('while the database is slow the device is held back, not dropped, and what is read of it is bounded', async () => {
+test('Embedded broker: database is slow: the device is paused, not dropped, and a bounded amount is read', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint });
@@ -223,12 +223,12 @@ test('while the database is slow the device is held back, not dropped, and what 
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
     return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  // Of 40 MB it holds one chunk more than its bound, though three times its keepalive goes by.
-  const thrice = Date.now() + 4500;
+  // The process holds one chunk more than its bound of the 40 MB, for longer than three keepalives.
+  const deadline = Date.now() + 4500;
   await until(async () => {
     expect(await unsettled()).toBeLessThan(2_000_000);
     expect(socket.destroyed).toBe(false);
-    return Date.now() > thrice;
+    return Date.now() > deadline;
   });
   expect(socket.bytesWritten).toBeLessThan(COUNT * 20_000);
   expect(pubackIds(answers)).toEqual([]);
@@ -237,7 +237,7 @@ test('while the database is slow the device is held back, not dropped, and what 
   expect(socket.destroyed).toBe(false);
 });
 
-test('a device that falls silent is dropped after one and a half times its keepalive', async () => {
+test('Embedded broker: device sends nothing: dropped after one and a half keepalives', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
   afterwards(() => void socket.destroy());
@@ -247,9 +247,9 @@ test('a device that falls silent is dropped after one and a half times its keepa
   await until(() => socket.closed);
 });
 
-describe('a port that is taken', () => {
+describe('Start, port is taken', () => {
   /** @param {(taken: { mqtt: string, http: string }) => Record<string, string>} choose */
-  async function startBeside(choose) {
+  async function startOnTakenPort(choose) {
     const first = await startSystem();
     const settings = {
       CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -268,7 +268,7 @@ describe('a port that is taken', () => {
     ['MQTT_PORT', 'mqtt'],
     ['HTTP_PORT', 'http'],
   ])('%s: one clear sentence that names the setting, and an exit code of its own', async (name, which) => {
-    const { code, output } = await startBeside((taken) => ({
+    const { code, output } = await startOnTakenPort((taken) => ({
       [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
     }));
     expect(code).toBe(71);

@@ -33,7 +33,7 @@ afterAll(async () => {
 async function connect() {
   const client = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0 });
   clients.push(client);
-  // The broker may close while we still write: the close is what is looked at.
+  // The broker may close while the client still writes. The tests wait for `close`.
   client.on('error', () => {});
   return client;
 }
@@ -41,7 +41,7 @@ async function connect() {
 /** @param {string} sensor */
 const measurement = (sensor) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
 
-test('a message of 10 MB closes its connection and is counted; nobody else notices', async () => {
+test('Message of 10 MB: published: its connection closes, it is counted, and other clients are not affected', async () => {
   const [large, other] = [await connect(), await connect()];
   const closing = new Promise((resolve) => large.once('close', () => resolve(true)));
   large.publish('iot/v1/large/measurements', Buffer.alloc(10 * MB, 0x20), { qos: 1 }, () => {});
@@ -53,7 +53,7 @@ test('a message of 10 MB closes its connection and is counted; nobody else notic
   expect(await readDeadLetters(database, 'large')).toEqual([]);
 });
 
-test('the largest message that is allowed is taken', async () => {
+test('Message of the maximum size: published: stored', async () => {
   const client = await connect();
   const text = measurement('t');
   const payload = text.padEnd(system.config.ingest.maxMessageBytes);
@@ -62,7 +62,7 @@ test('the largest message that is allowed is taken', async () => {
   expect(await readDeadLetters(database, 'just-right')).toEqual([]);
 });
 
-test('200 bad messages of 1 MB from four connections at once: every one a letter, memory bounded', async () => {
+test('Bad messages: 200 of 1 MB over four connections: each becomes a dead letter, and memory is bounded', async () => {
   const before = process.memoryUsage.rss();
   let highest = 0;
   const watching = setInterval(() => {
@@ -72,12 +72,12 @@ test('200 bad messages of 1 MB from four connections at once: every one a letter
   try {
     const publishers = await Promise.all([connect(), connect(), connect(), connect()]);
     await Promise.all(
-      publishers.map(async (client, at) => {
-        // Ten at once a connection: this process sends as well, and its own buffers are not what is measured.
+      publishers.map(async (client, index) => {
+        // Ten messages at a time for each connection. This process sends them too, and its buffers must not count.
         for (let round = 0; round < 5; round++) {
           await Promise.all(
             Array.from({ length: 10 }, () =>
-              client.publishAsync(`iot/v1/bulk-${at}/measurements`, payload, { qos: 1 }),
+              client.publishAsync(`iot/v1/bulk-${index}/measurements`, payload, { qos: 1 }),
             ),
           );
         }
@@ -86,16 +86,16 @@ test('200 bad messages of 1 MB from four connections at once: every one a letter
   } finally {
     clearInterval(watching);
   }
-  const letters = (await readDeadLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
-  // One whose sender had to connect again leaves a second letter.
-  expect(letters.length).toBeGreaterThanOrEqual(200);
-  expect(new Set(letters.map(({ size }) => size))).toEqual(new Set([payload.length]));
-  // What is settled at once is bounded by 64 MiB; the sender's buffers and garbage come on top.
+  const deadLetters = (await readDeadLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
+  // A message becomes a second dead letter when its sender had to reconnect.
+  expect(deadLetters.length).toBeGreaterThanOrEqual(200);
+  expect(new Set(deadLetters.map(({ size }) => size))).toEqual(new Set([payload.length]));
+  // At most 64 MiB are settled at a time. The buffers of the sender and garbage come on top.
   expect(highest - before).toBeLessThan(400 * MB);
   await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
 });
 
-test('a device that floods with bad messages leaves a bounded number of letters', async () => {
+test('Dead letters: a device floods with bad messages: their number is bounded', async () => {
   const client = await connect();
   const sent = 1200;
   const good = JSON.stringify({ sensor_id: 't', ts: Date.now(), value: 1 });
@@ -103,14 +103,14 @@ test('a device that floods with bad messages leaves a bounded number of letters'
   await Promise.all(
     Array.from({ length: sent }, () => client.publishAsync('iot/v1/flood/measurements', '{', { qos: 1 })),
   );
-  const letters = await readDeadLetters(database, 'flood');
-  expect(letters.length).toBeGreaterThanOrEqual(1000);
-  expect(letters.length).toBeLessThanOrEqual(1002);
+  const deadLetters = await readDeadLetters(database, 'flood');
+  expect(deadLetters.length).toBeGreaterThanOrEqual(1000);
+  expect(deadLetters.length).toBeLessThanOrEqual(1002);
   expect(await readMetric(system, 'iot_ingest_dead_letters_total{code="malformed"}')).toBeGreaterThanOrEqual(
     sent,
   );
 
-  // Others are not held to its account.
+  // The bound of this device does not apply to other devices.
   await client.publishAsync('iot/v1/well-behaved/measurements', '{', { qos: 1 });
   expect(await readDeadLetters(database, 'well-behaved')).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ const migrations = useMigrations();
 
 const newest = async () => (await readMigrations()).length;
 
-test('a new keyspace gets every table, with TTL, windows and gc_grace as the rules say; a second run does nothing', async () => {
+test('Migration: new keyspace: it gets every table with its TTL, window and gc_grace; a second run changes nothing', async () => {
   const settings = migrations.fresh({ BATCH_DAYS: '45', HISTORY_DAYS: '365' });
   const version = await newest();
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: 0, to: version });
@@ -33,7 +33,7 @@ test('a new keyspace gets every table, with TTL, windows and gc_grace as the rul
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(tables);
 });
 
-test.each([2, 5])('%i processes at once: one works, the others wait, all end well', async (count) => {
+test.each([2, 5])('Migration: %i processes at once: one migrates, the others wait', async (count) => {
   const settings = migrations.fresh();
   const ended = await Promise.all(
     Array.from({ length: count }, () => migrations.run('api/commands/migrate.js', settings)),
@@ -48,7 +48,7 @@ test.each([2, 5])('%i processes at once: one works, the others wait, all end wel
   );
 });
 
-test('a keyspace that another process has begun to make is waited for', async () => {
+test('Migration: another process creates the keyspace: this one waits for it', async () => {
   const { cql } = configOf(migrations.fresh());
   const first = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
   const created = createFirst(migrations.admin(), cql.keyspace, [first]);
@@ -59,31 +59,31 @@ test('a keyspace that another process has begun to make is waited for', async ()
   expect(Object.keys(await migrations.tablesOf(cql.keyspace))).toEqual(['first']);
 });
 
-test('packing begins by the clock of the database, however far off that of the migrating process is', async () => {
+test('Migration: clock of the process is a day ahead: its time comes from the clock of the database', async () => {
   const settings = migrations.fresh();
-  const began = Date.now();
+  const startedAt = Date.now();
   const doNotFake = /** @type {const} */ ([
     ...['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
     ...['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
   ]);
-  jest.useFakeTimers({ now: began + 86_400_000, doNotFake: /** @type {any} */ (doNotFake) });
+  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: /** @type {any} */ (doNotFake) });
   try {
     await migrateDatabase(configOf(settings));
   } finally {
     jest.useRealTimers();
   }
   const { rows } = await migrations.execute(`SELECT applied_at FROM ${settings.CQL_KEYSPACE}.schema_version`);
-  for (const { applied_at: at } of rows) {
-    expect(at.getTime()).toBeGreaterThan(began - 3_600_000);
-    expect(at.getTime()).toBeLessThan(began + 3_600_000);
+  for (const { applied_at: appliedAt } of rows) {
+    expect(appliedAt.getTime()).toBeGreaterThan(startedAt - 3_600_000);
+    expect(appliedAt.getTime()).toBeLessThan(startedAt + 3_600_000);
   }
 });
 
-test('a migration that broke half-way is taken up again', async () => {
+test('Migration: the last one broke off between two tables: it is completed', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
-  // As a process leaves it that ended within the second: some of its tables are there, its version is not.
+  // A process that ended during the second migration leaves some of its tables, and no version row.
   for (const statement of [
     `DROP TABLE ${settings.CQL_KEYSPACE}.sensor_by_name`,
     `DROP TABLE ${settings.CQL_KEYSPACE}.message`,
@@ -97,7 +97,7 @@ test('a migration that broke half-way is taken up again', async () => {
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
-test('a migration that broke off after it had added a column is finished', async () => {
+test('Migration: the last one broke off after it added a column: it is completed', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
@@ -108,7 +108,7 @@ test('a migration that broke off after it had added a column is finished', async
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
-test('devices that registered before there was an index of their sites are found by it afterwards', async () => {
+test('Migration: devices registered before the index of sites: the index has them afterwards', async () => {
   const settings = migrations.fresh();
   const { CQL_KEYSPACE: keyspace } = settings;
   await migrateDatabase(configOf(settings));
@@ -127,7 +127,7 @@ test('devices that registered before there was an index of their sites are found
   expect(rows.map(({ site, grp, stamp }) => [site, grp, Number(stamp)])).toEqual([['Oslo', 3, 7]]);
 });
 
-test('the lock of a process that died is waited for, with a word, and expires', async () => {
+test('Migration: a dead process holds the lock: this one waits with a message until the lock expires', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(
@@ -138,7 +138,7 @@ test('the lock of a process that died is waited for, with a word, and expires', 
   expect(output).toContain('another process changes the schema (dead:1); waiting');
 });
 
-test('a process that stood still until another had the lock changes nothing more, and leaves the lock to that', async () => {
+test('Migration: another process took over the lock: this one changes nothing more, and keeps the lock as it is', async () => {
   const config = configOf(migrations.fresh());
   const { cql } = config;
   await migrateDatabase(config);

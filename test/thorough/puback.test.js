@@ -37,13 +37,13 @@ async function startSystem(settings = {}) {
 /** @param {string} url @param {IClientOptions} [options] */
 async function connectDevice(url, options = {}) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 100, ...options });
-  client.on('error', () => {}); // The API is stopped and started under test; the client comes back.
+  client.on('error', () => {}); // The tests stop and start the API. The client reconnects.
   afterwards(() => client.endAsync(true));
   return client;
 }
 
 /**
- * Publishes measurements of one sensor, value i at base + i, and keeps count of what is acknowledged.
+ * Publishes measurements of one sensor, with value i at base + i, and collects the acknowledged values.
  *
  * @param {MqttClient} client
  * @param {{ device: string, base: number, count: number }} load
@@ -56,7 +56,7 @@ function publishAll(client, { device, base, count }) {
     await client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
     acknowledged.add(i);
   });
-  return { acknowledged, done: Promise.all(all) };
+  return { acknowledged, finished: Promise.all(all) };
 }
 
 /** @param {{ all: (path: string) => Promise<any[]> }} system @param {string} device @param {number} base */
@@ -69,26 +69,26 @@ async function storedValues(system, device, base) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('without the database no PUBACK arrives; when it is back, it does, and the rows are there', async () => {
+test('PUBACK: database is away: without the database no PUBACK arrives; afterwards it arrives and the rows are stored', async () => {
   const system = await startSystem();
   const client = await connectDevice(system.mqttUrl);
   const base = Date.now() - 60_000;
-  await publishAll(client, { device: 'before', base, count: 1 }).done;
+  await publishAll(client, { device: 'before', base, count: 1 }).finished;
 
   await engine.stop();
-  const { acknowledged, done } = publishAll(client, { device: 'before', base, count: 20 });
+  const { acknowledged, finished } = publishAll(client, { device: 'before', base, count: 20 });
   await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
   expect((await fetch(`${system.httpUrl}/healthz`)).status).toBe(200);
   await until(async () => (await readMetric(system, 'iot_ingest_retries_total')) > 20);
   expect(acknowledged.size).toBe(0);
 
   await engine.start();
-  await done;
+  await finished;
   expect(await storedValues(system, 'before', base)).toEqual(zeroTo(20));
   await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 200);
 });
 
-test('PUBACKs leave in order of arrival, though commits overtake each other', async () => {
+test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival', async () => {
   const system = await startSystem({ INGEST_MAX_IN_FLIGHT: '4' });
   const client = await connectDevice(system.mqttUrl);
   /** @type {number[]} */
@@ -101,7 +101,7 @@ test('PUBACKs leave in order of arrival, though commits overtake each other', as
     (packet) => packet.cmd === 'puback' && acknowledged.push(Number(packet.messageId)),
   );
   const now = Date.now();
-  // 60 hours are 60 requests, of which 4 are in flight at a time: what comes behind is committed long before.
+  // 60 hours are 60 requests, with 4 in flight at a time. Later messages are committed long before them.
   const long = zeroTo(60).map((hour) => ({ sensor_id: 's', ts: now - (hour + 1) * 3_600_000, value: hour }));
   await Promise.all(
     zeroTo(40).map((i) =>
@@ -117,22 +117,21 @@ test('PUBACKs leave in order of arrival, though commits overtake each other', as
 
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
-  const { rows } = await database.execute('SELECT device_id, WRITETIME(samples) AS begun FROM message', [], {
-    fetchSize: 1000,
-  });
+  const written = 'SELECT device_id, WRITETIME(samples) AS written FROM message';
+  const { rows } = await database.execute(written, [], { fetchSize: 1000 });
   /** @type {Map<string, number[]>} */
-  const begun = new Map();
+  const writtenAt = new Map();
   for (const row of rows) {
     const device = String(row['device_id']);
-    begun.set(device, [...(begun.get(device) ?? []), Number(row['begun'])]);
+    writtenAt.set(device, [...(writtenAt.get(device) ?? []), Number(row['written'])]);
   }
-  const ofLong = [...begun.values()].filter(({ length }) => length > 1).flat();
-  const ofShort = [...begun.values()].filter(({ length }) => length === 1).flat();
-  // The last request of the long ones was sent when short ones behind them had long been.
-  expect(Math.max(...ofLong)).toBeGreaterThan(Math.min(...ofShort));
+  const longWrites = [...writtenAt.values()].filter(({ length }) => length > 1).flat();
+  const shortWrites = [...writtenAt.values()].filter(({ length }) => length === 1).flat();
+  // The last request of a long message was sent after the first request of a short message behind it.
+  expect(Math.max(...longWrites)).toBeGreaterThan(Math.min(...shortWrites));
 });
 
-describe('a process that ends under load', () => {
+describe('Process ends under load', () => {
   const COUNT = 3000;
 
   /** @param {(api: ApiProcess) => Promise<void>} end */
@@ -153,14 +152,14 @@ describe('a process that ends under load', () => {
       if (packet.cmd === 'publish') sent++;
     });
     const base = Date.now() - 600_000;
-    const { acknowledged, done } = publishAll(client, { device: 'load', base, count: COUNT });
+    const { acknowledged, finished } = publishAll(client, { device: 'load', base, count: COUNT });
     await until(() => acknowledged.size > 200);
     await end(first);
     const before = [...acknowledged];
 
     const second = await startApi(settings);
     afterwards(() => second.kill());
-    await done;
+    await finished;
     const system = {
       /** @param {string} path */
       async all(path) {
@@ -181,13 +180,13 @@ describe('a process that ends under load', () => {
     expect(sent).toBeGreaterThan(COUNT);
   }
 
-  test('by kill -9: all that was acknowledged is stored, the rest is sent again and stored once', () =>
+  test('kill -9: the acknowledged samples are stored, the rest is sent again and stored once', () =>
     endUnderLoad(async (api) => {
       api.signal('SIGKILL');
       await api.ended;
     }));
 
-  test('by SIGTERM: the same, within 10 s and with exit code 0', () =>
+  test('SIGTERM: the same, within 10 s and with exit code 0', () =>
     endUnderLoad(async (api) => {
       api.signal('SIGTERM');
       await until(() => !api.running(), { withinMs: 10_000, what: 'the end' });
@@ -195,7 +194,7 @@ describe('a process that ends under load', () => {
     }));
 });
 
-test('Ingest: database is away under load: no PUBACK meanwhile, in the end all is acknowledged and stored', async () => {
+test('Ingest: database is away under load: no PUBACK in the meantime, afterwards every sample is acknowledged and stored', async () => {
   const system = await startSystem();
   const base = Date.now() - 600_000;
   const names = zeroTo(5).map((index) => `device-${index}`);
@@ -213,7 +212,7 @@ test('Ingest: database is away under load: no PUBACK meanwhile, in the end all i
     const before = await retries();
     await until(async () => (await retries()) > before + 20);
   };
-  // What was committed before has been acknowledged by then.
+  // All earlier commits have been acknowledged by then.
   await untilRetried();
   const atStop = acknowledged();
   await untilRetried();

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 
 const migrations = useMigrations();
 
-describe('settings that differ from those of the database', () => {
+describe('Start, setting differs from the database', () => {
   test.each([
     ['LATEST_GROUPS', '8'],
     ['BATCH_DAYS', '40'],
     ['HISTORY_DAYS', '400'],
-  ])('%s stops the process, named', async (name, value) => {
+  ])('%s: the process ends, and the error names the setting', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
@@ -24,7 +24,7 @@ describe('settings that differ from those of the database', () => {
     expect(output).toContain(`${name} is ${value} here and `);
   });
 
-  test('migrate changes the retention, of the table too, and never the groups', async () => {
+  test('npm run migrate: it changes the retention, also of the tables, and never the groups', async () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
@@ -48,15 +48,15 @@ describe('settings that differ from those of the database', () => {
   });
 });
 
-describe('a schema that npm start cannot work with', () => {
-  test('none: the command is named', async () => {
+describe('Start, schema is unusable', () => {
+  test('no schema: the error names the command', async () => {
     const { code, output } = await migrations.run('api/index.js', migrations.fresh());
     expect(code).toBe(73);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(output).toContain('npm run migrate');
   });
 
-  test('a keyspace without tables, an older and a newer version: what to do is said', async () => {
+  test('keyspace without tables, older version, newer version: the error names the action', async () => {
     const settings = migrations.fresh();
     const { CQL_KEYSPACE: keyspace } = settings;
     await migrations.execute(
@@ -81,17 +81,17 @@ describe('a schema that npm start cannot work with', () => {
   });
 });
 
-describe('a database that cannot be reached as set', () => {
+describe('Start, database is unreachable', () => {
   test.each(/** @type {const} */ (['api/index.js', 'api/commands/migrate.js']))(
-    '%s: one clear sentence, naming the setting',
+    '%s: one clear sentence that names the setting',
     async (script) => {
       const settings = migrations.fresh();
       const wrongDc = await migrations.run(script, { ...settings, CQL_LOCAL_DC: 'elsewhere' });
       expect(wrongDc.output).toMatch(/^CQL_LOCAL_DC=elsewhere is not right: .*datacenter1.*\n$/);
       expect(wrongDc.code).toBe(78);
 
-      const nobody = `127.0.0.1:${await freePort()}`;
-      const wrongPort = await migrations.run(script, { ...settings, CQL_CONTACT_POINTS: nobody });
+      const closedPort = `127.0.0.1:${await freePort()}`;
+      const wrongPort = await migrations.run(script, { ...settings, CQL_CONTACT_POINTS: closedPort });
       expect(wrongPort.output).toMatch(
         /^No database answers at .* \(CQL_CONTACT_POINTS\): .*ECONNREFUSED.*\n$/,
       );
@@ -104,7 +104,7 @@ describe('a database that cannot be reached as set', () => {
     },
   );
 
-  test('a wrong password: one clear sentence; the right one is let in', async () => {
+  test('wrong password: one clear sentence; the right one is accepted', async () => {
     const engine = await startTestEngine({ auth: true });
     try {
       const settings = {
@@ -113,24 +113,24 @@ describe('a database that cannot be reached as set', () => {
         CQL_PASSWORD: 'wrong',
       };
       const right = { ...settings, CQL_PASSWORD: 'cassandra' };
-      // The first role is made some seconds after the start.
+      // Cassandra creates the first role some seconds after the start.
       await until(async () => (await migrations.run('api/commands/migrate.js', right)).code === 0, {
         withinMs: 60_000,
       });
       const { code, output } = await migrations.run('api/commands/migrate.js', settings);
       expect(code).toBe(78);
       expect(output).toMatch(/^The database at .* refuses CQL_USERNAME and CQL_PASSWORD: .*\n$/);
-      const nobody = await migrations.run('api/commands/migrate.js', {
+      const noPassword = await migrations.run('api/commands/migrate.js', {
         CQL_CONTACT_POINTS: engine.contactPoint,
       });
-      expect(nobody.code).toBe(78);
-      expect(nobody.output).toContain('CQL_USERNAME');
+      expect(noPassword.code).toBe(78);
+      expect(noPassword.output).toContain('CQL_USERNAME');
     } finally {
       await engine.dispose();
     }
   });
 
-  test('a connect() that failed leaves nothing behind: the process ends by itself', async () => {
+  test('connect() fails: nothing stays open, and the process ends by itself', async () => {
     const script = `
       import { connect } from './api/store/connect.js';
       import { readSettings } from './common/settings/index.js';

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 
 /** @import { Periods } from '../../common/periods.js' */
 
-// Acknowledgements, as the wire shows them.
+// The tests read acknowledgements on the wire.
 const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
 /**
- * A system whose broker and whose database are both reached over wires that are watched, when its first message is
- * acknowledged.
+ * Starts a system between two observed wires, one to the broker and one to the database. It settles when the first message
+ * is acknowledged.
  *
  * @param {Record<string, string>} [settings]
  * @param {Partial<Periods>} [periods] ms
@@ -33,10 +33,10 @@ async function startBetweenWires(settings, periods) {
   return { cql, wire, system, client };
 }
 
-test('none before its commit, the next message meanwhile; then all, in order of arrival', async () => {
+test('Acknowledgements: one commit is delayed: later messages are committed, then all are acknowledged in order', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
 
-  // Of the first the answer is kept back, those behind it are committed.
+  // The answer to the first message is held. The later messages are committed.
   let first = true;
   cql.hold((request) => {
     const hold = writesSamples(request) && first;
@@ -56,7 +56,7 @@ test('none before its commit, the next message meanwhile; then all, in order of 
   expect(acknowledged).toEqual(delivered);
 });
 
-test('what a broken connection was owed comes again, and is acknowledged on the new one', async () => {
+test('Acknowledgements: connection breaks: the messages come again, and are acknowledged on the new connection', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2, 3]);
@@ -72,7 +72,7 @@ test('what a broken connection was owed comes again, and is acknowledged on the 
   expect(await storedValues(system, 'd')).toEqual([0, 1, 2, 3]);
 });
 
-test('past the bound nothing more is read, and memory holds; then everything is stored', async () => {
+test('Backpressure: unsettled bytes reach their bound: nothing more is read; later everything is stored', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);
   // 40 MB; 16 MB may be unsettled.
@@ -82,7 +82,7 @@ test('past the bound nothing more is read, and memory holds; then everything is 
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
     return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  // Mosquitto keeps to its 20 in flight, or to our receive maximum.
+  // Mosquitto has at most 20 messages in flight, or the receive maximum of ingest.
   await until(async () => (await unsettled()) > 4_000_000 || wire.last().delivered.length >= 41);
   expect(await unsettled()).toBeLessThan(18_000_000);
   expect(wire.last().acknowledged).toHaveLength(1);
@@ -93,10 +93,10 @@ test('past the bound nothing more is read, and memory holds; then everything is 
 });
 
 test.each([
-  ['many messages: as many as the broker may have unacknowledged', 600, 0],
-  ['large messages: nothing more is read', 30, 1_000_000],
-])('a database that hangs for several keepalives costs no connection, %s', async (_, count, bytes) => {
-  // Few requests at a time: a driver of which dozens time out takes the database for dead, and that is another story.
+  ['many messages, the most that the broker may have unacknowledged', 600, 0],
+  ['large messages, so that nothing more is read', 30, 1_000_000],
+])('Database hangs for several keepalives: %s: no connection is lost', async (_, count, bytes) => {
+  // Few requests run at a time. If dozens time out, the driver marks the database as down.
   const { cql, wire, system, client } = await startBetweenWires(
     { INGEST_MAX_IN_FLIGHT: '8' },
     { keepAlive: 4000 },
@@ -105,7 +105,7 @@ test.each([
   const values = zeroTo(count).map((i) => i + 1);
   await publishValues(client, 'd', values, ' '.repeat(bytes));
   await until(() => cql.held() > 0);
-  // There is one every keepalive at least.
+  // At least one ping leaves in each keepalive.
   const before = wire.last().pings;
   await until(() => wire.last().pings >= before + 4);
   expect(wire.last().acknowledged).toHaveLength(1);
@@ -118,7 +118,7 @@ test.each([
   await until(async () => (await storedValues(system, 'd')).length === count + 1);
 });
 
-test('an orderly stop takes nothing more, acknowledges what it took, and leaves the rest to the session', async () => {
+test('Stop: messages wait: the accepted ones are acknowledged, and the rest stays in the session', async () => {
   const cql = await startCql();
   const wire = await startWire();
   const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };

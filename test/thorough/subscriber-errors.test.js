@@ -13,10 +13,10 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-// Nothing that a device sends may cost us our connection: the broker would send it again, for ever.
+// No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('a message over MAX_MESSAGE_BYTES is a letter, and the next one is stored', async () => {
+test('Subscriber: message over MAX_MESSAGE_BYTES: it becomes a dead letter, and the next one is stored', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url, MAX_MESSAGE_BYTES: '2000' });
   const client = await connectDevice();
@@ -32,7 +32,7 @@ test('a message over MAX_MESSAGE_BYTES is a letter, and the next one is stored',
   expect(wire.connections).toHaveLength(1);
 });
 
-test('topics of nobody do not even come; a device without a name is a letter', async () => {
+test('Subscriber: unknown topics: not delivered; a topic without a device becomes a dead letter', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url });
   const client = await connectDevice();
@@ -58,7 +58,7 @@ test('topics of nobody do not even come; a device without a name is a letter', a
   expect(wire.connections).toHaveLength(1);
 });
 
-test('a retained batch is stored when it is published, and does not come again with the next connection', async () => {
+test('Subscriber: retained batch: stored when it is published, and not again with the next connection', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const payload = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
@@ -78,17 +78,17 @@ test('a retained batch is stored when it is published, and does not come again w
   expect(wire.connections).toHaveLength(2);
 });
 
-/** A broker where a device may publish under its own name alone, and we under iot/ alone. */
-async function startGuarded() {
+/** Starts a broker with an ACL: a device may publish under its own name only, and ingest under iot/ only. */
+async function startBrokerWithAcl() {
   const users = { ingest: 'i', pump: 'p' };
   const acl = ['user ingest', 'topic readwrite iot/#', 'pattern write iot/v1/%u/#'];
-  const guarded = await startMosquitto({ users, acl });
-  afterwards(() => guarded.remove());
-  return { guarded, settings: { MQTT_URL: guarded.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
+  const broker = await startMosquitto({ users, acl });
+  afterwards(() => broker.remove());
+  return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
 }
 
-test('a host of Sparkplug that may not say that it is there ends with what to do, and does not come back for ever', async () => {
-  const { settings } = await startGuarded();
+test('Sparkplug host: the broker refuses its STATE message: fatal, with an error that names the remedy', async () => {
+  const { settings } = await startBrokerWithAcl();
   const fatal = new Promise((resolve) => {
     const starting = startTestSystem({ settings, onFatal: resolve });
     afterwards(async () => (await starting).stop());
@@ -99,12 +99,12 @@ test('a host of Sparkplug that may not say that it is there ends with what to do
   });
 });
 
-test('a device may speak for itself alone, where the broker says so; others go on', async () => {
-  const { guarded, settings } = await startGuarded();
-  const wire = await startMqttWire(guarded.url);
+test('Subscriber: broker with an ACL: a device publishes for itself only, and other devices are not affected', async () => {
+  const { broker, settings } = await startBrokerWithAcl();
+  const wire = await startMqttWire(broker.url);
   afterwards(() => wire.stop());
   const system = await startSystem({ ...settings, MQTT_URL: wire.url, SPARKPLUG: 'false' });
-  const pump = await mqtt.connectAsync(guarded.url, { username: 'pump', password: 'p', protocolVersion: 5 });
+  const pump = await mqtt.connectAsync(broker.url, { username: 'pump', password: 'p', protocolVersion: 5 });
   afterwards(() => pump.endAsync(true));
   await expect(publishValues(pump, 'other', [1])).rejects.toThrow(/not authorized/i);
   await publishValues(pump, 'pump', [2]);
@@ -113,15 +113,15 @@ test('a device may speak for itself alone, where the broker says so; others go o
   expect(await storedValues(system, 'other')).toEqual([]);
 
   for (let times = 0; times < 5; times++) {
-    const stranger = mqtt.connectAsync(guarded.url, { username: 'pump', password: 'wrong' });
-    await expect(stranger).rejects.toThrow(/not authorized/i);
+    const refused = mqtt.connectAsync(broker.url, { username: 'pump', password: 'wrong' });
+    await expect(refused).rejects.toThrow(/not authorized/i);
   }
   await publishValues(pump, 'pump', [3]);
   await until(() => wire.last().acknowledged.length === 2);
   expect(wire.connections).toHaveLength(1);
 });
 
-test('while messages wait and nothing is acknowledged, this process is not ready, though the database answers', async () => {
+test('Readiness: messages wait and none is acknowledged: not ready, although the database answers', async () => {
   const cql = await startCql();
   const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { unsettled: 300 });
   const client = await connectDevice();

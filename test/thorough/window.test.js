@@ -12,8 +12,8 @@ const HOUR_MS = 3_600_000;
 const afterwards = useCleanUps();
 
 /**
- * A system that may have one request in flight at a time, and a device that it knows. Every other request has to wait, and
- * a message that needed two permits at once would never get them. This window cannot move: the last test has one that can.
+ * Starts a system that may have one request in flight, and a device that is registered. Every other request has to wait. A
+ * message that needed two permits at once would never get them. This window cannot move; that of the last test can.
  */
 async function startNarrow() {
   const wire = await startCqlWire(sharedContactPoint());
@@ -29,16 +29,16 @@ async function startNarrow() {
 
 test('Window: messages of one device and hour wait: they become one row, those of others rows of their own', async () => {
   const { wire, system, device } = await startNarrow();
-  // Half an hour back, so that the samples below are of one hour and those an hour older of another.
+  // Half an hour ago: the samples below are of one hour, and those that are an hour older are of another hour.
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
   const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
     device.measure(name, [{ sensor_id: 's', ts, value: ts % 1000 }]);
   await Promise.all([measure('one', base), measure('two', base)]);
 
   wire.hold(() => true);
-  const began = wire.requests.length;
+  const requestsBefore = wire.requests.length;
   const messages = [measure('one', base + 1)];
-  await until(() => wire.requests.length > began);
+  await until(() => wire.requests.length > requestsBefore);
   for (let i = 2; i <= 10; i++) messages.push(measure('one', base + i));
   for (let i = 1; i <= 5; i++) messages.push(measure('two', base + i), measure('one', base - HOUR_MS + i));
   await until(async () => (await readMetric(system, 'iot_ingest_waiting')) >= 3);
@@ -51,10 +51,10 @@ test('Window: messages of one device and hour wait: they become one row, those o
   await Promise.all(messages);
 
   const rows = wire.requests
-    .slice(began)
+    .slice(requestsBefore)
     .flatMap(({ statements }) => statements)
     .filter(({ table }) => table.endsWith('.message'));
-  // Twenty messages of three hours. One was under way alone, or had not been sent yet and took the others in.
+  // Twenty messages are of three hours. The first one was under way alone, or merged with the others before it was sent.
   expect(new Set(rows.map(({ partition }) => partition)).size).toBe(3);
   expect(rows.length).toBeLessThanOrEqual(4);
   const stored = await system.all(`/devices/one/sensors/s/measurements?from=${base - 2 * HOUR_MS}&order=asc`);
@@ -62,7 +62,7 @@ test('Window: messages of one device and hour wait: they become one row, those o
   expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
 });
 
-test('with one place in the window, messages that need five requests each all get through', async () => {
+test('Window: one request at a time, five requests for each message: all messages are stored', async () => {
   const { system, device } = await startNarrow();
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
@@ -82,7 +82,7 @@ test('with one place in the window, messages that need five requests each all ge
   expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
 });
 
-test('Window: more requests wait than it lets through: it moves by what the database answers', async () => {
+test('Window: more requests wait than it lets through: it moves with the answers of the database', async () => {
   const system = await startTestSystem();
   afterwards(() => system.stop());
   const device = await connectDevice(system);

@@ -2,60 +2,60 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @import { Random } from '../../../simulator/random.js' */
 
-/** Between two faults of a lane, in ms. */
+/** The pause before each fault, in ms. */
 const PAUSE_MS = { from: 500, to: 2500 };
 
 /**
- * One thing that fails, and is mended.
+ * One failure, and its repair.
  *
  * @typedef {object} Fault
  * @property {string} title
- * @property {() => Promise<void>} strike settles when it is mended
+ * @property {() => Promise<void>} inject settles when the failure is over
  */
 
 /**
- * What goes wrong meanwhile: the faults of the first lane, each once; beside them those of the second, each at least
- * once and over and over until the first is through. Each lane's order and pauses follow from the seed.
+ * Injects two series of faults at the same time. The first series runs once. The second one runs at least once, and
+ * repeats until the first one has ended. The seed determines the order and the pauses of each series.
  *
  * @param {object} options
  * @param {Fault[]} options.once
  * @param {Fault[]} options.meanwhile
- * @param {Random[]} options.randoms one a lane
- * @param {(text: string) => void} options.say
+ * @param {Random[]} options.randoms one for each series
+ * @param {(text: string) => void} options.report
  */
-export async function wreak({ once, meanwhile, randoms: [first, second], say }) {
-  let through = false;
+export async function injectFaults({ once, meanwhile, randoms: [first, second], report }) {
+  let onceEnded = false;
   let failed = false;
 
-  /** @param {Fault[]} faults @param {Random | undefined} random @param {() => boolean} goOn */
-  async function strikeAll(faults, random, goOn) {
-    if (!random) throw new Error('a lane needs its random numbers');
-    for (const { title, strike } of random.shuffled(faults)) {
-      // The pauses are part of what is played, not a wait for something.
+  /** @param {Fault[]} faults @param {Random | undefined} random @param {() => boolean} shouldContinue */
+  async function injectAll(faults, random, shouldContinue) {
+    if (!random) throw new Error('each series of faults needs its random numbers');
+    for (const { title, inject } of random.shuffled(faults)) {
+      // The pause is part of the scenario. It does not wait for a condition.
       await sleep(random.between(PAUSE_MS.from, PAUSE_MS.to));
-      if (failed || !goOn()) return;
-      say(title);
-      await strike();
-      say(`${title}: mended`);
+      if (failed || !shouldContinue()) return;
+      report(title);
+      await inject();
+      report(`${title}: over`);
     }
   }
 
-  const lanes = [
-    strikeAll(once, first, () => true).finally(() => {
-      through = true;
+  const series = [
+    injectAll(once, first, () => true).finally(() => {
+      onceEnded = true;
     }),
     (async () => {
-      await strikeAll(meanwhile, second, () => true);
-      while (!through) await strikeAll(meanwhile, second, () => !through);
+      await injectAll(meanwhile, second, () => true);
+      while (!onceEnded) await injectAll(meanwhile, second, () => !onceEnded);
     })(),
   ];
-  const ended = await Promise.allSettled(
-    lanes.map((lane) =>
-      lane.catch((error) => {
+  const results = await Promise.allSettled(
+    series.map((running) =>
+      running.catch((error) => {
         failed = true;
         throw error;
       }),
     ),
   );
-  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

@@ -5,8 +5,8 @@ import { createLedger } from '../../../simulator/ledger/ledger.js';
 /** @import { WireConnection, WireWatch } from '../../support/mqtt-wire.js' */
 
 /**
- * Writes down what a broker delivers to ingest and what ingest acknowledges to the broker, as a ledger: what is in it
- * and acknowledged is our promise, whatever the broker has promised to others.
+ * Records in a ledger what a broker delivers to ingest, and what ingest acknowledges to the broker. Every acknowledged
+ * message of this ledger is a promise of Millrace. It does not depend on the broker's promises to its publishers.
  *
  * @param {string} path
  * @returns {{ watch: WireWatch, close: () => void }}
@@ -18,14 +18,14 @@ export function createDeliveryRecord(path) {
       throw error;
     },
   });
-  /** @type {WeakMap<WireConnection, Map<number, number>>} numbers in the ledger by packet id, of what is unacknowledged */
-  const owed = new WeakMap();
+  /** @type {WeakMap<WireConnection, Map<number, number>>} ledger numbers of unacknowledged messages, by packet id */
+  const unacknowledged = new WeakMap();
 
   /** @param {WireConnection} connection */
-  function owedOn(connection) {
-    const known = owed.get(connection) ?? new Map();
-    owed.set(connection, known);
-    return known;
+  function unacknowledgedOn(connection) {
+    const numbers = unacknowledged.get(connection) ?? new Map();
+    unacknowledged.set(connection, numbers);
+    return numbers;
   }
 
   return {
@@ -34,19 +34,19 @@ export function createDeliveryRecord(path) {
         const { topic, payload } = readPublish(body);
         const [, , device, kind] = topic.split('/');
         if (kind === 'measurements')
-          owedOn(connection).set(id, ledger.sent(noteOf(String(device), seriesOf(payload))));
+          unacknowledgedOn(connection).set(id, ledger.sent(noteOf(String(device), seriesOf(payload))));
       },
       acknowledged(connection, id) {
-        const number = owedOn(connection).get(id);
+        const number = unacknowledgedOn(connection).get(id);
         if (number !== undefined) ledger.acknowledged(number);
-        owedOn(connection).delete(id);
+        unacknowledgedOn(connection).delete(id);
       },
     },
     close: ledger.close,
   };
 }
 
-/** Adds a message to a ledger that a broker acknowledged and then forgot: nobody else received it. @param {string} path of the ledger */
+/** Adds an acknowledged message to a ledger that nobody received, as if the broker had forgotten it. @param {string} path of the ledger */
 export function noteLostMessage(path) {
   const ledger = createLedger({
     path,
@@ -62,14 +62,14 @@ export function noteLostMessage(path) {
 /** MQTT 5, section 3.3: topic, packet id, properties, payload. @param {Buffer} body of a PUBLISH of QoS 1 */
 function readPublish(body) {
   const topicEnd = 2 + body.readUInt16BE(0);
-  let at = topicEnd + 2;
+  let offset = topicEnd + 2;
   let properties = 0;
   for (let shift = 0; ; shift += 7) {
-    const byte = body.readUInt8(at++);
+    const byte = body.readUInt8(offset++);
     properties += (byte & 0x7f) << shift;
     if (byte < 0x80) break;
   }
-  return { topic: body.toString('utf8', 2, topicEnd), payload: body.subarray(at + properties) };
+  return { topic: body.toString('utf8', 2, topicEnd), payload: body.subarray(offset + properties) };
 }
 
 /**

@@ -9,13 +9,13 @@ import { until } from '../../support/until.js';
 /** @import { Fault } from './chaos.js' */
 /** @import { Worker } from './worker.js' */
 
-/** How long things stay away, in ms. */
-const AWAY_MS = { from: 500, to: 4000 };
-const DATABASE_AWAY_MS = 20_000;
+/** How long a component stays unavailable, in ms. */
+const OUTAGE_MS = { from: 500, to: 4000 };
+const DATABASE_OUTAGE_MS = 20_000;
 const WITHIN_MS = 120_000;
 
-/** @param {Random} random @param {{ from: number, to: number }} [range] how long something is away is part of what is played */
-const away = (random, { from, to } = AWAY_MS) => sleep(random.between(from, to));
+/** The time of an outage is part of the scenario. @param {Random} random @param {{ from: number, to: number }} [range] in ms */
+const outage = (random, { from, to } = OUTAGE_MS) => sleep(random.between(from, to));
 
 /** @template T @param {T[]} items @param {Random} random @returns {T} */
 const oneOf = (items, random) => /** @type {T} */ (items[Math.floor(random.uniform() * items.length)]);
@@ -30,17 +30,17 @@ export function databaseFaults(cluster, random) {
   return [
     {
       title: `kill -9 of the database's ${victim.name}`,
-      async strike() {
+      async inject() {
         await victim.kill();
-        await away(random);
+        await outage(random);
         await cluster.start();
       },
     },
     {
-      title: `the whole database away for ${DATABASE_AWAY_MS / 1000} s`,
-      async strike() {
+      title: `the whole database is down for ${DATABASE_OUTAGE_MS / 1000} s`,
+      async inject() {
         await cluster.stop();
-        await sleep(DATABASE_AWAY_MS);
+        await sleep(DATABASE_OUTAGE_MS);
         await cluster.start();
       },
     },
@@ -50,9 +50,9 @@ export function databaseFaults(cluster, random) {
 /** @param {Worker} worker @param {Random} random @returns {Fault} */
 export const killWorker = (worker, random) => ({
   title: `kill -9 of ${worker.name}`,
-  async strike() {
+  async inject() {
     await worker.kill();
-    await away(random);
+    await outage(random);
     await worker.start();
   },
 });
@@ -60,30 +60,30 @@ export const killWorker = (worker, random) => ({
 /** @param {string} between @param {Gate} gate @param {Random} random @returns {Fault[]} */
 export const cuts = (between, gate, random) =>
   /** @type {const} */ (['refuse', 'reset', 'silence']).map((how) => ({
-    title: `the network between ${between} cut (${how})`,
-    async strike() {
+    title: `network cut between ${between} (${how})`,
+    async inject() {
       gate.cut(how);
-      await away(random);
+      await outage(random);
       await gate.open();
     },
   }));
 
 /**
- * Devices are let in again when ingest has subscribed: Mosquitto 2.0.11 forgets shared subscriptions when it is
- * restarted, and acknowledges to its publishers what nobody has subscribed to.
+ * Devices may connect again when ingest has subscribed. Mosquitto 2.0.11 forgets shared subscriptions at a restart. It then
+ * acknowledges messages to their publishers, although nobody has subscribed to them.
  *
  * @param {Mosquitto} broker
- * @param {{ devices: Gate, wires: MqttWire[] }} ways to the broker
+ * @param {{ devices: Gate, wires: MqttWire[] }} connections gates and wires to the broker
  * @param {Random} random
  * @returns {Fault}
  */
 export const restartMosquitto = (broker, { devices, wires }, random) => ({
-  title: 'Mosquitto stopped in order',
-  async strike() {
+  title: 'Mosquitto restarts after a clean stop',
+  async inject() {
     devices.cut('refuse');
     const before = wires.map(({ connections }) => connections.length);
     await broker.stop();
-    await away(random);
+    await outage(random);
     await broker.start();
     await until(
       () =>

@@ -3,14 +3,14 @@ import { readLedger } from '../../../simulator/ledger/read.js';
 import { startSimulator } from '../../support/simulator-process.js';
 import { until } from '../../support/until.js';
 
-/** Of 50 devices about 100 messages with 1,250 samples a second: enough to have some of every kind under way at any moment. */
+/** 50 devices send about 100 messages with 1,250 samples a second. Messages are in flight in every stage at any moment. */
 const DEVICES = 50;
 const LOAD = ['--interval', '100ms', '--batch', '500ms'];
 
-/** What comes late, shuffled or twice must not matter either. */
+/** Late, disordered and duplicate messages must not matter. */
 const FAULTS = ['--faults', 'late=0.05,disorder=0.1,duplicate=0.02'];
 
-/** A minute's messages wait after the database was away, and the machine may be busy. */
+/** After a database outage the messages of a minute wait, and the machine may be busy. */
 const RECOVERY_MS = 240_000;
 
 /**
@@ -23,7 +23,7 @@ const RECOVERY_MS = 240_000;
  * @param {number} [options.devices]
  */
 export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
-  // Plain JSON, so that what passes on a wire is read without any decoder of ours.
+  // Plain JSON lets the wire be read without a decoder of this repository.
   const simulator = startSimulator([
     ...['--broker', broker, '--ledger', ledger, '--seed', String(seed), '--format', 'json'],
     ...['--devices', String(devices)],
@@ -34,7 +34,7 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
     const lines = await readFile(ledger, 'utf8').catch(() => '');
     return lines.split('{"acknowledged":').length - 1;
   };
-  /** A simulator that has ended acknowledges no more: what it said is of more use than waiting in vain. */
+  /** A simulator that has ended acknowledges nothing more. Its output explains the failure better than a timeout. */
   const expectRunning = () => {
     const { exitCode, signalCode } = simulator.child;
     if (exitCode === null && signalCode === null) return;
@@ -43,28 +43,28 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
     );
   };
   return {
-    /** Settles when so many more messages are acknowledged. @param {number} messages */
+    /** Settles when that number of further messages is acknowledged. @param {number} messages */
     async progress(messages) {
       const before = await acknowledged();
-      const isThrough = async () => {
+      const isReached = async () => {
         expectRunning();
         return (await acknowledged()) >= before + messages;
       };
-      await until(isThrough, { withinMs: 120_000, what: `${messages} more acknowledgements` });
+      await until(isReached, { withinMs: 120_000, what: `${messages} more acknowledgements` });
     },
 
     /**
-     * Settles when of every device something is acknowledged that it measured from now on: all have found their way back,
-     * and have been rid of what they could not send meanwhile. Before that a message of which a process that was killed had
-     * committed a part, its row or `latest`, may not have come again.
+     * Settles when every device has an acknowledged sample that it measured after this call. Then all devices are connected
+     * again, and have sent their backlog. Before that, a message may be stored in part, as its row or in `latest` only: its
+     * process was killed, and the broker has not delivered it again yet.
      */
     async recovery() {
       const from = Date.now();
-      const isThrough = async () => {
+      const isReached = async () => {
         expectRunning();
         return [...(await newestAcknowledged(ledger)).values()].every((ts) => ts >= from);
       };
-      await until(isThrough, { withinMs: RECOVERY_MS, what: 'the recovery of every device' });
+      await until(isReached, { withinMs: RECOVERY_MS, what: 'the recovery of every device' });
     },
 
     /** Lets the devices finish. @returns {Promise<{ made: number, acknowledged: number }>} samples */
@@ -85,15 +85,15 @@ async function newestAcknowledged(path) {
   /** @type {Map<string, number>} */
   const newest = new Map();
   /** @type {Map<number, { device: string, ts: number }>} */
-  const owed = new Map();
+  const unacknowledged = new Map();
   for await (const entry of readLedger(path)) {
     if (entry.kind === 'sent') {
       const ts = Math.max(...entry.series.flatMap(({ times }) => times));
-      owed.set(entry.message, { device: entry.device, ts });
+      unacknowledged.set(entry.message, { device: entry.device, ts });
       if (!newest.has(entry.device)) newest.set(entry.device, Number.NEGATIVE_INFINITY);
     } else {
-      const message = owed.get(entry.message);
-      owed.delete(entry.message);
+      const message = unacknowledged.get(entry.message);
+      unacknowledged.delete(entry.message);
       if (message) newest.set(message.device, Math.max(message.ts, Number(newest.get(message.device))));
     }
   }

@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 /** @import { Result } from '../../../simulator/verify/compare.js' */
 
-/** What brokers still hold is on its way for a while after the last fault. */
+/** After the last fault, brokers still deliver the messages that they hold. */
 const ARRIVAL_MS = 90_000;
 
 /**
@@ -33,19 +33,19 @@ export function createJudge({ cluster, config }) {
     compare,
 
     /**
-     * Nodes that were killed may lack what the others have, so they are repaired first, as they would be anywhere; then
-     * reads at LOCAL_QUORUM are as good as ours.
+     * Repairs the nodes, as an operator would: killed nodes may lack what the others have. After that, reads at
+     * LOCAL_QUORUM find all that ingest wrote.
      */
     async repair() {
       await cluster.nodes[0]?.nodetool(['repair', '-full', config.cql.keyspace]);
     },
 
     /**
-     * Settles when a ledger and the database agree; what is on its way gets time.
+     * Settles when a ledger and the database agree. It waits for messages that are still on their way.
      *
      * @param {string} ledgerPath
      * @returns {Promise<Result>}
-     * @throws {Error} with what is wrong
+     * @throws {Error} with the differences
      */
     async agreement(ledgerPath) {
       /** @type {Result | undefined} */

@@ -12,10 +12,10 @@ const CLIENTS = 8;
 const DEVICES = 60;
 const MESSAGES_PER_DEVICE = 12;
 
-/** So few requests at once that writes wait, and leave together. */
+/** With so few concurrent requests, writes wait and leave together. */
 const IN_FLIGHT = '3';
 
-/** A node that has just come back may still learn of tables. @param {Cluster} cluster */
+/** A node that has just restarted may still receive the schema. @param {Cluster} cluster */
 async function untilAgreed({ nodes }) {
   const isAgreed = async () => {
     const text = (await nodes[0]?.nodetool(['describecluster'])) ?? '';
@@ -25,16 +25,16 @@ async function untilAgreed({ nodes }) {
   await until(isAgreed, { withinMs: 120_000, what: 'one schema on all nodes' });
 }
 
-/** @param {unknown} value as it was given to the driver */
+/** @param {unknown} value as the caller passed it to the driver */
 const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
 
 /**
  * Publishes while one of three nodes is killed and comes back, in a keyspace of its own.
  *
- * @param {Cluster} cluster all of it up
+ * @param {Cluster} cluster with all nodes up
  * @param {{ copies: number, afterwards: (task: () => unknown) => void }} options `copies` of each partition
- * @returns {Promise<{ expected: number[], found: Map<string, number[]>, partitions: number }>} the values of each device, those that
- *   are stored of each, and the most partitions that one request had
+ * @returns {Promise<{ expected: number[], found: Map<string, number[]>, partitions: number }>} the values of each device, the stored
+ *   values of each device, and the highest number of partitions in one request
  */
 export async function publishThroughKill(cluster, { copies, afterwards }) {
   const settings = {
@@ -70,10 +70,10 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
   const begin = Date.now() - 120_000;
   const names = Array.from({ length: DEVICES }, (_, index) => `merged-${index}`);
   const values = Array.from({ length: MESSAGES_PER_DEVICE }, (_, index) => index);
-  /** @param {number[]} some */
-  const publish = (some) =>
+  /** @param {number[]} batch */
+  const publish = (batch) =>
     Promise.all(
-      some.flatMap((value) =>
+      batch.flatMap((value) =>
         names.map((name, index) =>
           clients[index % CLIENTS]?.measure(name, [{ sensor_id: 's', ts: begin + value * 1000, value }]),
         ),

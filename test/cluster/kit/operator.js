@@ -8,13 +8,13 @@ import { run } from '../../support/operations/fakes.js';
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 /** @import { Member } from '../../../infra/engine/member.js' */
 
-/** A node of three that starts anew while the machine is busy. */
-const LATE_MS = 600_000;
+/** The time limit of an operation: on a busy machine a node needs minutes to restart. */
+const OPERATION_MS = 600_000;
 
 const STOP = ['--stop', 'member stop'];
 const START = ['--start', 'member start'];
 
-/** What does it here instead of systemctl, where an operation does it. @type {Record<string, string[]>} */
+/** The flags of each operation that replace systemctl here. @type {Record<string, string[]>} */
 const SERVICE = {
   restore: [...STOP, ...START],
   upgrade: [...STOP, ...START],
@@ -22,15 +22,16 @@ const SERVICE = {
   'remove-node': STOP,
 };
 
-/** @param {Member} member what operations call it @returns {string} */
+/** The name of a node in an operation. @param {Member} member @returns {string} */
 export const nodeName = ({ name }) => name.replace(' ', '-');
 
 /**
- * Who operates this cluster by `npm run operations`. A node's shell is one of this machine, in that node's directory, with
- * two programs of its own: `nodetool`, and `member` instead of systemctl, which asks the process that keeps the nodes.
+ * Operates this cluster with `npm run operations`. The shell of a node is a local one, in the directory of that node. It has
+ * two programs of its own. One is `nodetool`. The other is `member`, in place of systemctl: it asks the process that runs
+ * the nodes.
  *
  * @param {object} options
- * @param {string} options.directory the cluster's is `cluster` in it
+ * @param {string} options.directory holds the cluster in its folder `cluster`
  * @param {Cluster} options.cluster
  * @param {Record<string, string>} options.settings of the application
  */
@@ -38,7 +39,7 @@ export async function createOperator({ directory, cluster, settings }) {
   const folder = join(directory, 'operator');
   const server = createServer(async ({ url = '' }, response) => {
     const [, verb, name] = url.split('/');
-    const member = cluster.nodes.find((one) => nodeName(one) === name);
+    const member = cluster.nodes.find((node) => nodeName(node) === name);
     try {
       if (!member) throw new Error(`no node is called ${name}`);
       if (verb === 'stop') await member.stop();
@@ -72,15 +73,15 @@ if (!answer.ok) throw new Error(await answer.text());`;
   return {
     equip,
 
-    /** @param {string} operation @param {...string} words its own @throws {Error} with what it said, when it fails */
+    /** @param {string} operation @param {...string} words its own flags @throws {Error} with its output, when it fails */
     async operate(operation, ...words) {
       const shared = ['--engine', 'cassandra', '--keyspace', String(settings['CQL_KEYSPACE'])];
-      const ways = ['--reach', command('sh', reach), ...(SERVICE[operation] ?? [])];
+      const access = ['--reach', command('sh', reach), ...(SERVICE[operation] ?? [])];
       const { code, errors } = await run(
         process.execPath,
-        ['infra/operations/index.js', operation, ...shared, ...ways, ...words],
+        ['infra/operations/index.js', operation, ...shared, ...access, ...words],
         { ...process.env, ...settings },
-        LATE_MS,
+        OPERATION_MS,
       );
       if (code !== 0) throw new Error(errors);
       return errors;

@@ -1,24 +1,26 @@
-const OFTEN_MS = 10_000;
+const STATUS_INTERVAL_MS = 10_000;
 
 /**
- * Says how a long test goes, with the time since it began, past jest: that shows what is printed only at the end.
+ * Reports the progress of a long test, with the time since its start. It writes to the stream itself, because jest shows
+ * printed text only at the end.
  *
  * @param {NodeJS.WritableStream} stream
  */
 export function createProgress(stream) {
-  const began = Date.now();
-  let last = 0;
+  const startedAt = Date.now();
+  let reportedAt = 0;
 
   /** @param {string} text */
-  function say(text) {
-    last = Date.now();
-    stream.write(`  +${String(Math.round((Date.now() - began) / 1000)).padStart(4)} s  ${text}\n`);
+  function report(text) {
+    reportedAt = Date.now();
+    const seconds = String(Math.round((Date.now() - startedAt) / 1000)).padStart(4);
+    stream.write(`  +${seconds} s  ${text}\n`);
   }
 
-  /** What is true now; shown every ten seconds. @param {string} text */
-  say.often = (text) => {
-    if (Date.now() - last >= OFTEN_MS) say(text);
-  };
+  /** Reports the current status, at most every ten seconds. @param {string} text */
+  function reportStatus(text) {
+    if (Date.now() - reportedAt >= STATUS_INTERVAL_MS) report(text);
+  }
 
-  return { say };
+  return { report, reportStatus };
 }

@@ -13,10 +13,10 @@ import { startTestSystem } from '../../support/system.js';
 /** @typedef {{ cql: string, coordinator: string, replicas: string[] }} Sent addresses */
 
 /**
- * What goes to which node while devices publish and a reader reads, in a keyspace that has each partition on one node
- * alone: with as many copies as nodes, every node is a replica.
+ * Records the requests and their nodes while devices publish and a reader reads. The keyspace stores each partition on one
+ * node only. With as many copies as nodes, every node would be a replica.
  *
- * @param {Cluster} cluster all of it up
+ * @param {Cluster} cluster with all nodes up
  * @param {{ devices: string[], afterwards: (task: () => unknown) => void }} options
  * @returns {Promise<Sent[]>} every request that has a partition
  */
@@ -38,7 +38,7 @@ export async function sentByPartition({ contactPoints }, { devices, afterwards }
   /** @type {Sent[]} */
   const sent = [];
   /** @param {any} request */
-  const hear = ({ application, query, coordinator, options }) => {
+  const record = ({ application, query, coordinator, options }) => {
     const key = options.getRoutingKey();
     if (application !== 'millrace' || !key) return;
     /** @param {string} text @param {Buffer} routing */
@@ -47,12 +47,15 @@ export async function sentByPartition({ contactPoints }, { devices, afterwards }
       sent.push({ cql: text, coordinator: coordinator.address, replicas });
     };
     if (!Array.isArray(query)) return note(query, key);
-    // A batch can have rows of several partitions: each of them has to be at home there.
+    // A batch can have rows of several partitions. The node must be a replica of each of them.
     for (const { query: text, params, meta } of query)
-      note(text, routingKey(...meta.partitionKeys.map((/** @type {number} */ at) => bytesOf(params[at]))));
+      note(
+        text,
+        routingKey(...meta.partitionKeys.map((/** @type {number} */ index) => bytesOf(params[index]))),
+      );
   };
-  subscribe(SENT_REQUESTS, hear);
-  afterwards(() => unsubscribe(SENT_REQUESTS, hear));
+  subscribe(SENT_REQUESTS, record);
+  afterwards(() => unsubscribe(SENT_REQUESTS, record));
 
   const system = await startTestSystem({ settings });
   afterwards(() => system.stop());
@@ -67,9 +70,9 @@ export async function sentByPartition({ contactPoints }, { devices, afterwards }
 /** @param {MqttClient} client @param {string} device */
 function publish(client, device) {
   const now = Date.now();
-  const samples = [0, 1, 2].map((at) => ({ sensor_id: 's', ts: now - at, value: at }));
+  const samples = [0, 1, 2].map((value) => ({ sensor_id: 's', ts: now - value, value }));
   return client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(samples), { qos: 1 });
 }
 
-/** A value of a partition key, as CQL has it: ingest hands in bytes, other parts of the process the group as a number. @param {unknown} value @returns {Buffer} */
+/** A value of a partition key in CQL encoding. Ingest passes bytes; other parts of the process pass the group as a number. @param {unknown} value @returns {Buffer} */
 const bytesOf = (value) => (Buffer.isBuffer(value) ? value : int32(Number(value)));

@@ -5,14 +5,14 @@ import { startApi } from '../../support/api-process.js';
 /** @import { ApiProcess, Script } from '../../support/api-process.js' */
 
 const RESTART_MS = 500;
-/** Exit codes of a start that another one may mend. @type {ReadonlySet<number>} */
-const PASSES = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
-/** A start beside a cluster that boots, on a machine that is busy. */
+/** Exit codes of a failed start that another start may fix. @type {ReadonlySet<number>} */
+const TRANSIENT_EXITS = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
+/** The time limit of a start on a busy machine, while a cluster boots on it. */
 const READY_MS = 120_000;
 
 /**
- * `npm start` as an orchestrator runs it: what ends is started again until it is ready, as after a start while the
- * database was away. A process that was ready and ends by itself has a defect, and that is remembered.
+ * `npm start` as an orchestrator runs it. A start that fails, for example while the database is away, is repeated until the
+ * process is ready. A process that was ready and ends by itself has a defect. The worker keeps that defect.
  *
  * @param {string} name for people
  * @param {NodeJS.ProcessEnv} settings
@@ -37,7 +37,7 @@ export function createWorker(name, settings, script) {
         });
       } catch (error) {
         if (!wanted) return;
-        if (!PASSES.has(/** @type {{ exitCode?: number }} */ (error).exitCode ?? 0)) throw error;
+        if (!TRANSIENT_EXITS.has(/** @type {{ exitCode?: number }} */ (error).exitCode ?? 0)) throw error;
         await sleep(RESTART_MS);
       }
     }
@@ -55,7 +55,7 @@ export function createWorker(name, settings, script) {
       wanted = false;
       await running?.kill();
     },
-    /** In order, as an orchestrator does before it kills. */
+    /** A clean stop, as an orchestrator tries it before it kills. */
     async stop() {
       const running = api;
       api = null;

@@ -24,7 +24,7 @@ const ask = (path, headers = {}, method = 'GET') =>
 
 test('Rate limit: too many requests of an address: 429; health, metrics, dashboard files and other addresses are served', async () => {
   const from = { 'x-forwarded-for': '192.0.2.1' };
-  // A window may end among them.
+  // A window may end between two of the requests.
   const answers = [];
   for (let count = 0; count < 21; count++) answers.push(await ask('/api/v1/fleet', from));
   const refused = answers.filter(({ status }) => status !== 200);
@@ -60,16 +60,16 @@ describe('Rate limit: requests from this machine', () => {
     return statuses.includes(429);
   }
 
-  test('a trusted proxy without X-Forwarded-For: counted', async () => {
+  test('trusted proxy without X-Forwarded-For: counted', async () => {
     expect(await isCounted(system.httpUrl)).toBe(true);
   });
 
   const API_TOKEN = 'good for everything';
   test.each([
-    ['not counted where nobody needs a token', {}, {}, false],
-    ['counted where one is set', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
-    ['counted where it comes for somebody else', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
-  ])('is %s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
+    ['no token is configured: not counted', {}, {}, false],
+    ['a token is configured: counted', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
+    ['forwarded for another client: counted', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
+  ])('%s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
     const other = await startTestSystem({
       settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
     });
@@ -81,7 +81,7 @@ describe('Rate limit: requests from this machine', () => {
   });
 });
 
-/** Good, refused, unknown, a page, a file, a problem of before any route. @type {[path: string, headers: Record<string, string>][]} */
+/** A successful, a refused and an unknown request, pages, files, and a problem before any route. @type {[path: string, headers: Record<string, string>][]} */
 const ANSWERS = [
   ['/api/v1/fleet', {}],
   ['/api/v1/latest?limit=0', {}],
@@ -95,7 +95,7 @@ const ANSWERS = [
   ['/api/v1/fleet', { host: 'evil.example' }],
 ];
 
-/** Of every answer. */
+/** The headers of every answer. */
 const SAFE = {
   'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
   'x-content-type-options': 'nosniff',
@@ -116,19 +116,19 @@ test.each(ANSWERS)('Headers: %s %j: security headers', async (path, headers) => 
   const answer = await ask(path, headers);
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['x-powered-by']).toBeUndefined();
-  // Without TLS it would be a lie.
+  // This header is only right with TLS.
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
 test('CORS: any request of another origin: no Access-Control header', async () => {
   const origin = 'http://evil.example';
-  const asked = {
+  const preflight = {
     'access-control-request-method': 'DELETE',
     'access-control-request-headers': 'authorization',
   };
   for (const path of ['/api/v1/latest', '/api/v1/devices/x', '/metrics', '/']) {
     for (const [method, more] of /** @type {const} */ ([
-      ['OPTIONS', asked],
+      ['OPTIONS', preflight],
       ['GET', {}],
     ])) {
       const { headers } = await ask(path, { origin, ...more }, method);
@@ -140,8 +140,8 @@ test('CORS: any request of another origin: no Access-Control header', async () =
 test('Origin: no token is configured, page of another origin: changes nothing', async () => {
   const path = '/api/v1/measurements?device=victim';
   /** @type {Record<string, string>[]} */
-  const elsewhere = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];
-  for (const headers of elsewhere) {
+  const crossOrigin = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];
+  for (const headers of crossOrigin) {
     expectProblem(await ask(path, headers, 'POST'), 403, 'forbidden');
   }
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** As a page of ours asks. @returns {Record<string, string>} */
+/** The headers of a request from a page of the dashboard. @returns {Record<string, string>} */
 const ownPage = () => ({ 'sec-fetch-site': 'same-origin' });
 
 let addresses = 0;
@@ -157,7 +157,7 @@ test('Session: expires: its streams end', async () => {
   ahead += 12 * HOUR_MS - 1500;
   const response = await fetch(`${system.httpUrl}/api/v1/stream`, { headers: { cookie } });
   expect(response.status).toBe(200);
-  // It would go on for ever.
+  // Without the expiry this stream would never end.
   await response.text();
   expect(await whoIs(cookie)).toMatchObject({ scopes: [] });
 });
@@ -172,7 +172,7 @@ describe('Requests that change data', () => {
     ['of nowhere', { origin: 'null' }],
     ['without a header of its origin', {}],
   ])(
-    'by a session is refused from a page %s',
+    'session, from a page %s: refused as forbidden',
     async (_name, /** @type {Record<string, string>} */ headers) => {
       const cookie = await sessionOf(ADMIN);
       const answer = await send(system.httpUrl, device, {
@@ -183,7 +183,7 @@ describe('Requests that change data', () => {
     },
   );
 
-  test('session from a page of this origin, token from anywhere: done', async () => {
+  test('session from a page of this origin, token from anywhere: accepted', async () => {
     const cookie = await sessionOf(ADMIN);
     const { host } = new URL(system.httpUrl);
     /** @type {Record<string, string>[]} */
@@ -205,35 +205,35 @@ describe('Requests that change data', () => {
 });
 
 describe('Wrong tokens', () => {
-  const guess = (/** @type {string} */ from, token = 'a guess') =>
+  const sendToken = (/** @type {string} */ from, token = 'wrong token') =>
     send(system.httpUrl, '/api/v1/latest', {
       headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
     });
 
   test('more than ten a minute from an address: 429; right tokens are still served', async () => {
     const from = elsewhere();
-    for (let count = 0; count < 10; count++) expectProblem(await guess(from), 401, 'unauthorized');
+    for (let count = 0; count < 10; count++) expectProblem(await sendToken(from), 401, 'unauthorized');
     for (let count = 0; count < 3; count++) {
-      const answer = await guess(from, `guess ${count}`);
+      const answer = await sendToken(from, `wrong ${count}`);
       expectProblem(answer, 429, 'rate_limited');
       const seconds = Number(answer.headers['retry-after']);
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(60);
-      // Somebody behind the same router.
-      for (const token of [ADMIN, READER]) expect((await guess(from, token)).status).toBe(200);
+      // Other clients behind the same router are still served.
+      for (const token of [ADMIN, READER]) expect((await sendToken(from, token)).status).toBe(200);
     }
-    expectProblem(await guess(elsewhere()), 401, 'unauthorized');
+    expectProblem(await sendToken(elsewhere()), 401, 'unauthorized');
     const cookie = await sessionOf(READER);
     const headers = { cookie, 'x-forwarded-for': from };
     expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
   });
 
-  test('at the sign-in: counted too, separately', async () => {
+  test('at the sign-in: counted as well, separately', async () => {
     const from = { 'x-forwarded-for': elsewhere() };
     for (let count = 0; count < 10; count++)
-      expectProblem(await signIn('a guess', from), 401, 'unauthorized');
-    expectProblem(await signIn('a guess', from), 429, 'rate_limited');
-    expectProblem(await guess(from['x-forwarded-for']), 401, 'unauthorized');
+      expectProblem(await signIn('wrong token', from), 401, 'unauthorized');
+    expectProblem(await signIn('wrong token', from), 429, 'rate_limited');
+    expectProblem(await sendToken(from['x-forwarded-for']), 401, 'unauthorized');
     expect((await signIn(ADMIN, from)).status).toBe(200);
   });
 });

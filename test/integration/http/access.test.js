@@ -13,16 +13,16 @@ const TOKENS = {
   ingest: 'the-token-of-a-sender',
 };
 
-/** What each is good for. */
+/** The scopes of each token. */
 const GRANTS = { admin: ['read', 'ingest', 'admin'], read: ['read'], ingest: ['ingest'] };
 
 /** @type {TestSystem} */
 let system;
 /** @type {TestSystem} */
-let unguarded;
+let withoutTokens;
 
 beforeAll(async () => {
-  [system, unguarded] = await Promise.all([
+  [system, withoutTokens] = await Promise.all([
     startTestSystem({
       settings: {
         API_TOKEN: TOKENS.admin,
@@ -34,24 +34,24 @@ beforeAll(async () => {
     startTestSystem(),
   ]);
 });
-afterAll(() => Promise.all([system?.stop(), unguarded?.stop()]));
+afterAll(() => Promise.all([system?.stop(), withoutTokens?.stop()]));
 
 let addresses = 0;
-/** Nobody's attempts are counted as somebody else's. */
+/** A new address for each request, because wrong tokens are counted by address. */
 const fromElsewhere = () => `192.0.2.${++addresses}`;
 
 /** @param {string} token */
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 
-/** @param {string} path as OpenAPI writes it @returns {string} one that leads to nothing */
-const somewhere = (path) => path.replaceAll('{id}', 'none').replaceAll(/\{\w+\}/g, 'nothing-has-this-name');
+/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist */
+const pathOf = (path) => path.replaceAll('{id}', 'none').replaceAll(/\{\w+\}/g, 'nothing-has-this-name');
 
 /**
  * @param {{ method: string, path: string }} route
  * @param {Record<string, string>} headers
  */
 const ask = ({ method, path }, headers) =>
-  send(system.httpUrl, somewhere(path), {
+  send(system.httpUrl, pathOf(path), {
     method: path.endsWith('/stream') ? 'HEAD' : method.toUpperCase(),
     headers: { 'x-forwarded-for': fromElsewhere(), ...headers },
   });
@@ -85,7 +85,7 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
 
 test('Access: no token: every method of every address with a scope is refused', async () => {
   const paths = new Set(
-    ROUTES.filter(({ operation }) => operation.scope !== 'open').map(({ path }) => somewhere(path)),
+    ROUTES.filter(({ operation }) => operation.scope !== 'open').map(({ path }) => pathOf(path)),
   );
   for (const path of paths) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -125,7 +125,7 @@ test.each([
   ['bearer', `bearer ${TOKENS.read}`],
   ['each of a list', 'Bearer another-reader-too'],
   ['the password of Basic', `Basic ${Buffer.from(`anyone:${TOKENS.read}`).toString('base64')}`],
-])('%s is let in', async (_name, authorization) => {
+])('Token as %s: accepted', async (_name, authorization) => {
   const { status } = await send(system.httpUrl, '/api/v1/latest', { headers: { authorization } });
   expect(status).toBe(200);
 });
@@ -139,8 +139,8 @@ test('Access: dashboard, its files, health, documents: no token needed', async (
 
 test('Access: no token is configured: everything is allowed', async () => {
   for (const path of ['/api/v1/latest', '/metrics']) {
-    expect((await send(unguarded.httpUrl, path)).status).toBe(200);
+    expect((await send(withoutTokens.httpUrl, path)).status).toBe(200);
   }
-  const { text } = await send(unguarded.httpUrl, '/api/v1/session');
+  const { text } = await send(withoutTokens.httpUrl, '/api/v1/session');
   expect(JSON.parse(text)).toEqual({ required: false, scopes: ['read', 'ingest', 'admin'], ends_at: null });
 });

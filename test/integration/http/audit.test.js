@@ -12,7 +12,7 @@ jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
 
-/** What was logged, each line as pino writes it. @type {string[]} */
+/** The logged lines of pino. @type {string[]} */
 const lines = [];
 /** @type {TestSystem} */
 let system;
@@ -49,7 +49,7 @@ const ask = (method, path, options = {}) => {
   });
 };
 
-/** Makes a dead letter and finds its id. */
+/** Creates a dead letter, and returns its id. */
 async function refuseMessage() {
   await ask('POST', '/measurements?device=pump', { body: '{"sensor_id":"s","value":1}' });
   const client = await mqtt.connectAsync(system.mqttUrl, { username: 'pump', password: secret });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (const name of ['cow', 'goat']) {
     await device.birth(name, { name, site: 'farm', sensors: [{ sensor_id: 'pulse', type: 'pulse' }] });
     for (const sensor_id of ['pulse', 'breath']) {
-      const samples = [0, 1, 2].map((at) => ({ sensor_id, ts: TS + at * 1000, value: at }));
+      const samples = [0, 1, 2].map((value) => ({ sensor_id, ts: TS + value * 1000, value }));
       await device.measure(name, samples);
     }
     await device.publish(`iot/v1/${name}/measurements`, 'no JSON');
@@ -26,16 +26,16 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** @param {string} path below /api/v1, as it goes over the wire @param {Record<string, string>} [headers] */
+/** @param {string} path below /api/v1, as sent @param {Record<string, string>} [headers] */
 const ask = (path, headers) => send(system.httpUrl, `/api/v1${path}`, { headers });
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 const SERIES = '/devices/cow/sensors/pulse/series';
 
-const sum = (/** @type {number} */ total, /** @type {number} */ one) => total + one;
+const sum = (/** @type {number} */ total, /** @type {number} */ count) => total + count;
 
 test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
-  '%s points are none',
+  'Series: points=%s: refused',
   async (points) => {
     const { parameters } = expectProblem(await ask(`${SERIES}?points=${points}`), 400, 'bad_parameter');
     expect(parameters).toEqual([{ name: 'points', reason: 'a whole number from 1 to 2000' }]);

@@ -14,7 +14,7 @@ const NOT_AUTHORIZED = 5;
 let system;
 
 beforeAll(async () => {
-  // No recheck of all connections comes within a test: what is closed was closed at once.
+  // No recheck of all connections runs during a test, so a closed connection was closed at once.
   system = await startTestSystem({
     settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN },
     periods: { recheck: 3_600_000 },

@@ -13,7 +13,7 @@ import { startTestSystem } from '../../support/system.js';
 const HOUR = 3_600_000;
 const FROM = Date.now() - HOUR;
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 const clock = () => Date.now() + ahead;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     const sensors = ['s', 't'].map((sensor_id) => ({ sensor_id, type: 'Pulse' }));
     await device.birth(name, { name: `cow-${name}`, site: 'Oslo', sensors });
     const samples = [0, 1, 2].map((value) => ({ sensor_id: 's', ts: FROM + value, value }));
-    await device.measure(name, [...samples, ...samples.map((one) => ({ ...one, sensor_id: 't' }))]);
+    await device.measure(name, [...samples, ...samples.map((sample) => ({ ...sample, sensor_id: 't' }))]);
   }
   await device.end();
 });
@@ -100,9 +100,9 @@ test('Cursor: name of a device, then its id: valid', async () => {
 
 test('Cursor: one character changed: refused', async () => {
   const cursor = await cursorOf('/latest?limit=1');
-  for (let at = 0; at < cursor.length; at++) {
-    const other = cursor[at] === 'A' ? 'B' : 'A';
-    await expectRefused('/latest?limit=1', cursor.slice(0, at) + other + cursor.slice(at + 1));
+  for (let index = 0; index < cursor.length; index++) {
+    const other = cursor[index] === 'A' ? 'B' : 'A';
+    await expectRefused('/latest?limit=1', cursor.slice(0, index) + other + cursor.slice(index + 1));
   }
   await expectRefused('/latest?limit=1', cursor.slice(0, -1));
   await expectRefused('/latest?limit=1', `${cursor}A`);

@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 /** A full hour of the recent past. A partition has the dead letters of one hour. */
 const NOON = Math.floor(Date.now() / HOUR) * HOUR - 40 * HOUR;
 
-/** Times of receipt: on both sides of the hour's edge, many in one instant, alone after a gap of hours. */
+/** Times of receipt: around the edge of an hour, many at one instant, and one after a gap of hours. */
 const TIMES = [
   ...Array(40).fill(NOON),
   NOON - 1,
@@ -43,15 +43,15 @@ let all;
 beforeAll(async () => {
   system = await startTestSystem();
   store = await system.openStore();
-  for (const [at, receivedAt] of TIMES.entries()) {
+  for (const [index, receivedAt] of TIMES.entries()) {
     await store.deadLetters.write({
       receivedAt,
-      device: `d${at % 3}`,
-      topic: `iot/v1/d${at % 3}/measurements`,
-      codes: at % 2 ? { malformed: 1 } : { too_old: at + 1, not_numeric: 2 },
+      device: `d${index % 3}`,
+      topic: `iot/v1/d${index % 3}/measurements`,
+      codes: index % 2 ? { malformed: 1 } : { too_old: index + 1, not_numeric: 2 },
       content: {
         contentType: undefined,
-        payload: Buffer.from(`{${at}`),
+        payload: Buffer.from(`{${index}`),
         refused: [{ index: -1, code: 'malformed' }],
       },
     });
@@ -127,12 +127,12 @@ describe('Pages of dead letters', () => {
   });
 
   test('large payloads: a page has at most 8 MB', async () => {
-    const at = NOON - 10 * HOUR;
+    const start = NOON - 10 * HOUR;
     const large = Buffer.alloc(100_000, 0x20);
-    for (let i = 0; i < 200; i++) await writeBare(at + i, large);
+    for (let i = 0; i < 200; i++) await writeBare(start + i, large);
     const pages = await pagesOf(
       system,
-      `/dead-letters?${rangeQuery({ from: at, to: at + HOUR })}&limit=1000`,
+      `/dead-letters?${rangeQuery({ from: start, to: start + HOUR })}&limit=1000`,
     );
     expect(pages.flat()).toHaveLength(200);
     expect(pages.length).toBeGreaterThan(1);
@@ -269,15 +269,15 @@ describe('Summary of dead letters', () => {
   });
 
   test('thousands in one hour: each counted once', async () => {
-    const at = NOON - 20 * HOUR;
-    const instants = Array.from({ length: 3000 }, (_, i) => at + (i % 7));
+    const start = NOON - 20 * HOUR;
+    const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
     await someAtOnce(50, instants, (instant) => writeBare(instant));
-    const { hours } = await store.deadLetters.summary({ from: at, to: at + HOUR });
-    expect(hours).toEqual([{ hour: at, deadLetters: 3000, codes: { malformed: 3000 } }]);
-    // The same, of one instant of it.
-    let heads = 0;
-    await store.deadLetters.scanHour({ from: at + 3, to: at + 4 }, () => heads++);
-    expect(heads).toBe(instants.filter((instant) => instant === at + 3).length);
+    const { hours } = await store.deadLetters.summary({ from: start, to: start + HOUR });
+    expect(hours).toEqual([{ hour: start, deadLetters: 3000, codes: { malformed: 3000 } }]);
+    // The same count for one instant of that hour.
+    let count = 0;
+    await store.deadLetters.scanHour({ from: start + 3, to: start + 4 }, () => count++);
+    expect(count).toBe(instants.filter((instant) => instant === start + 3).length);
   });
 });
 

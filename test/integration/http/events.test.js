@@ -12,7 +12,7 @@ import { startTestSystem } from '../../support/system.js';
 
 const SECOND_MS = 1000;
 
-/** The test's own clock. */
+/** The clock of the system under test. */
 let now = Date.now();
 /** @type {TestSystem} */
 let system;
@@ -37,11 +37,11 @@ const publish = (device, kind, content) =>
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('births, online and offline, newest first; what comes again makes no second row', async () => {
+test('Events: births and statuses, some repeated: each is listed once, newest first', async () => {
   const first = now - 60 * SECOND_MS;
   const second = now - 30 * SECOND_MS;
   for (const session of [first, second]) {
-    for (let again = 0; again < 2; again++) {
+    for (let times = 0; times < 2; times++) {
       await publish('door', 'birth', { session, sensors: [{ sensor_id: 's' }] });
       await publish('door', 'status', { state: 'online', session });
     }
@@ -49,7 +49,7 @@ test('births, online and offline, newest first; what comes again makes no second
     now += SECOND_MS;
     await publish('door', 'status', { state: 'offline', session });
   }
-  // A will that comes after the next session has begun changes nothing.
+  // A will of an old session changes nothing.
   await publish('door', 'status', { state: 'offline', session: first });
   expect((await system.get('/devices/door/events')).items).toEqual([
     { ts: iso(now - SECOND_MS), kind: 'offline' },
@@ -63,7 +63,7 @@ test('births, online and offline, newest first; what comes again makes no second
   expect(rows).toHaveLength(6);
 });
 
-test('processes that write the same event write one row', async () => {
+test('Events: two processes write the same event: one row', async () => {
   const other = await system.openStore();
   try {
     const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
@@ -76,18 +76,18 @@ test('processes that write the same event write one row', async () => {
   }
 });
 
-test('measurements are no events', async () => {
+test('Events: measurements only: none', async () => {
   await publish('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
 });
 
-test('a device that nobody knows has none', async () => {
+test('Events: unknown device, or reversed range: a problem', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
-  const turned = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
-  expectProblem(await send(system.httpUrl, turned), 400, 'bad_range');
+  const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
+  expectProblem(await send(system.httpUrl, reversed), 400, 'bad_range');
 });
 
-/** Sessions over four years, one of them empty; each goes offline after ten seconds, one of them only in the next year. */
+/** The years of the sessions, with an empty year between them. Each session ends after ten seconds, the last of a year in the next year. */
 const YEARS = [2022, 2023, 2025, 2026];
 /** @type {Array<{ session: number, kind: 'birth' | 'online' | 'offline', ts: number }>} newest first */
 const LONG = YEARS.flatMap((year) =>
@@ -100,7 +100,7 @@ const LONG = YEARS.flatMap((year) =>
   ])
   .reverse();
 
-test('pages go over years, and ranges are half-open, whatever they cut', async () => {
+test('Events: over several years: pages are complete, and ranges are half-open', async () => {
   const identity = /** @type {Identity} */ (identifyDevice('old'));
   await publish('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   const store = createEventStore(createSession(database, () => {}));
@@ -112,7 +112,7 @@ test('pages go over years, and ranges are half-open, whatever they cut', async (
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     expect(pages.flat()).toEqual(items(LONG));
   }
-  const ends = LONG.flatMap(({ ts }) => [ts, ts + 1]).filter((_, at) => at % 13 < 2);
+  const ends = LONG.flatMap(({ ts }) => [ts, ts + 1]).filter((_, index) => index % 13 < 2);
   for (const from of ends) {
     for (const to of ends.filter((end) => end >= from)) {
       const path = `/devices/old/events?from=${from}&to=${to}`;

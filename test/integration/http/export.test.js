@@ -49,17 +49,17 @@ describe('Export: hours in every stored form', () => {
   let expected;
   beforeAll(async () => {
     const fates = [...FATES, ...FATES].filter((fate) => fate !== 'batches');
-    const hours = [...fates, /** @type {const} */ ('batches')].map((fate, at) => {
-      const hour = BEGIN + at * 5 * HOUR_MS;
+    const hours = [...fates, /** @type {const} */ ('batches')].map((fate, index) => {
+      const hour = BEGIN + index * 5 * HOUR_MS;
       const count = fate === 'nothing' ? 0 : 30;
       /** @type {Sample[]} */
       const samples = Array.from({ length: count }, (_, i) => [
-        hour + i * 119_999 + at,
+        hour + i * 119_999 + index,
         [i / 7, -0, 1e300, -5e-324, 12][i % 5] ?? 0,
       ]);
       return { hour, fate, samples };
     });
-    // Texts know no zero with a sign.
+    // A text has no negative zero.
     expected = (await world.lay('mixed', hours)).map(([ts, value]) => [ts, value + 0]);
   });
 
@@ -135,13 +135,13 @@ describe('Export: nearly two million samples', () => {
   beforeAll(async () => {
     const end = FROM + DAYS * DAY_MS;
     const sensor = world.history.sensorOf('large', 's');
-    const times = Array.from({ length: 3600 }, (_, at) => at * 1000);
-    const values = times.map((at) => Math.sin(at));
+    const times = Array.from({ length: 3600 }, (_, second) => second * 1000);
+    const values = times.map((time) => Math.sin(time));
     const statistics = { count: 3600, min: -1, max: 1, sum: 0, first: 0, last: 0 };
     for (let day = FROM; day < end; day += DAY_MS) {
       await Promise.all(
-        Array.from({ length: 24 }, async (_, at) => {
-          const hour = day + at * HOUR_MS;
+        Array.from({ length: 24 }, async (_, index) => {
+          const hour = day + index * HOUR_MS;
           const samples = packSamples(
             hour,
             times.map((time) => hour + time),
@@ -159,7 +159,7 @@ describe('Export: nearly two million samples', () => {
     await world.measure('large', [[end, 7]]);
   });
 
-  /** @param {string} query @returns {Promise<IncomingMessage>} an answer of which nothing is read yet */
+  /** @param {string} query @returns {Promise<IncomingMessage>} an answer that nobody has read yet */
   async function begin(query) {
     const sent = request(`${world.system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
       headers: { Accept: NDJSON },
@@ -184,7 +184,7 @@ describe('Export: nearly two million samples', () => {
     let [lines, bytes] = [0, 0];
     for await (const chunk of response) {
       bytes += chunk.length;
-      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, end + 1)) lines++;
     }
     expect(lines).toBe(DAYS * 86_400 + 1);
     expect(bytes).toBeGreaterThan(50e6);
@@ -203,17 +203,17 @@ describe('Export: nearly two million samples', () => {
   });
 });
 
-/** @returns {Promise<number>} how often the process has read history so far */
+/** @returns {Promise<number>} the number of history reads of the process so far */
 async function historyReads() {
   const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
   return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
-/** What a number comes to when it no longer changes from one look to many others. @param {() => Promise<number>} look */
-async function settled(look) {
-  let [last, same] = [await look(), 0];
+/** Waits until a number stays the same for 20 reads. @param {() => Promise<number>} read */
+async function settled(read) {
+  let [last, same] = [await read(), 0];
   await until(async () => {
-    const now = await look();
+    const now = await read();
     same = now === last ? same + 1 : 0;
     last = now;
     return same === 20;

@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 /** @import { Device } from '../../support/device.js' */
 /** @import { TestSystem } from '../../support/system.js' */
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 /** @type {TestSystem} */
 let system;
@@ -26,13 +26,13 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Counts again, past the age of the last answer. */
+/** Requests a new count, after the last answer has become too old. */
 function countAgain() {
   ahead += 10_000;
   return system.get('/fleet');
 }
 
-/** How often the database was asked by a statement. @param {string} query */
+/** The number of requests of a statement. @param {string} query */
 async function requests(query) {
   const { text } = await send(system.httpUrl, '/metrics');
   return Number(
@@ -46,7 +46,7 @@ const register = (name, site, types) =>
   device.birth(name, {
     session: Date.now() + ahead,
     site,
-    sensors: types.map((type, at) => ({ sensor_id: `s${at}`, type })),
+    sensors: types.map((type, index) => ({ sensor_id: `s${index}`, type })),
   });
 
 test('Fleet count: empty fleet: zeros', async () => {
@@ -62,7 +62,7 @@ test('Fleet count: register, change, retire: counts by state, type and site foll
   await register('one', 'Oslo', ['Pulse', 'Pulse', '__proto__']);
   await register('two', 'Bergen', ['Pulse']);
   await device.status('two', 'offline');
-  // Without a birth: neither type nor site.
+  // This device has no birth, so it has neither type nor site.
   await device.measure('three', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
   expect(await countAgain()).toEqual({
     devices: { online: 2, offline: 1 },
@@ -104,7 +104,7 @@ test('Fleet count: concurrent requests: one count; unchanged groups are not read
   await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
   await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
   expect(await requests('tally_devices')).toBe(devices + 4);
-  // The one whose turn it is.
+  // Only the group of the rotation is read again.
   expect(await requests('tally_sensors')).toBe(sensors + 1);
 });
 

@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 /** @import { TestEngine } from '../../support/engine.js' */
 /** @import { TestSystem } from '../../support/system.js' */
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 /** @type {TestEngine} of its own: it is stopped here */
 let engine;

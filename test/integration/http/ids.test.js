@@ -9,8 +9,8 @@ import { startTestSystem } from '../../support/system.js';
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TS = Date.now() - 1000;
 
-/** Devices and sensors by what they call themselves; a topic has no room for a device's own slash. */
-const CALLED = [
+/** Names of devices and sensors. The name of a device in a topic has no slash. */
+const NAMES = [
   ['cow', 'pulse'],
   ['cow', 'body/left/%2F'],
   ['Kuh 7', 'Körper Temperatur'],
@@ -27,24 +27,24 @@ let system;
 beforeAll(async () => {
   system = await startTestSystem();
   const device = await connectDevice(system);
-  for (const [index, [name = '', sensor = '']] of CALLED.entries()) {
+  for (const [index, [name = '', sensor = '']] of NAMES.entries()) {
     await device.measure(name, [{ sensor_id: sensor, ts: TS, value: index }]);
   }
   await device.end();
 });
 afterAll(() => system?.stop());
 
-/** @param {string} path below /api/v1, as it goes over the wire */
+/** @param {string} path below /api/v1, as sent */
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
 
-test.each(CALLED.map(([device = '', sensor = ''], index) => ({ device, sensor, index })))(
-  '$device and its $sensor are found by name and by id',
+test.each(NAMES.map(([device = '', sensor = ''], index) => ({ device, sensor, index })))(
+  'Names: device $device, sensor $sensor: found by name and by id',
   async ({ device, sensor, index }) => {
     const deviceId = String(identifyDevice(device)?.id);
     const sensorId = String(identifySensor(deviceId, sensor)?.id);
-    for (const one of [deviceId, encodeURIComponent(device)]) {
-      for (const other of [sensorId, encodeURIComponent(sensor)]) {
-        const path = `/devices/${one}/sensors/${other}`;
+    for (const deviceTerm of [deviceId, encodeURIComponent(device)]) {
+      for (const sensorTerm of [sensorId, encodeURIComponent(sensor)]) {
+        const path = `/devices/${deviceTerm}/sensors/${sensorTerm}`;
         const answer = await ask(path);
         expect(answer.status).toBe(200);
         expect(JSON.parse(answer.text)).toMatchObject({
@@ -55,8 +55,8 @@ test.each(CALLED.map(([device = '', sensor = ''], index) => ({ device, sensor, i
         const raw = await ask(`${path}/measurements?from=${TS}`);
         expect(JSON.parse(raw.text).items).toEqual([{ ts: new Date(TS).toISOString(), value: index }]);
       }
-      expect(JSON.parse((await ask(`/devices/${one}`)).text)).toMatchObject({ device_id: deviceId });
-      const { items } = JSON.parse((await ask(`/latest?device=${one}`)).text);
+      expect(JSON.parse((await ask(`/devices/${deviceTerm}`)).text)).toMatchObject({ device_id: deviceId });
+      const { items } = JSON.parse((await ask(`/latest?device=${deviceTerm}`)).text);
       expect(items).toContainEqual(expect.objectContaining({ device_id: deviceId, sensor_id: sensorId }));
     }
   },
@@ -68,7 +68,7 @@ test.each([
   ['a control character', 'a%00b'],
   ['a line break', 'a%0Ab'],
   ['a C1 control character', '%C2%85'],
-])('%s are no name', async (_, name) => {
+])('Names: %s: refused', async (_, name) => {
   for (const path of [
     `/devices/${name}`,
     `/devices/cow/sensors/${name}`,
@@ -88,8 +88,8 @@ test.each([
   '/devices/nobody/sensors/pulse',
   '/devices/cow/sensors/nothing',
   '/devices/cow/sensors/nothing/measurements',
-  // A sensor belongs to its device.
+  // This sensor belongs to another device.
   `/devices/cow/sensors/${UUID}`,
-])('%s is not found', async (path) => {
+])('Names: %s: not found', async (path) => {
   expectProblem(await ask(path), 404, 'not_found');
 });

@@ -86,7 +86,7 @@ test('Gauges: one stored message: current values', async () => {
   for (const rule of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
     expect([rule, await read(`iot_db_query_rule_violations_total{rule="${rule}"}`)]).toEqual([rule, 0]);
   }
-  // Of what first appears with a value, Prometheus sees no increase.
+  // Prometheus sees no increase of a series that first appears with a value.
   expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
 });
 
@@ -104,7 +104,7 @@ test('Gauges: database unavailable: standstill and node down until it is back', 
   await until(async () => (await read('iot_ingest_standstill_seconds')) > 0.5);
   await until(async () => (await read('iot_db_nodes{state="down"}')) === 1);
   expect(await read('iot_ingest_unsettled_messages')).toBe(1);
-  // What needs no database goes on being acknowledged, and hides nothing.
+  // Messages that need no database are still acknowledged. They must not hide the standstill.
   const others = await connectDevice(system);
   afterwards(() => others.end());
   for (const topic of ['IOT/elsewhere', 'iot/v1/cow/elsewhere', 'iot/v1/goat/measurements']) {

@@ -15,7 +15,7 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) => ({
   state: /** @type {'online' | 'offline'} */ (d % 3 === 0 ? 'offline' : 'online'),
 }));
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 /** @type {TestSystem} */
 let system;
@@ -93,7 +93,7 @@ test('Device: without a status: online for five minutes after a message', async 
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });
     ahead = 5 * 60_000;
     expect(await system.get('/devices/silent')).toMatchObject({ online: false });
-    // The word of a device that sends its status stands until it sends another.
+    // The status of a device counts until the device sends another one.
     expect(await system.get('/devices/gate-1')).toMatchObject({ online: true });
   } finally {
     ahead = 0;

@@ -6,7 +6,7 @@ import { pagesOf } from '../../support/pages.js';
 
 /** @import { Fate, Sample } from '../../support/history.js' */
 
-/** Some weeks back, so that a whole day can go by. */
+/** Some weeks ago, so that the clock can move forward by days. */
 const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);
 
 const world = useHistorySystem(BEGIN);
@@ -32,7 +32,7 @@ function expectAll(pages, order, expected) {
 
 const ORDERS = ['asc', 'desc'];
 
-describe('hours that have been through everything', () => {
+describe('Raw samples: hours in every stored form', () => {
   /** @type {Fate[]} */
   const fates = [
     ...Array(7).fill('packed'),
@@ -46,9 +46,9 @@ describe('hours that have been through everything', () => {
     'batches',
     'batches',
   ];
-  const hours = fates.map((fate, at) => {
-    const hour = BEGIN + at * HOUR_MS;
-    return { hour, fate, samples: fate === 'nothing' ? [] : spread(hour, 1 + ((at * 7) % 20), at) };
+  const hours = fates.map((fate, index) => {
+    const hour = BEGIN + index * HOUR_MS;
+    return { hour, fate, samples: fate === 'nothing' ? [] : spread(hour, 1 + ((index * 7) % 20), index) };
   });
   /** @type {Sample[]} */
   let expected;
@@ -64,8 +64,8 @@ describe('hours that have been through everything', () => {
     }
   });
 
-  test('a range is cut exactly, wherever its hours are read from', async () => {
-    for (const { samples } of hours.filter((_, at) => at % 3 === 0)) {
+  test('any range: exactly its samples', async () => {
+    for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {
       const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
       if (ts === undefined) continue;
       for (const [from, to] of [
@@ -81,12 +81,12 @@ describe('hours that have been through everything', () => {
   });
 });
 
-test.each(ORDERS)('an hour goes from batches to history between two pages, %s', async (order) => {
+test.each(ORDERS)('Raw samples: hours are packed between pages, %s: each sample once', async (order) => {
   const name = `passing-${order}`;
   const sensor = world.history.sensorOf(name, 's');
   const start = BEGIN + 100 * HOUR_MS;
-  const hours = Array.from({ length: 5 }, (_, at) => start + at * HOUR_MS);
-  const samples = hours.flatMap((hour, at) => spread(hour, 12, at));
+  const hours = Array.from({ length: 5 }, (_, index) => start + index * HOUR_MS);
+  const samples = hours.flatMap((hour, index) => spread(hour, 12, index));
   await world.history.packedUntil(start);
   for (const hour of hours) {
     clock.now = hour + HOUR_MS;
@@ -105,10 +105,10 @@ test.each(ORDERS)('an hour goes from batches to history between two pages, %s', 
   expectAll(pages, order, unionOf(samples));
 });
 
-test.each(ORDERS)('late samples join packed hours between two pages, %s', async (order) => {
+test.each(ORDERS)('Raw samples: late samples come between pages, %s: each timestamp once', async (order) => {
   const name = `joined-${order}`;
-  const hours = [0, 1, 2, 3].map((at) => BEGIN + (200 + at) * HOUR_MS);
-  const samples = hours.flatMap((hour, at) => spread(hour, 10, at));
+  const hours = [0, 1, 2, 3].map((index) => BEGIN + (200 + index) * HOUR_MS);
+  const samples = hours.flatMap((hour, index) => spread(hour, 10, index));
   await world.lay(
     name,
     hours.map((hour) => ({
@@ -129,30 +129,30 @@ test.each(ORDERS)('late samples join packed hours between two pages, %s', async 
   expect(seen).toEqual(expect.arrayContaining(samples));
 });
 
-test('over a gap of most of a year, in both orders, with few requests', async () => {
+test('Raw samples: a gap of most of a year: few requests, in both orders', async () => {
   const old = BEGIN - 300 * DAY_MS;
   const samples = [...spread(old, 3, 1), ...spread(old + 299 * DAY_MS, 3, 2)];
   await world.history.packedUntil(BEGIN + 300 * HOUR_MS);
   clock.now = BEGIN + 300 * HOUR_MS;
   for (const hour of new Set(samples.map(([ts]) => bucketOf(ts)))) {
     await world.measure(
-      'sleepy',
+      'gap',
       samples.filter(([ts]) => bucketOf(ts) === hour),
     );
-    await world.history.pack(world.history.sensorOf('sleepy', 's'), hour);
+    await world.history.pack(world.history.sensorOf('gap', 's'), hour);
   }
   for (const order of ORDERS) {
     const requests = await requestsOf(async () => {
-      const pages = await pagesOf(world.system, path('sleepy', `order=${order}&limit=2`));
+      const pages = await pagesOf(world.system, path('gap', `order=${order}&limit=2`));
       expectAll(pages, order, samples);
       expect(pages.length).toBe(3);
     });
-    // For each page: the sensor itself, six stretches of a year of which one touches two of them, and the hours.
+    // Each page reads the sensor, six stretches of a year, one of which touches two years, and the hours.
     expect(requests).toBeLessThan(3 * 14);
   }
 });
 
-test('what was measured before retention is not there, to the millisecond', async () => {
+test('Raw samples: older than retention: left out, to the millisecond', async () => {
   const hour = BEGIN - 350 * DAY_MS;
   clock.now = hour + 2 * DAY_MS;
   const samples = spread(hour, 5, 0);
@@ -165,7 +165,7 @@ test('what was measured before retention is not there, to the millisecond', asyn
   expectAll(await pagesOf(world.system, path('oldest', 'from=0')), 'desc', samples.slice(2));
 });
 
-/** @param {() => Promise<void>} work @returns {Promise<number>} requests to the database meanwhile */
+/** @param {() => Promise<void>} work @returns {Promise<number>} requests to the database during this work */
 async function requestsOf(work) {
   const count = async () => {
     const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();

@@ -10,7 +10,7 @@ const SITES = ['Oslo', 'São Paulo', '東京'];
 const TYPES = ['Temperature', 'Pulse'];
 const DEVICES = 12;
 
-/** What is published, and so what pages must show: device, name, type and site of each sensor. */
+/** The published sensors, which pages must show: device, name, type and site of each. */
 const FLEET = Array.from({ length: DEVICES }, (_, d) =>
   ['body', 'body/left', 'heart'].map((name, s) => ({
     device: `cow-${d}`,
@@ -68,7 +68,7 @@ const FILTERS = [
 
 describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest $filter', ({ filter }) => {
   const expected = names(matching(filter));
-  // One at a time, an exact multiple of the limit, one more and one less than all, all, and more.
+  // The limits are 1, a divisor of the count, the count, one less and one more than it, and many more.
   const limits = new Set([1, expected.length / 2, expected.length - 1, expected.length, expected.length + 1]);
   const usable = [...limits].filter((limit) => limit >= 1 && Number.isInteger(limit));
 

@@ -9,10 +9,10 @@ import { startTestSystem } from '../../support/system.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A full hour of the recent past: hours, the buckets of storage, begin at whole multiples. */
+/** A full hour of the recent past. Hours are the buckets of the storage. */
 const NOON = Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR;
 
-/** Where a year of empty hours is not the point. */
+/** Limits reads to the last hours, because a year of empty hours takes long to read. */
 const RECENT = `from=${NOON - 2 * HOUR}`;
 
 /** @type {TestSystem} */
@@ -44,9 +44,9 @@ const read = (items) => items.map(({ ts, value }) => [Date.parse(ts), value]);
 /** @param {number} count @param {number} from epoch ms @param {number} step ms @returns {Array<[ts: number, value: number]>} */
 const ramp = (count, from, step) => Array.from({ length: count }, (_, i) => [from + i * step, i]);
 
-describe('sixty samples in three hours', () => {
+describe('Raw samples: 60 samples in three hours', () => {
   const samples = ramp(60, NOON, 3 * 60_000);
-  const timeOf = (/** @type {number} */ at) => Number(samples[at]?.[0]);
+  const timeOf = (/** @type {number} */ index) => Number(samples[index]?.[0]);
   beforeAll(() => measure('steady', samples));
 
   test.each([1, 20, 30, 59, 60, 61, 1000])('limit %i, in both orders: each sample once', async (limit) => {
@@ -57,13 +57,13 @@ describe('sixty samples in three hours', () => {
     for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
   });
 
-  test('a full last page is the last page', async () => {
+  test('full last page: no empty page follows', async () => {
     const range = `from=${NOON}&to=${NOON + 3 * HOUR}`;
     const pages = await pagesOf(system, path('steady', `${range}&limit=20`));
     expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
   });
 
-  test.each(['asc', 'desc'])('a range is half-open, %s', async (order) => {
+  test.each(['asc', 'desc'])('range, %s: half-open', async (order) => {
     const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
     const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
       const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
@@ -82,14 +82,14 @@ describe('sixty samples in three hours', () => {
     ['before retention', NOON - 900 * DAY, NOON - 800 * DAY],
     ['before the first sample', NOON - 3 * DAY, NOON],
     ['of no length', NOON, NOON],
-  ])('a range %s has nothing in it', async (_, from, to) => {
+  ])('range %s: empty', async (_, from, to) => {
     for (const order of ['asc', 'desc']) {
       const pages = await pagesOf(system, path('steady', `from=${from}&to=${to}&order=${order}`));
       expect(pages.flat()).toEqual([]);
     }
   });
 
-  test.each(['asc', 'desc'])('a range of a thousand years is no more than retention, %s', async (order) => {
+  test.each(['asc', 'desc'])('range of a thousand years, %s: all samples, in few pages', async (order) => {
     const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
     const pages = await pagesOf(system, path('steady', query));
     expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
@@ -97,7 +97,7 @@ describe('sixty samples in three hours', () => {
   });
 });
 
-test('batches that overlap on the edge of a page: each instant once, with the greater value', async () => {
+test('Raw samples: batches overlap at the edge of a page: each timestamp once, with the greater value', async () => {
   const first = ramp(40, NOON, 1000);
   const second = ramp(40, NOON + 20_000, 1000);
   await measure('overlap', first);
@@ -113,7 +113,7 @@ test('batches that overlap on the edge of a page: each instant once, with the gr
 });
 
 test.each(['asc', 'desc'])(
-  'data that arrives between pages, %s: what was there comes once',
+  'Raw samples: new samples come between pages, %s: each old sample once',
   async (order) => {
     const name = `growing-${order}`;
     const samples = ramp(30, NOON, 60_000);
@@ -132,21 +132,21 @@ test.each(['asc', 'desc'])(
   },
 );
 
-test('a gap of months is crossed in both orders, in few pages', async () => {
+test('Raw samples: a gap of months: few pages, in both orders', async () => {
   const samples = /** @type {Array<[number, number]>} */ ([
     [NOON - 200 * DAY, 1],
     [NOON - 90 * DAY, 2],
     [NOON, 3],
   ]);
-  await measure('sleepy', samples);
+  await measure('gap', samples);
   for (const order of ['asc', 'desc']) {
-    const pages = await pagesOf(system, path('sleepy', `order=${order}&limit=2`));
+    const pages = await pagesOf(system, path('gap', `order=${order}&limit=2`));
     expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
     expect(pages.length).toBeLessThan(20);
   }
 });
 
-test('a known sensor without a sample, or without one in range: 200, empty', async () => {
+test('Raw samples: sensor without a sample: 200, empty', async () => {
   await device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
   expect(await system.get(path('newborn'))).toEqual({ items: [], next: null });
 });

@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** @param {string} path below /api/v1, as it goes over the wire */
+/** @param {string} path below /api/v1, as sent */
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 
 describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (path) => {
   test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
-    '%j is refused by its name',
+    '%j: refused, with the name of the parameter',
     async (limit) => {
       const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
       expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
@@ -84,7 +84,7 @@ describe('Times', () => {
     ['ISO 8601 in UTC', iso],
     ['ISO 8601 without a zone', iso.slice(0, -1)],
     ['ISO 8601 with an offset', offset],
-  ])('%s name an instant exactly', async (_, time) => {
+  ])('%s: an exact instant', async (_, time) => {
     const from = encodeURIComponent(time);
     expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);

@@ -89,7 +89,7 @@ test('GET /pipeline/recent: five minutes: one entry each second', async () => {
 
 test('GET /pipeline: process died: stale, and its row expires', async () => {
   const store = createProcessStore(createSession(database, () => {}));
-  const at = Date.now() - 60_000;
+  const seenAt = Date.now() - 60_000;
   const stats = JSON.stringify({
     samples_per_s: 1,
     commit_ms: { p50: 1, p99: 2 },
@@ -101,13 +101,13 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
     waiting: 0,
     broker: { ok: false, message: 'does not answer' },
   });
-  const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, stats };
+  const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: seenAt, seenAt, stats };
   await store.write(died);
   const { processes, broker } = await system.get('/pipeline');
-  expect(processes.find((/** @type {any} */ one) => one.client_id === 'died')).toMatchObject({
+  expect(processes.find((/** @type {any} */ { client_id }) => client_id === 'died')).toMatchObject({
     role: 'ingest',
     stale: true,
-    seen: new Date(at).toISOString(),
+    seen: new Date(seenAt).toISOString(),
   });
   // The check of a dead process does not count for the broker.
   expect(broker).toMatchObject({ ok: true });
@@ -117,15 +117,15 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
     )
   ).first();
   expect(row?.['ttl']).toBeGreaterThan(3500);
-  // One that lives and has lost its broker is.
+  // The check of a running process counts.
   await store.write({ ...died, seenAt: Date.now() });
   expect((await system.get('/pipeline')).broker).toEqual({ ok: false, message: 'does not answer' });
   await store.remove('died');
 });
 
 test('GET /pipeline: process stopped: removed', async () => {
-  const one = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
-  expect(await one()).toBe(1);
+  const countRows = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
+  expect(await countRows()).toBe(1);
   await system.halt();
-  expect(await one()).toBe(0);
+  expect(await countRows()).toBe(0);
 });

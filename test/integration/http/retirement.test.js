@@ -38,7 +38,7 @@ const sensors = (/** @type {string} */ word) => [
 
 const TABLES = ['device_by_site', 'sensor', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
 
-/** Rows of every table that finds it. @param {string} id @returns {Promise<Record<string, number>>} */
+/** The number of rows in each table that can find the device. @param {string} id @returns {Promise<Record<string, number>>} */
 async function rowsOf(id) {
   /** @type {Record<string, number>} */
   const found = {};
@@ -49,7 +49,7 @@ async function rowsOf(id) {
   return found;
 }
 
-/** What is found of the word that a test's device, its site and its sensors bear. @param {string} word */
+/** The number of results for a word that is the name of a device, its site and its sensors. @param {string} word */
 const foundBy = async (word) => ({
   devices: (await system.all('/devices')).filter(({ name }) => name === word).length,
   bySite: (await system.all(`/devices?site=${word}`)).length,
@@ -108,7 +108,7 @@ test('Retirement: birth of the same session: registered with all its values', as
   await register('same', { session });
   expect(await foundBy('same')).toEqual(ALL);
   expect(await system.get('/devices/same')).toMatchObject({ name: 'same', site: 'same', online: true });
-  // And once more: the second retirement is above what the first one made it write.
+  // The second retirement has a later write timestamp than the birth after the first one.
   await retire('same');
   expect(await foundBy('same')).toEqual(NOTHING);
   await register('same', { session });
@@ -126,26 +126,26 @@ test('Retirement: measurement afterwards: registered; a later birth adds its val
   expect(back.sensors).toEqual([
     expect.objectContaining({ name: 'a', type: null, value: 7, ts: new Date(ts).toISOString() }),
   ]);
-  // Of the session before its retirement, and smaller than what the measurement said: the birth counts.
+  // The birth counts, although its session is older than the retirement and its words are smaller.
   await device.birth('zz-first', { session, name: 'Aa', site: 'Aa', sensors: sensors('Aa') });
   expect(await foundBy('Aa')).toEqual(ALL);
 });
 
 test('Retirement: older measurements afterwards: all samples are shown', async () => {
   const now = Date.now();
-  const of = '/devices/late/sensors/a';
+  const path = '/devices/late/sensors/a';
   const shown = async () => ({
-    raw: (await system.all(`${of}/measurements`)).map(({ value }) => value),
-    csv: (await (await system.fetch(`${of}/measurements`, { headers: { Accept: 'text/csv' } })).text())
+    raw: (await system.all(`${path}/measurements`)).map(({ value }) => value),
+    csv: (await (await system.fetch(`${path}/measurements`, { headers: { Accept: 'text/csv' } })).text())
       .trim()
       .split('\n').length,
-    series: (await system.get(`${of}/series`)).points.map(
+    series: (await system.get(`${path}/series`)).points.map(
       (/** @type {{ count: number }} */ { count }) => count,
     ),
   });
   await device.measure('late', [{ sensor_id: 'a', ts: now - 1000, value: 1 }]);
   await retire('late');
-  // Registered, and without a value of its second life.
+  // The device is registered again, and has no value since then.
   await device.birth('late', { name: 'late', sensors: sensors('late') });
   expect(await shown()).toMatchObject({ raw: [1], csv: 2, series: [1] });
   await device.measure('late', [{ sensor_id: 'a', ts: now - 2000, value: 2 }]);

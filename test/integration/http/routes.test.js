@@ -62,7 +62,7 @@ test('Metrics: unserved method: not a label', async () => {
 });
 
 test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '/devices/%zz'])(
-  '%s is no valid percent-encoding',
+  'Path %s: invalid percent-encoding: bad_parameter',
   async (path) => {
     expectProblem(await send(system.httpUrl, path), 400, 'bad_parameter');
   },
@@ -87,14 +87,14 @@ test('GET /openapi.json: served', async () => {
 
 describe('Accept', () => {
   test.each(['*/*', 'application/*', 'text/html, application/json;q=0.1', 'application/json; charset=utf-8'])(
-    '%s gets JSON',
+    '%s: JSON',
     async (accept) => {
       expect((await send(system.httpUrl, '/api/v1/latest', { headers: { accept } })).status).toBe(200);
     },
   );
 
   test.each(['text/plain; version=0.0.4', 'text/plain', 'application/openmetrics-text, text/plain;q=0.5'])(
-    '%s gets metrics',
+    '%s: metrics',
     async (accept) => {
       expect((await send(system.httpUrl, '/metrics', { headers: { accept } })).status).toBe(200);
     },
@@ -116,16 +116,16 @@ describe('Accept', () => {
   });
 });
 
-describe('On loopback', () => {
+describe('Host, on loopback', () => {
   test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
-    'the host %s is served',
+    '%s: served',
     async (host) => {
       expect((await send(system.httpUrl, '/healthz', { headers: { host } })).status).toBe(200);
     },
   );
 
   test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1'])(
-    'the host %j is not',
+    '%j: 421 wrong_host',
     async (host) => {
       for (const path of ['/', '/api/v1/latest', '/metrics']) {
         expectProblem(await send(system.httpUrl, path, { headers: { host } }), 421, 'wrong_host');

@@ -15,14 +15,14 @@ const GROUPS = 4;
 const DEVICES = 1500;
 const SENSORS_PER_DEVICE = 8;
 
-/** How many devices, and sensors, are what is looked for: one sensor of each of these devices. */
+/** The number of devices that a filter finds, with one sensor each. */
 const RARE = 10;
 
 /** @type {TestSystem} */
 let system;
 /** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
-/** Rows that the database has answered with. */
+/** The number of rows that the database returned. */
 let read = 0;
 /** @type {Fleet} */
 let fleet;
@@ -33,9 +33,9 @@ beforeAll(async () => {
   await fill(createRegistryStore(createSession(database, () => {})));
   const counting = /** @type {Client} */ (
     /** @type {unknown} */ ({
-      /** @param {Parameters<typeof database.execute>} given */
-      async execute(...given) {
-        const page = await database.execute(...given);
+      /** @param {Parameters<typeof database.execute>} args */
+      async execute(...args) {
+        const page = await database.execute(...args);
         read += page.rows.length;
         return page;
       },
@@ -49,16 +49,16 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Every 150th device is of a site of its own, and its first sensor of a type and a name of their own. @param {RegistryStore} store */
+/** Every 150th device has a rare site, and its first sensor a rare type and name. @param {RegistryStore} store */
 async function fill(store) {
   const now = Date.now();
   const stamp = now * 1000;
   for (let from = 0; from < DEVICES; from += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, at) => one(from + at)));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => addDevice(from + index)));
   }
 
   /** @param {number} d */
-  async function one(d) {
+  async function addDevice(d) {
     const { id, bytes } = /** @type {Identity} */ (identifyDevice(`d${d}`));
     const key = { group: groupOf(bytes, GROUPS), bytes };
     const isRare = d % (DEVICES / RARE) === 0;
@@ -81,39 +81,39 @@ async function fill(store) {
 
 /**
  * @param {(after: any) => Promise<{ rows: unknown[], next: unknown }>} page
- * @returns {Promise<{ pages: number, items: number, most: number }>} `most`: rows read for one page
+ * @returns {Promise<{ pages: number, items: number, maxRows: number }>} `maxRows`: the highest number of rows read for a page
  */
-async function walk(page) {
+async function readPages(page) {
   let after = null;
   let pages = 0;
   let items = 0;
-  let most = 0;
+  let maxRows = 0;
   do {
     read = 0;
     const { rows, next } = await page(after);
-    most = Math.max(most, read);
+    maxRows = Math.max(maxRows, read);
     items += rows.length;
     pages++;
     after = next;
   } while (after);
-  return { pages, items, most };
+  return { pages, items, maxRows };
 }
 
-test('a page of the whole fleet reads what it answers', async () => {
-  const read = await walk((after) => fleet.latestPage({ filter: {}, after, limit: 1000 }));
-  expect(read).toMatchObject({ items: DEVICES * SENSORS_PER_DEVICE, most: 1000 });
-  expect(await walk((after) => fleet.devicePage({ accept: null, after, limit: 100 }))).toMatchObject({
+test('Rows read: a page of the whole fleet reads what it answers', async () => {
+  const read = await readPages((after) => fleet.latestPage({ filter: {}, after, limit: 1000 }));
+  expect(read).toMatchObject({ items: DEVICES * SENSORS_PER_DEVICE, maxRows: 1000 });
+  expect(await readPages((after) => fleet.devicePage({ accept: null, after, limit: 100 }))).toMatchObject({
     items: DEVICES,
-    most: 100,
+    maxRows: 100,
   });
 });
 
-// One row of the index, and one of latest.
+// Each sensor reads one row of the index, and one of latest.
 test.each([{ type: 'rare' }, { name: 'rare' }, { name: 'ra' }])(
-  '10 sensors of many: %j reads 20 rows',
+  'Rows read: filter %j finds 10 of 12,000 sensors: 20 rows',
   async (filter) => {
-    const found = await walk((after) => fleet.latestPage({ filter, after, limit: 100 }));
-    expect(found).toEqual({ pages: 1, items: RARE, most: 2 * RARE });
+    const found = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
+    expect(found).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE });
   },
 );
 
@@ -121,35 +121,37 @@ test.each([
   { type: 'rare', name: 'r' },
   { type: 'usual', name: 'rare' },
   { type: 'rare', site: 'rare', name: 'rare' },
-])('%j together: the narrower index is read', async (filter) => {
-  const found = await walk((after) => fleet.latestPage({ filter, after, limit: 100 }));
-  expect(found).toEqual({ pages: 1, items: filter.type === 'rare' ? RARE : 0, most: 2 * RARE });
+])('Rows read: filters %j: only the narrower index is read', async (filter) => {
+  const found = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
+  expect(found).toEqual({ pages: 1, items: filter.type === 'rare' ? RARE : 0, maxRows: 2 * RARE });
 });
 
-test('all have the one, few the other: a page looks at 1,000 at most', async () => {
+test('Rows read: one filter matches all, the other few: at most 1,000 index rows a page', async () => {
   const filter = { type: 'rare', name: 's' };
-  const none = await walk((after) => fleet.latestPage({ filter, after, limit: 100 }));
+  const none = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
   expect(none.items).toBe(0);
-  expect(none.most).toBeLessThanOrEqual(2 * 1000);
+  expect(none.maxRows).toBeLessThanOrEqual(2 * 1000);
   expect(none.pages).toBeGreaterThan(5);
   const site = { type: 'rare', site: 'rare' };
-  const few = await walk((after) => fleet.latestPage({ filter: site, after, limit: 100 }));
-  expect(few).toEqual({ pages: 1, items: RARE, most: 2 * RARE * SENSORS_PER_DEVICE });
+  const few = await readPages((after) => fleet.latestPage({ filter: site, after, limit: 100 }));
+  expect(few).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE * SENSORS_PER_DEVICE });
 });
 
-test('the devices of a site are read by its index', async () => {
-  const found = await walk((after) => fleet.devicePage({ site: 'rare', accept: null, after, limit: 100 }));
-  expect(found).toEqual({ pages: 1, items: RARE, most: 2 * RARE });
-  const offline = await walk((after) =>
+test('Rows read: devices of a site: 20 rows, by the index', async () => {
+  const found = await readPages((after) =>
+    fleet.devicePage({ site: 'rare', accept: null, after, limit: 100 }),
+  );
+  expect(found).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE });
+  const offline = await readPages((after) =>
     fleet.devicePage({ site: 'rare', accept: ({ state }) => state === 'offline', after, limit: 100 }),
   );
-  expect(offline).toEqual({ pages: 1, items: RARE, most: 2 * RARE });
+  expect(offline).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE });
 });
 
-test('the devices of a state are looked for, 1,000 a page at most', async () => {
-  const found = await walk((after) =>
+test('Rows read: devices of a state: at most 1,000 rows a page', async () => {
+  const found = await readPages((after) =>
     fleet.devicePage({ accept: ({ state }) => state === 'offline', after, limit: 100 }),
   );
   expect(found).toMatchObject({ pages: 2, items: RARE });
-  expect(found.most).toBeLessThanOrEqual(1000);
+  expect(found.maxRows).toBeLessThanOrEqual(1000);
 });

@@ -12,7 +12,7 @@ const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** @param {string} name @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} hours @returns {Promise<Sample[]>} what there is then */
+/** @param {string} name @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} hours @returns {Promise<Sample[]>} the stored samples */
 async function lay(name, hours) {
   const samples = await world.lay(name, hours);
   clock.now = BEGIN + 341 * DAY_MS;
@@ -25,20 +25,20 @@ const path = (name, query) => `/devices/${name}/sensors/s/series?${query}`;
 /** @param {string} name @param {{ from: number, to: number }} range @param {number} points */
 async function ask(name, { from, to }, points) {
   const answer = await world.system.get(path(name, `from=${from}&to=${to}&points=${points}`));
-  const made = answer.points.map((/** @type {any} */ point) => ({ ...point, ts: Date.parse(point.ts) }));
-  return { made, width: answer.step_ms, source: answer.source };
+  const bins = answer.points.map((/** @type {any} */ point) => ({ ...point, ts: Date.parse(point.ts) }));
+  return { bins, width: answer.step_ms, source: answer.source };
 }
 
-/** Holds an answer to brute force. @param {string} name @param {Sample[]} samples @param {{ from: number, to: number }} range @param {number} points */
+/** Compares an answer with brute force. @param {string} name @param {Sample[]} samples @param {{ from: number, to: number }} range @param {number} points */
 async function expectBruteForce(name, samples, range, points) {
-  const { made, width, source } = await ask(name, range, points);
+  const { bins, width, source } = await ask(name, range, points);
   expect(width).toBe(widthOf(range, points));
-  expect(made.length).toBeLessThanOrEqual(points);
-  expect(difference(made, seriesOf(samples, range, width))).toBeNull();
+  expect(bins.length).toBeLessThanOrEqual(points);
+  expect(difference(bins, seriesOf(samples, range, width))).toBeNull();
   return { width, source };
 }
 
-describe('hours that have been through everything', () => {
+describe('Series: hours in every stored form', () => {
   /** @type {Array<[hour: number, Fate]>} */
   const fates = [
     [0, 'packed'],
@@ -62,16 +62,16 @@ describe('hours that have been through everything', () => {
   /** @type {Sample[]} */
   let samples;
   beforeAll(async () => {
-    const hours = fates.map(([at, fate]) => {
-      const hour = BEGIN + at * HOUR_MS;
-      const count = fate === 'nothing' ? 0 : 1 + ((at * 37) % 90);
-      return { hour, fate, samples: scattered(hour, count, at) };
+    const hours = fates.map(([index, fate]) => {
+      const hour = BEGIN + index * HOUR_MS;
+      const count = fate === 'nothing' ? 0 : 1 + ((index * 37) % 90);
+      return { hour, fate, samples: scattered(hour, count, index) };
     });
     samples = await lay('mixed', hours);
   });
 
-  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))('bins of %i ms', async (width) => {
-    // Long enough that no smaller width would do, and cut within bins and hours.
+  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))('bins of %i ms: exact', async (width) => {
+    // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
     const length = Math.min(1500 * width, 335 * DAY_MS);
     const from = BEGIN + 17 * 60_000 + 11;
     const range = { from, to: from + length + 13 };
@@ -80,12 +80,12 @@ describe('hours that have been through everything', () => {
     expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
   });
 
-  test('any range, with any number of points', async () => {
+  test('any range and number of points: equal to brute force', async () => {
     const instant = fc.oneof(
-      fc.constantFrom(...fates.map(([at]) => BEGIN + at * HOUR_MS)),
+      fc.constantFrom(...fates.map(([index]) => BEGIN + index * HOUR_MS)),
       fc
         .tuple(fc.constantFrom(...fates), fc.integer({ min: -HOUR_MS, max: 2 * HOUR_MS }))
-        .map(([[at], offset]) => BEGIN + at * HOUR_MS + offset),
+        .map(([[index], offset]) => BEGIN + index * HOUR_MS + offset),
     );
     const ranges = fc.tuple(instant, instant).filter(([a, b]) => a !== b);
     await fc.assert(
@@ -96,7 +96,7 @@ describe('hours that have been through everything', () => {
     );
   });
 
-  test('whole hours need nothing but their statistics', async () => {
+  test('whole hours: only their statistics are read', async () => {
     const hour = BEGIN + 900 * HOUR_MS;
     await world.history.dropPacked(world.history.sensorOf('mixed', 's'), hour);
     const range = { from: hour, to: hour + 2 * HOUR_MS };
@@ -105,7 +105,7 @@ describe('hours that have been through everything', () => {
   });
 });
 
-describe('at the ends of the doubles', () => {
+describe('Series: extreme doubles', () => {
   const MAX = Number.MAX_VALUE;
   let next = 8010;
   test.each(
@@ -114,37 +114,37 @@ describe('at the ends of the doubles', () => {
       ['both signs', [-1, 2, -3, 0, 0.5]],
       ['the largest', [MAX]],
       ['the smallest', [Number.MIN_VALUE, -Number.MIN_VALUE]],
-      ['a sum beyond', [MAX, MAX, 1]],
-      ['a sum that goes beyond and comes back', [MAX, MAX, -MAX, 5, -MAX, 3]],
+      ['a sum that overflows', [MAX, MAX, 1]],
+      ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
     ]),
   )('%s', async (name, values) => {
     for (const fate of /** @type {Fate[]} */ (['packed', 'batches'])) {
-      // Packing goes on: what is in batches alone is after all that was packed before.
+      // Hours in batches must be after all packed hours, so each case takes the next hour.
       const hour = BEGIN + next++ * HOUR_MS;
       /** @type {Sample[]} */
-      const made = values.map((value, at) => [hour + at * 1000, value]);
-      const one = `${name}-${fate}`.replaceAll(' ', '-');
-      const samples = await lay(one, [{ hour, fate, samples: made }]);
+      const sent = values.map((value, index) => [hour + index * 1000, value]);
+      const device = `${name}-${fate}`.replaceAll(' ', '-');
+      const samples = await lay(device, [{ hour, fate, samples: sent }]);
       for (const length of [HOUR_MS, 6 * HOUR_MS]) {
-        await expectBruteForce(one, samples, { from: hour, to: hour + length }, 2);
+        await expectBruteForce(device, samples, { from: hour, to: hour + length }, 2);
       }
     }
   });
 
-  test('hours whose sums overflow, and whose bin does not', async () => {
+  test('sums of hours overflow, the sum of their bin does not: equal to brute force', async () => {
     const hour = dayOf(BEGIN + 8088 * HOUR_MS);
     /** @type {Array<{ hour: number, fate: Fate, samples: Sample[] }>} */
-    const hours = [1, -1].map((sign, at) => ({
-      hour: hour + at * HOUR_MS,
+    const hours = [1, -1].map((sign, index) => ({
+      hour: hour + index * HOUR_MS,
       fate: 'packed',
-      samples: [1, 2, 3].map((second) => [hour + at * HOUR_MS + second, sign * MAX]),
+      samples: [1, 2, 3].map((second) => [hour + index * HOUR_MS + second, sign * MAX]),
     }));
     const samples = await lay('swinging', hours);
     await expectBruteForce('swinging', samples, { from: hour, to: hour + DAY_MS }, 1);
   });
 });
 
-describe('ranges', () => {
+describe('Series: ranges', () => {
   const hour = bucketOf(BEGIN + 8150 * HOUR_MS);
   /** @type {Sample[]} */
   let samples;
@@ -158,12 +158,12 @@ describe('ranges', () => {
     ['before the first sample', `from=${hour - 50 * DAY_MS}&to=${hour}`],
     ['after the last sample', `from=${hour + HOUR_MS}`],
     ['in the future', 'from=2090-01-01&to=2091-01-01'],
-  ])('%s: nothing, at once', async (_, query) => {
+  ])('%s: no points', async (_, query) => {
     const answer = await world.system.get(path('plain', query));
     expect(answer).toEqual({ points: [], step_ms: expect.any(Number), source: 'samples' });
   });
 
-  test('a thousand years, or nothing said: all there is, by the width of what may be there', async () => {
+  test('a thousand years, or no range: all samples, in bins of a day', async () => {
     for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
       const { points, step_ms } = await world.system.get(path('plain', query));
       expect(step_ms).toBe(DAY_MS);
@@ -175,15 +175,15 @@ describe('ranges', () => {
     }
   });
 
-  test('the beginning of retention cuts an hour of which there are statistics', async () => {
+  test('retention begins within a packed hour: older samples are left out', async () => {
     const [third] = samples[2] ?? [];
-    const was = clock.now;
+    const previous = clock.now;
     clock.now = Number(third) + 365 * DAY_MS;
     try {
       const { points } = await world.system.get(path('plain', 'points=1'));
       expect(points).toMatchObject([{ count: samples.length - 2 }]);
     } finally {
-      clock.now = was;
+      clock.now = previous;
     }
   });
 
@@ -199,14 +199,14 @@ describe('ranges', () => {
     expectProblem(await send(world.system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
   });
 
-  test('a known sensor without data has no points; an unknown one is not there', async () => {
+  test('sensor without data: no points; unknown sensor: 404', async () => {
     await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
     expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
     expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');
   });
 });
 
-/** @param {number} hour epoch ms @param {number} count @param {number} seed @returns {Sample[]} irregular, of both signs, in order of time, the first and the last instant among them */
+/** @param {number} hour epoch ms @param {number} count @param {number} seed @returns {Sample[]} irregular, of both signs, in order of time, with the first and the last instant of the hour */
 function scattered(hour, count, seed) {
   let state = seed + 1;
   const random = () => {

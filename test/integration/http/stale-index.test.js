@@ -7,10 +7,10 @@ import { startTestSystem } from '../../support/system.js';
 /** @import { Device } from '../../support/device.js' */
 /** @import { TestSystem } from '../../support/system.js' */
 
-/** How long an index row that is wrong is left alone, in ms: the birth that wrote it may still be under way. */
+/** The time before a wrong index row is removed, in ms. The birth that wrote it may still be under way. */
 const GUARD = 600_000;
 
-/** The system's clock runs ahead by this much, in ms. */
+/** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 /** @type {TestSystem} */
 let system;
@@ -35,7 +35,7 @@ async function indexRows(column, term) {
   return rows.filter((row) => row[column] === term).length;
 }
 
-/** @param {string} index @returns {Promise<number>} how many wrong rows were counted */
+/** @param {string} index @returns {Promise<number>} the number of counted wrong rows */
 async function staleRows(index) {
   const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
   return Number(
@@ -49,7 +49,7 @@ test.each(
     ['name', 'left', 'right'],
     ['site', 'Oslo', 'Bergen'],
   ]),
-)('a sensor whose %s changed is found by the new one alone', async (column, before, after) => {
+)('Index: %s of a sensor changed: found only by the new one', async (column, before, after) => {
   const birth = (/** @type {string} */ term) =>
     device.birth(`mover-${column}`, {
       session: Date.now() + ahead,
@@ -60,7 +60,7 @@ test.each(
   expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
   await birth(after);
 
-  // The old row is skipped and counted, and stands for as long as the birth might take.
+  // The old row is skipped and counted. It stays for as long as the birth might take.
   const counted = await staleRows(column);
   expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
   expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
@@ -75,7 +75,7 @@ test.each(
   expect(await staleRows(column)).toBe(counted + 2);
   expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
 
-  // What has been removed can be written again.
+  // A removed row can be written again.
   await birth(before);
   expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
 });
@@ -105,8 +105,8 @@ test('Index: site of a device changed: found only by the new one', async () => {
 test('Index: page of stale rows: short, and the next page continues after them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
-  await device.birth('turncoat', { sensors: sensors('Before') });
-  await device.birth('turncoat', { sensors: sensors('After').slice(0, 8) });
+  await device.birth('changing', { sensors: sensors('Before') });
+  await device.birth('changing', { sensors: sensors('After').slice(0, 8) });
   const rest = await system.all('/latest?type=Before&limit=3');
   expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
 });

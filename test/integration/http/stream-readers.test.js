@@ -62,7 +62,7 @@ let url;
 /** @type {EventStream[]} */
 let opened;
 
-/** Stands for the access guard. @type {RequestHandler} */
+/** Replaces the access guard. @type {RequestHandler} */
 const asAnybody = (_req, res, next) => {
   res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
   next();
@@ -134,14 +134,14 @@ const item = (value, name = 's') => ({
 /** @param {LiveItem[]} items @param {string} [device] */
 const publish = (items, device = ID) => live.publish(device, items, performance.now());
 
-/** Every sensor of a fleet gets a new value. @param {number} value */
+/** Publishes a new value for every sensor of a fleet. @param {number} value */
 const publishAll = (value) =>
-  publish(Array.from({ length: SENSORS }, (_, at) => item(value, `sensor-${at}`)));
+  publish(Array.from({ length: SENSORS }, (_, index) => item(value, `sensor-${index}`)));
 
 /** @param {EventStream} reader */
 const values = (reader) => reader.items('delta').map(({ value }) => value);
 
-/** @param {EventStream} reader @returns {string} as an EventSource keeps it */
+/** @param {EventStream} reader @returns {string} the last event id, as an EventSource keeps it */
 const lastId = (reader) => String(reader.events.findLast(({ id }) => id !== undefined)?.id);
 
 const connections = async () =>
@@ -156,11 +156,11 @@ test('Stream: quiet: carries comments', async () => {
 });
 
 test('Stream: reader does not read: dropped; other readers continue', async () => {
-  // Time enough for who reads on a busy machine, where it shares a thread with all that is published.
+  // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
   await serve({ periods: { heartbeat: 2000 } });
   const reader = await open();
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
-  idle.on('error', () => {}); // That it is dropped is what is waited for.
+  idle.on('error', () => {}); // The test waits until it is dropped.
   idle.pause();
   idle.write('GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
   await until(async () => (await connections()) === 2);
@@ -176,7 +176,7 @@ test('Stream: reader does not read: dropped; other readers continue', async () =
   );
   const last = ++value;
   publishAll(last);
-  await until(() => [...reader.state().values()].filter((one) => one.value === last).length === SENSORS);
+  await until(() => [...reader.state().values()].filter((state) => state.value === last).length === SENSORS);
   expect(reader.hasEnded()).toBe(false);
   idle.destroy();
 });
@@ -187,7 +187,7 @@ test('Stream: reader was slow: gets the newest of all missed values', async () =
   const witness = await open();
   await Promise.all([slow, witness].map((reader) => reader.first('snapshot')));
   slow.pause();
-  // More than the connection takes, some 10 MB.
+  // This is more than the buffers of the connection hold, about 10 MB.
   const rounds = 60;
   for (let value = 1; value <= rounds; value++) {
     publishAll(value);
@@ -196,8 +196,8 @@ test('Stream: reader was slow: gets the newest of all missed values', async () =
     );
   }
   slow.resume();
-  await until(() => [...slow.state().values()].filter((one) => one.value === rounds).length === SENSORS);
-  // Values that it did not read in time were never sent.
+  await until(() => [...slow.state().values()].filter((state) => state.value === rounds).length === SENSORS);
+  // The server never sent the values that the reader did not read in time.
   expect(values(slow).length).toBeLessThan(rounds * SENSORS);
 });
 
@@ -209,7 +209,7 @@ test('Stream: reader reconnects: continues without a gap or a repetition', async
   await until(() => before.items('delta').length === 2);
   before.close();
 
-  // While nobody reads: one sensor changes twice, one not, and one is new.
+  // While the reader is away, one sensor changes twice, one does not change, and one is new.
   publish([item(2, 'a'), item(2, 'c')]);
   publish([item(3, 'a')]);
   const after = await open(`?device=${ID}`, lastId(before));
@@ -254,10 +254,10 @@ test('Stream: id of another subscription or an ended channel: snapshot', async (
   await serve({ periods: { rest: 20 } });
   const other = await open('?device=other');
   const reader = await open(`?device=${ID}`);
-  await Promise.all([other, reader].map((one) => one.first('snapshot')));
+  await Promise.all([other, reader].map((stream) => stream.first('snapshot')));
   const mixed = await open(`?device=${ID}`, lastId(other));
   await mixed.first('snapshot');
-  for (const one of [other, reader, mixed]) one.close();
+  for (const stream of [other, reader, mixed]) stream.close();
   await until(() => !live.listening);
   const late = await open(`?device=${ID}`, lastId(reader));
   await late.first('snapshot');
@@ -328,7 +328,7 @@ test('Resync: value was never committed: corrected', async () => {
   const reader = await open('?device=forged');
   await reader.first('snapshot');
   publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
-  // If it is corrected within the interval, no reader gets it.
+  // A value that is corrected within the interval reaches no reader.
   await until(() => values(reader).at(-1) === 1);
   expect([[1], [666, 1]]).toContainEqual(values(reader));
 });

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 /** @import { EventStream } from '../../support/event-stream.js' */
 /** @import { TestSystem } from '../../support/system.js' */
 
-/** Times rise from here, one ms a value, so that the newest is known. */
+/** The first timestamp. Each value is 1 ms later, so that the newest one is known. */
 let now = Date.now() - 3_600_000;
 
 /** @type {TestSystem} */
@@ -68,7 +68,7 @@ test.each([
   const value = now;
   for (const name of ['a', 'b', 'c d']) await measure(name, 's', value);
   await measure('a', 'left/top', value);
-  // A reader of the whole fleet gets all of them. By then every reader has its own.
+  // The reader of the whole fleet gets all changes. After that, every reader has its own changes.
   const witness = await open();
   await witness.first('snapshot');
   await until(() => stream.items('delta').filter((item) => item.value === value).length === expected.length);
@@ -102,7 +102,7 @@ test('Stream: delta: has the commit time of its oldest value', async () => {
   const { data } = await stream.first('delta');
   const committed = Date.parse(data.committed_at);
   const sent = Date.parse(data.sent_at);
-  // Two clocks were read for it, each to the millisecond.
+  // The time comes from two clocks, each with a resolution of 1 ms.
   expect(committed).toBeGreaterThanOrEqual(before - 2);
   expect(sent).toBeGreaterThanOrEqual(committed);
   expect(sent).toBeLessThanOrEqual(Date.now());
@@ -139,7 +139,7 @@ test('Stream: many changes at once: only the newest is sent', async () => {
   await until(() => stream.items('delta').some(({ ts }) => Date.parse(ts) === last));
   const times = stream.items('delta').map(({ ts }) => Date.parse(ts));
   expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
-  // Two hundred commits are no two hundred events.
+  // The stream has fewer events than the 200 commits.
   expect(times.length).toBeLessThan(200);
 });
 

@@ -12,23 +12,23 @@ import { until } from '../../support/until.js';
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const afterwards = useCleanUps();
-const strangers = createTcpClients(afterwards);
+const tcpClients = createTcpClients(afterwards);
 
 const NEVER_MS = 86_400_000;
 
-/** More than the connection itself takes. */
+/** More than the buffers of a connection hold. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
 /** @param {{ bounds?: Bounds, requestMs?: number, stallMs?: number }} [options] */
 async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } = {}) {
   /** @type {ServerResponse[]} */
   const streams = [];
-  const asked = { times: 0, over: 0 };
+  const requests = { started: 0, closed: 0 };
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createHttpServer({
     app: (req, res) => {
-      asked.times++;
-      res.once('close', () => asked.over++);
+      requests.started++;
+      res.once('close', () => requests.closed++);
       if (req.url === '/stream') streams.push(res.writeHead(200));
       else res.end(req.url === '/large' ? LARGE : 'well');
     },
@@ -47,173 +47,173 @@ async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } 
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
   };
-  return { port: server.port, refused, streams, asked };
+  return { port: server.port, refused, streams, requests };
 }
 
-/** @param {TcpClient} stranger @param {number} times that it was answered */
-async function ask(stranger, times) {
-  stranger.socket.write(REQUEST);
-  await until(() => stranger.received().split('well').length === times + 1);
+/** @param {TcpClient} client @param {number} times the number of answers so far, with this one */
+async function ask(client, times) {
+  client.socket.write(REQUEST);
+  await until(() => client.received().split('well').length === times + 1);
 }
 
-test('a flood of idle connections shuts out its own address alone; who is being answered stays', async () => {
+test('HTTP connections: a flood of idle connections shuts out its own address alone; a connection with a request under way stays', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 50 } });
-  const reader = await strangers.open(port, '127.0.0.2');
+  const reader = await tcpClients.open(port, '127.0.0.2');
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await until(() => streams.length === 1);
-  const browser = await strangers.open(port, '127.0.0.3');
+  const browser = await tcpClients.open(port, '127.0.0.3');
   await ask(browser, 1);
 
-  const crowd = await strangers.flood(200, port, '127.0.0.2');
+  const idle = await tcpClients.flood(200, port, '127.0.0.2');
   await until(async () => (await refused('crowded')) === 151);
-  await until(() => crowd.filter(({ closed }) => closed()).length === 151);
-  expect(crowd.slice(0, 151).every(({ closed }) => closed())).toBe(true);
+  await until(() => idle.filter(({ closed }) => closed()).length === 151);
+  expect(idle.slice(0, 151).every(({ closed }) => closed())).toBe(true);
 
   expect(reader.closed()).toBe(false);
   await ask(browser, 2);
-  await ask(await strangers.open(port, '127.0.0.4'), 1);
+  await ask(await tcpClients.open(port, '127.0.0.4'), 1);
 });
 
-test('who was answered and then says nothing is one of the crowd again', async () => {
+test('HTTP connection: answered, then idle: it counts as idle again', async () => {
   const { port, refused } = await startServer({ bounds: { connections: 1000, pending: 20 } });
-  const crowd = await strangers.flood(20, port);
-  for (const each of crowd) await ask(each, 1);
-  await ask(await strangers.open(port, '127.0.0.2'), 1);
+  const idle = await tcpClients.flood(20, port);
+  for (const each of idle) await ask(each, 1);
+  await ask(await tcpClients.open(port, '127.0.0.2'), 1);
   await until(async () => (await refused('crowded')) === 1);
-  await until(() => crowd[0]?.closed());
+  await until(() => idle[0]?.closed());
 });
 
-test('of connections beyond the most there are each is closed as it comes', async () => {
+test('HTTP connections: the limit is reached: each further connection is closed', async () => {
   const { port, refused } = await startServer({ bounds: { connections: 20, pending: 20 } });
-  await strangers.flood(20, port);
-  const crowd = await strangers.flood(10, port);
-  await until(() => crowd.every(({ closed }) => closed()));
+  await tcpClients.flood(20, port);
+  const idle = await tcpClients.flood(10, port);
+  await until(() => idle.every(({ closed }) => closed()));
   expect(await refused('full')).toBe(10);
 });
 
-test('two thousand idle connections: those that are kept are bounded, and a browser is served', async () => {
+test('HTTP connections: 2,000 idle ones: 1,024 stay open, and a browser is served', async () => {
   const { port, refused } = await startServer();
-  const crowds = await Promise.all(
-    ['127.0.0.2', '127.0.0.3'].map((from) => strangers.flood(1000, port, from)),
+  const floods = await Promise.all(
+    ['127.0.0.2', '127.0.0.3'].map((from) => tcpClients.flood(1000, port, from)),
   );
   await until(async () => (await refused('crowded')) === 2000 - 1024);
-  await ask(await strangers.open(port), 1);
-  expect(crowds.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(1024);
+  await ask(await tcpClients.open(port), 1);
+  expect(floods.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(1024);
 });
 
 test.each([
   ['nothing', ''],
   ['headers, a byte at a time', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
-])('who sends %s is told that it is too slow', async (_, bytes) => {
+])('HTTP request: the client sends %s: 408 too_slow', async (_, bytes) => {
   const { port } = await startServer({ requestMs: 300 });
-  const stranger = await strangers.open(port);
-  await stranger.drip(bytes, 5);
-  expect(stranger.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
+  const client = await tcpClients.open(port);
+  await client.drip(bytes, 5);
+  expect(client.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
 });
 
-test('who is answered before the end of his body cannot go on with it for ever', async () => {
+test('HTTP request: answered before the end of its body: the time limit holds for the rest', async () => {
   const { port } = await startServer({ requestMs: 300 });
-  const stranger = await strangers.open(port);
-  stranger.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
-  await stranger.drip('x'.repeat(100_000), 5);
-  expect(stranger.received()).toContain('well');
+  const client = await tcpClients.open(port);
+  client.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
+  await client.drip('x'.repeat(100_000), 5);
+  expect(client.received()).toContain('well');
 });
 
 test.each([
   ['requests', REQUEST],
-  ['requests with an expectation that nobody knows', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
+  ['requests with an unknown expectation', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
   ['requests without a host', 'GET / HTTP/1.1\r\n\r\n'],
 ])(
-  'a thousand %s behind one that is under way: none of them is looked at, and the connection ends',
-  async (_, one) => {
-    const { port, asked } = await startServer();
-    const stranger = await strangers.open(port);
-    stranger.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${one.repeat(1000)}`);
-    await until(() => stranger.closed());
-    expect(asked.times).toBe(1);
+  'HTTP pipelining: 1,000 %s behind a request under way: none is handled, and the connection closes',
+  async (_, request) => {
+    const { port, requests } = await startServer();
+    const client = await tcpClients.open(port);
+    client.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${request.repeat(1000)}`);
+    await until(() => client.closed());
+    expect(requests.started).toBe(1);
   },
 );
 
-test('who sends the next request before he has his answer gets both, in their order', async () => {
+test('HTTP pipelining: the next request comes before the answer: both are answered in order', async () => {
   const { port, streams } = await startServer();
-  const hasty = await strangers.open(port);
-  hasty.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
+  const client = await tcpClients.open(port);
+  client.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
   await until(() => streams.length === 1);
   streams[0]?.end('first');
-  await until(() => hasty.received().includes('well'));
-  expect(hasty.received()).toMatch(/first[\s\S]*well$/);
-  await ask(hasty, 2);
+  await until(() => client.received().includes('well'));
+  expect(client.received()).toMatch(/first[\s\S]*well$/);
+  await ask(client, 2);
 });
 
-test('whose next answer has begun says nothing no longer, though the last one has just ended', async () => {
+test('HTTP pipelining: an answer ends and the next one begins: the connection does not count as idle', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 20 } });
-  const hasty = await strangers.open(port);
-  hasty.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
+  const client = await tcpClients.open(port);
+  client.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
   await until(() => streams.length === 1);
   streams[0]?.end();
   await until(() => streams.length === 2);
-  await strangers.flood(30, port);
+  await tcpClients.flood(30, port);
   await until(async () => (await refused('crowded')) === 10);
-  expect(hasty.closed()).toBe(false);
+  expect(client.closed()).toBe(false);
 });
 
-test('who waits to be told to send his body is told, and goes on upon the same connection', async () => {
+test('HTTP request: Expect 100-continue: the server asks for the body, and the connection stays usable', async () => {
   const { port } = await startServer();
-  const careful = await strangers.open(port);
-  careful.socket.write(
+  const client = await tcpClients.open(port);
+  client.socket.write(
     'POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
   );
-  await until(() => careful.received().startsWith('HTTP/1.1 100 Continue'));
-  careful.socket.write('{}');
-  await until(() => careful.received().endsWith('well'));
-  await ask(careful, 2);
+  await until(() => client.received().startsWith('HTTP/1.1 100 Continue'));
+  client.socket.write('{}');
+  await until(() => client.received().endsWith('well'));
+  await ask(client, 2);
 });
 
 /** @param {number} port @param {string} [from] */
-async function takeNothing(port, from) {
-  const stranger = await strangers.open(port, from);
-  stranger.socket.pause().write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  return stranger;
+async function readNothing(port, from) {
+  const client = await tcpClients.open(port, from);
+  client.socket.pause().write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  return client;
 }
 
-test('who takes nothing of his answer is given up, though he goes on sending; who is told nothing is not', async () => {
-  const { port, streams, asked } = await startServer({ stallMs: 100 });
-  const reader = await strangers.open(port);
+test('HTTP answer: who takes nothing of his answer is given up, even if it keeps sending; an idle stream stays', async () => {
+  const { port, streams, requests } = await startServer({ stallMs: 100 });
+  const reader = await tcpClients.open(port);
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await until(() => streams.length === 1);
-  const stuck = await takeNothing(port);
-  const knocking = setInterval(() => stuck.socket.write('\r\n'), 20);
-  afterwards(() => clearInterval(knocking));
-  await until(() => asked.over === 1);
-  // All this while it was told nothing, and waits for nothing.
+  const stuck = await readNothing(port);
+  const sending = setInterval(() => stuck.socket.write('\r\n'), 20);
+  afterwards(() => clearInterval(sending));
+  await until(() => requests.closed === 1);
+  // The server sent nothing to this reader in the meantime, so nothing waits for it.
   expect(reader.closed()).toBe(false);
 });
 
-test('a crowd of those who take nothing of their answers is bounded as one that asks nothing', async () => {
-  const { port, refused, asked } = await startServer({
+test('HTTP connections: a crowd of those who take nothing of their answers is bounded, as idle connections are', async () => {
+  const { port, refused, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });
-  const other = await takeNothing(port, '127.0.0.3');
-  for (let count = 0; count < 60; count++) await takeNothing(port, '127.0.0.2');
+  const other = await readNothing(port, '127.0.0.3');
+  for (let count = 0; count < 60; count++) await readNothing(port, '127.0.0.2');
   await until(async () => (await refused('crowded')) === 41);
-  await until(() => asked.over === 41);
-  await ask(await strangers.open(port, '127.0.0.4'), 1);
+  await until(() => requests.closed === 41);
+  await ask(await tcpClients.open(port, '127.0.0.4'), 1);
   other.socket.resume();
   await until(() => other.received().length > LARGE.length);
 });
 
-test('who went away in the middle of his answer is none of the crowd', async () => {
-  const { port, refused, streams, asked } = await startServer({
+test('HTTP connection: the client disconnects during its answer: it does not count as idle', async () => {
+  const { port, refused, streams, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });
   for (let count = 0; count < 30; count++) {
-    const reader = await strangers.open(port);
+    const reader = await tcpClients.open(port);
     reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await until(() => streams.length === count + 1);
     reader.socket.destroy();
   }
-  await until(() => asked.over === 30);
-  const later = await strangers.flood(20, port);
+  await until(() => requests.closed === 30);
+  const later = await tcpClients.flood(20, port);
   for (const each of later) await ask(each, 1);
   expect(await refused('crowded')).toBe(0);
 });

@@ -21,7 +21,7 @@ const NEVER_MS = 86_400_000;
 const CONNACK = '\u0020\u0002\u0000\u0000';
 
 const afterwards = useCleanUps();
-const strangers = createTcpClients(afterwards);
+const tcpClients = createTcpClients(afterwards);
 
 const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
@@ -57,57 +57,57 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
-/** @param {TcpClient} stranger @param {string} clientId */
-async function introduce(stranger, clientId) {
-  stranger.socket.write(connectBytes({ clientId }));
-  await until(() => stranger.received() === CONNACK);
+/** @param {TcpClient} client @param {string} clientId */
+async function connectMqtt(client, clientId) {
+  client.socket.write(connectBytes({ clientId }));
+  await until(() => client.received() === CONNACK);
 }
 
-test('a flood that says nothing shuts out its own address alone, oldest first', async () => {
+test('MQTT connections: a flood without CONNECT: it shuts out its own address alone, oldest first', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
   afterwards(() => device.endAsync(true));
   let broken = 0;
   device.on('close', () => broken++);
-  const slow = await strangers.open(port, '127.0.0.3');
+  const slow = await tcpClients.open(port, '127.0.0.3');
 
-  const crowd = await strangers.flood(200, port, '127.0.0.2');
+  const flood = await tcpClients.flood(200, port, '127.0.0.2');
   await until(async () => (await refused('crowded')) === 151);
-  await until(() => crowd.filter(({ closed }) => closed()).length === 151);
-  expect(crowd.slice(0, 151).every(({ closed }) => closed())).toBe(true);
+  await until(() => flood.filter(({ closed }) => closed()).length === 151);
+  expect(flood.slice(0, 151).every(({ closed }) => closed())).toBe(true);
 
-  // Who came before all of them, and who comes behind, are answered; who was there goes on.
-  await introduce(slow, 'slow');
-  await introduce(await strangers.open(port, '127.0.0.4'), 'late');
+  // Earlier and later clients are answered. A connected device stays connected.
+  await connectMqtt(slow, 'slow');
+  await connectMqtt(await tcpClients.open(port, '127.0.0.4'), 'late');
   await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
   expect(broken).toBe(0);
 });
 
-test('who was let in counts among strangers no more', async () => {
+test('MQTT connections: connected devices: they do not count as connections without CONNECT', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
-  const fleet = await strangers.flood(10, port);
-  for (const [at, device] of fleet.entries()) await introduce(device, `device-${at}`);
-  const crowd = await strangers.flood(30, port);
-  // All of the crowd's time is over, and so would be theirs.
-  await until(() => crowd.every(({ closed }) => closed()));
+  const fleet = await tcpClients.flood(10, port);
+  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
+  const flood = await tcpClients.flood(30, port);
+  // The time limit of the flood has passed. The connections of the fleet are older.
+  await until(() => flood.every(({ closed }) => closed()));
   expect(await refused('crowded')).toBe(20);
   expect(await refused('silent')).toBe(10);
   expect(fleet.some(({ closed }) => closed())).toBe(false);
 });
 
 test.each([
-  ['says nothing', Buffer.alloc(0)],
+  ['sends nothing', Buffer.alloc(0)],
   ['sends half a CONNECT, a byte at a time', connectBytes({ clientId: 'x'.repeat(10_000) })],
   ['sends a CONNECT that is refused, and stays', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
-])('who %s is closed when the time for CONNECT is over', async (_, bytes) => {
+])('MQTT connection: the client %s: closed after the time limit of CONNECT', async (_, bytes) => {
   const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
-  const stranger = await strangers.open(port);
-  await stranger.drip(bytes, 5);
-  expect(stranger.received()).not.toBe(CONNACK);
+  const client = await tcpClients.open(port);
+  await client.drip(bytes, 5);
+  expect(client.received()).not.toBe(CONNACK);
   expect(clients()).toBe(0);
 });
 
-test('with TLS, a handshake that is not finished is counted, and who was let in is not', async () => {
+test('MQTT connections: TLS: an unfinished handshake counts as one without CONNECT, a connected device does not', async () => {
   const { cert, key, authority } = await certificates.make();
   const logger = pino({ level: 'silent' });
   const tls = createOwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
@@ -116,60 +116,60 @@ test('with TLS, a handshake that is not finished is counted, and who was let in 
   afterwards(() => device.endAsync(true));
   let broken = 0;
   device.on('close', () => broken++);
-  const crowd = await strangers.flood(15, port);
-  await until(() => crowd.every(({ closed }) => closed()));
+  const flood = await tcpClients.flood(15, port);
+  await until(() => flood.every(({ closed }) => closed()));
   expect([await refused('crowded'), await refused('silent')]).toEqual([5, 10]);
   expect(broken).toBe(0);
   await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
 });
 
-test('of connections beyond the most there are each is closed as it comes, and there is room again later', async () => {
+test('MQTT connections: the limit is reached: each further connection is closed, until another one ends', async () => {
   const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
-  const fleet = await strangers.flood(20, port);
-  for (const [at, device] of fleet.entries()) await introduce(device, `device-${at}`);
-  const crowd = await strangers.flood(30, port);
-  await until(() => crowd.every(({ closed }) => closed()));
+  const fleet = await tcpClients.flood(20, port);
+  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
+  const flood = await tcpClients.flood(30, port);
+  await until(() => flood.every(({ closed }) => closed()));
   expect(await refused('full')).toBe(30);
   fleet[0]?.socket.end();
   await until(async () => {
-    const next = await strangers.open(port);
+    const next = await tcpClients.open(port);
     if (!next.closed()) next.socket.write(connectBytes({ clientId: 'next' }));
     await until(() => next.closed() || next.received() === CONNACK);
     return !next.closed();
   });
 });
 
-test('five thousand at once that say nothing: those that are kept are bounded, and a device is served', async () => {
+test('MQTT connections: 5,000 without CONNECT: 4,096 stay open, and a device is served', async () => {
   const { port, refused } = await startBroker({ connections: 20_000, pending: 4096, withinMs: NEVER_MS });
-  const crowds = await Promise.all(
-    ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => strangers.flood(1250, port, from)),
+  const floods = await Promise.all(
+    ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => tcpClients.flood(1250, port, from)),
   );
   await until(async () => (await refused('crowded')) === 5000 - 4096);
-  await introduce(await strangers.open(port), 'device');
-  expect(crowds.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(4096);
+  await connectMqtt(await tcpClients.open(port), 'device');
+  expect(floods.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(4096);
 });
 
 test.each([
   ['CONNECT of 256 MB', Buffer.from('10ffffff7f', 'hex'), Buffer.alloc(0)],
   ['PUBLISH of 256 MB', Buffer.from('32ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
   ['SUBSCRIBE of 256 MB', Buffer.from('82ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
-  ['a length that has no end', Buffer.from('32ffffffffff', 'hex'), connectBytes({ clientId: 'd' })],
-])('%s closes the connection by its header', async (_, header, before) => {
+  ['a length without an end', Buffer.from('32ffffffffff', 'hex'), connectBytes({ clientId: 'd' })],
+])('MQTT packet: %s: its header alone closes the connection', async (_, header, before) => {
   const { port, metrics } = await startBroker();
-  const stranger = await strangers.open(port);
-  stranger.socket.write(before);
-  await until(() => before.length === 0 || stranger.received() === CONNACK);
-  stranger.socket.write(header);
-  await until(() => stranger.closed());
+  const client = await tcpClients.open(port);
+  client.socket.write(before);
+  await until(() => before.length === 0 || client.received() === CONNACK);
+  client.socket.write(header);
+  await until(() => client.closed());
   expect((await metrics.oversized.get()).values[0]?.value).toBe(1);
 });
 
-test('a CONNECT has room for the largest last will, and for 96 KiB no more', async () => {
+test('MQTT CONNECT: the largest last will is accepted, more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });
   afterwards(() => device.endAsync(true));
-  const greedy = await strangers.open(port);
-  greedy.socket.write(Buffer.from([0x10, 0x80, 0x80, 0x07]));
-  await until(() => greedy.closed());
+  const large = await tcpClients.open(port);
+  large.socket.write(Buffer.from([0x10, 0x80, 0x80, 0x07]));
+  await until(() => large.closed());
 });

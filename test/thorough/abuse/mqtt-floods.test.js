@@ -13,9 +13,9 @@ import { until } from '../../support/until.js';
 /** @import { ApiProcess } from '../../support/api-process.js' */
 
 /**
- * No client may stall the process for longer than 250 ms. The tests share two cores with the flood, the database and
- * whatever else the machine does, so they allow five times as long, or half of the time that the whole flood takes. Before reads
- * were sliced, these floods took 3 to 7 s, and one answer took nearly all of it.
+ * No client may stall the process for longer than 250 ms. The tests share two cores with the flood, the database and other
+ * processes. They therefore allow five times as long, or half of the time that the whole flood takes. Before the broker
+ * sliced its reads, these floods took 3 to 7 s, and one answer took nearly all of it.
  */
 const STALL_MS = 5 * 250;
 const STALL_SHARE = 1 / 2;
@@ -45,12 +45,12 @@ afterAll(async () => {
 
 const floods = () => createFloods(Number(new URL(api.mqttUrl).port), afterwards);
 
-/** Asks /healthz all the while. @param {() => Promise<unknown>} flood */
+/** Requests /healthz during the whole flood. @param {() => Promise<unknown>} flood */
 async function expectAnswersDuring(flood) {
   const probe = startHealthProbe(`${api.httpUrl}/healthz`);
-  const began = performance.now();
+  const startedAt = performance.now();
   await flood();
-  const totalMs = performance.now() - began;
+  const totalMs = performance.now() - startedAt;
   const longestMs = Math.max(...(await probe.stop()));
   expect(longestMs).toBeLessThan(Math.max(STALL_MS, STALL_SHARE * totalMs));
 }

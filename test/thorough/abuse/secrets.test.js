@@ -19,7 +19,7 @@ const SECRETS = {
   MQTT_PASSWORD: 'a-broker-password-of-the-test',
   CQL_PASSWORD: 'a-database-password-of-the-test',
 };
-/** What nobody may read anywhere: what is set, and what others try. */
+/** Secrets that must not appear anywhere: the configured ones, and the wrong ones that clients try. */
 const HIDDEN = [
   ...Object.values(SECRETS),
   'a-wrong-token-that-is-nearly-right',
@@ -54,7 +54,7 @@ afterAll(async () => {
 /** @param {string} text */
 const found = (text) => HIDDEN.filter((secret) => text.includes(secret));
 
-/** The command lines of all processes of this machine that run one of our scripts. */
+/** The command lines of all processes of this machine that run the API or the simulator. */
 const commandLines = () =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -62,7 +62,7 @@ const commandLines = () =>
       try {
         return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       } catch {
-        return ''; // It has ended meanwhile.
+        return ''; // The process has ended in the meantime.
       }
     })
     .filter((line) => /api\/index\.js|simulator\/index\.js/.test(line));
@@ -70,22 +70,22 @@ const commandLines = () =>
 /** @param {string} token */
 const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
 
-test('not in answers, nor in metrics', async () => {
-  const asked = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
-  for (const path of asked) {
+test('Secrets: answers and metrics: no secret in them', async () => {
+  const paths = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
+  for (const path of paths) {
     for (const token of [SECRETS.API_TOKEN, SECRETS.READ_TOKENS, 'a-wrong-token-that-is-nearly-right']) {
       const { text, headers } = await send(api.httpUrl, path, bearer(token));
       expect([path, found(text + JSON.stringify(headers))]).toEqual([path, []]);
     }
   }
-  // In the address it is not taken, and yet it is there.
+  // A token in the URL is not accepted, but it is part of the request.
   await send(api.httpUrl, `/api/v1/devices?token=${SECRETS.API_TOKEN}`);
   const { text } = await send(api.httpUrl, '/metrics', bearer(SECRETS.API_TOKEN));
   expect(text).toContain('iot_http_request_seconds');
   expect(found(text)).toEqual([]);
 });
 
-test('not in what the simulator prints or is started with, whether its password is right or wrong', async () => {
+test('Secrets: simulator with a right and a wrong password: no secret in its output and command line', async () => {
   const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
   const right = startSimulator([...flags, '--duration', '2s'], {
     MQTT_USERNAME: 'installation',
@@ -106,7 +106,7 @@ test('not in what the simulator prints or is started with, whether its password 
   expect(found((await wrong.ended).output)).toEqual([]);
 });
 
-test("not in the log at any level; and strangers' names make no lines of their own there", async () => {
+test('Secrets: not in the log at any level; a crafted client id adds no line to the log', async () => {
   const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
   const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
   await expect(
@@ -128,19 +128,19 @@ test("not in the log at any level; and strangers' names make no lines of their o
 });
 
 test.each([
-  ['beside a setting that is wrong', { ...settings, HTTP_PORT: 'x' }],
-  ['where the database is not there', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
+  ['a wrong setting', { ...settings, HTTP_PORT: 'x' }],
+  ['the database does not answer', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
   [
-    'in the address of a broker',
+    'a password in the broker URL',
     { ...settings, MQTT_URL: `mqtt://installation:${SECRETS.MQTT_PASSWORD}@127.0.0.1:1` },
   ],
   [
-    'as a word of the wrong kind',
+    'a URL with an unknown scheme',
     { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
   ],
-])('not in what a start says that fails: %s', async (_, wrong) => {
+])('Secrets: start fails, %s: no secret in the output', async (_, wrong) => {
   const command = startCommand('api/index.js', wrong);
-  // One that goes on trying has said by then what it has to say.
+  // A process that retries has logged its error by then.
   await until(() => !command.running() || /"level":[456]0/.test(command.output()));
   await command.kill();
   expect(command.output()).not.toBe('');

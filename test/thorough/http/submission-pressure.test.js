@@ -39,25 +39,25 @@ const post = (system, value) =>
   });
 
 /**
- * A sender who promises a body and keeps it to himself.
+ * Opens a request that announces a body of this size, and sends only its first byte.
  *
  * @param {TestSystem} system
  * @param {number} bytes
  */
-async function promise(system, bytes) {
+async function announceBody(system, bytes) {
   const { hostname, port } = new URL(system.httpUrl);
   const socket = connect(Number(port), hostname);
   afterwards(() => void socket.destroy());
-  socket.on('error', () => {}); // It may be closed under us: its `close` is what is looked at.
+  socket.on('error', () => {}); // The server may close it. The tests wait for `close`.
   await once(socket, 'connect');
   socket.write(
     `POST /api/v1/measurements?device=slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n{`,
   );
-  let answer = '';
+  let received = '';
   socket.setEncoding('utf8').on('data', (text) => {
-    answer += text;
+    received += text;
   });
-  return { socket, answer: () => answer };
+  return { socket, answer: () => received };
 }
 
 const isSamples = (/** @type {WireRequest} */ { statements }) =>
@@ -73,7 +73,7 @@ test('Post: database fails: no answer before the commit; further posts get busy'
   /** @type {Array<Awaited<ReturnType<typeof send>>>} */
   const answers = [];
   const posts = [];
-  // The driver gives a request up after a while, and it is repeated; then the next ones need not wait.
+  // After a while the driver gives up a request, and ingest repeats it. From then on, further posts are refused.
   do {
     posts.push(post(system, posts.length + 1).then((answer) => answers.push(answer)));
     await until(() => cql.held() >= posts.length || answers.length > 0);
@@ -94,39 +94,39 @@ test('Post: client disconnects during the commit: everything is released', async
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
-  const gone = new AbortController();
-  const left = fetch(`${system.httpUrl}/api/v1/measurements?device=d`, {
+  const client = new AbortController();
+  const request = fetch(`${system.httpUrl}/api/v1/measurements?device=d`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ sensor_id: 't', ts: TS + 1, value: 1 }),
-    signal: gone.signal,
+    signal: client.signal,
   });
   await until(() => cql.held() === 1);
   expect(await unsettled(system)).toBeGreaterThan(0);
-  gone.abort();
-  await expect(left).rejects.toThrow();
+  client.abort();
+  await expect(request).rejects.toThrow();
   cql.release();
   await until(async () => (await unsettled(system)) === 0 && (await held(system)) === 0);
-  // What was begun is finished.
+  // The commit that had begun is finished.
   expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
 });
 
-test('Post: slow senders: bounded share, released for the next', async () => {
+test('Post: slow senders: their share is bounded, and released for the next one', async () => {
   const system = await startSystem();
-  const most = system.config.ingest.maxMessageBytes;
+  const bodyBytes = system.config.ingest.maxMessageBytes;
   const slow = [];
-  for (let bytes = 0; bytes + most + 2048 <= 16 * 1024 * 1024; bytes += most + 2048) {
-    slow.push(await promise(system, most));
-    await until(async () => (await held(system)) === bytes + most + 2048);
+  for (let bytes = 0; bytes + bodyBytes + 2048 <= 16 * 1024 * 1024; bytes += bodyBytes + 2048) {
+    slow.push(await announceBody(system, bodyBytes));
+    await until(async () => (await held(system)) === bytes + bodyBytes + 2048);
   }
-  const turnedAway = await promise(system, most);
-  await until(() => turnedAway.answer().includes('"code":"busy"'));
-  expect(turnedAway.answer()).toMatch(/^HTTP\/1.1 429 .*\r\n(.*\r\n)*Retry-After: \d+\r\n/);
-  // MQTT and its budget do not notice.
+  const refused = await announceBody(system, bodyBytes);
+  await until(() => refused.answer().includes('"code":"busy"'));
+  expect(refused.answer()).toMatch(/^HTTP\/1.1 429 .*\r\n(.*\r\n)*Retry-After: \d+\r\n/);
+  // The budget of MQTT is not affected.
   expect(await unsettled(system)).toBe(0);
 
   slow[0]?.socket.destroy();
-  await until(async () => (await held(system)) === (slow.length - 1) * (most + 2048));
+  await until(async () => (await held(system)) === (slow.length - 1) * (bodyBytes + 2048));
   expect((await post(system, 1)).status).toBe(200);
   for (const { socket } of slow) socket.destroy();
   await until(async () => (await held(system)) === 0);
@@ -134,7 +134,7 @@ test('Post: slow senders: bounded share, released for the next', async () => {
 
 test('Post: body does not arrive in time: dropped', async () => {
   const system = await startSystem({ request: 300 });
-  const { socket, answer } = await promise(system, 1000);
+  const { socket, answer } = await announceBody(system, 1000);
   const closed = once(socket, 'close');
   await until(() => answer().includes('"code":"too_slow"'));
   expect(answer()).toMatch(/^HTTP\/1.1 408 /);
@@ -145,7 +145,7 @@ test('Post: body does not arrive in time: dropped', async () => {
 
 test('Post: body is cut off: nothing is stored', async () => {
   const system = await startSystem();
-  const { socket } = await promise(system, 1000);
+  const { socket } = await announceBody(system, 1000);
   await until(async () => (await held(system)) > 0);
   socket.destroy();
   await until(async () => (await held(system)) === 0);

@@ -5,26 +5,26 @@ import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
 import { readSettings } from '../../../common/settings/index.js';
 
-/** How long what is acknowledged waits before it is written. */
-const LATER_MS = 1000;
+/** The delay between the acknowledgement of a message and its write. */
+const WRITE_DELAY_MS = 1000;
 
 /**
- * The mistake against which the whole suite is proven: the system of `npm start`, but it acknowledges a message when it
- * has come, and commits it a second later, as one with a buffer in memory before its database would.
+ * The broken variant that proves the suite: the system of `npm start`, but it acknowledges a message at its arrival and
+ * commits it a second later. A system with a memory buffer in front of its database behaves like this.
  */
 await runCommand(async () => {
   const config = readSettings();
   const logger = createLogger(config.logLevel);
   const { httpPort, mqttPort } = await startSystem({
     config,
-    version: 'hasty',
+    version: 'ack-before-commit',
     logger,
     onFatal: (error) => logger.fatal(error),
     openSource: (context, deps) =>
       createMessageSource(context, {
         ...deps,
         async handleMessage(message) {
-          void sleep(LATER_MS).then(() => deps.handleMessage(message));
+          void sleep(WRITE_DELAY_MS).then(() => deps.handleMessage(message));
           return 'accepted';
         },
       }),
