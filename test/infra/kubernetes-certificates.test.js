@@ -88,7 +88,7 @@ test('Certificates of overlays/tls: CQL: the Secret of scylla/client-certificate
       (/** @type {any} */ { name }) => name === 'authorities',
     );
     const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
-    const { secret } = sources.find((/** @type {any} */ source) => source.secret?.name === 'millrace-cql-tls');
+    const { secret } = sources.find((/** @type {any} */ entry) => entry.secret?.name === 'millrace-cql-tls');
     const mounted = secret.items.map((/** @type {any} */ { key, path }) => [key, `${mountPath}/${path}`]);
     expect(mounted).toEqual([
       ['ca.crt', settings['CQL_TLS_CA']],

@@ -38,8 +38,8 @@ const run = (args, variables) =>
 test('manager-credentials.sh: no flags: Manager gets the role and its password, which is not printed', async () => {
   const { code, stdout, stderr, calls } = await run([]);
   expect([code, stderr]).toEqual([0, '']);
-  const update = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
-  expect(calls.filter((line) => line.includes('its-password'))).toEqual([update]);
+  const call = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
+  expect(calls.filter((line) => line.includes('its-password'))).toEqual([call]);
   expect(stdout).not.toContain('its-password');
 });
 
