@@ -88,7 +88,10 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
 
   test('namespace: millrace', () => {
     for (const item of resources())
-      expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([nameOf(item), 'millrace']);
+      expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
+        nameOf(item),
+        'millrace',
+      ]);
   });
 
   test('selectors: labels that pods have', () => {
