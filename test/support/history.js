@@ -133,12 +133,12 @@ export const FATES = ['packed', 'packed, then late', 'late alone', 'batches', 'n
  * Lays down hours that have been through different things, in the order in which things happen: what comes in time, the
  * packer, what comes late, the expiry of batches. `batches` is for hours after all that are packed.
  *
- * @param {object} parts
- * @param {History} parts.history
- * @param {(samples: Sample[]) => Promise<unknown>} parts.send one message
- * @param {{ now: number }} parts.clock the system's, set as time goes by
- * @param {ReturnType<History['sensorOf']>} parts.sensor
- * @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} parts.hours in order of time; of `packed, then late` the odd ones come late
+ * @param {object} options
+ * @param {History} options.history
+ * @param {(samples: Sample[]) => Promise<unknown>} options.send one message
+ * @param {{ now: number }} options.clock the system's, set as time goes by
+ * @param {ReturnType<History['sensorOf']>} options.sensor
+ * @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} options.hours in order of time; of `packed, then late` the odd ones come late
  */
 export async function layDown({ history, send, clock, sensor, hours }) {
   const end = Math.max(...hours.map(({ hour }) => hour)) + HOUR_MS;

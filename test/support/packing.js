@@ -18,12 +18,12 @@ const ALONE = {
 /**
  * A packer of a test's own, which packs when it is told to.
  *
- * @param {object} parts
- * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
- * @param {number} parts.groups
- * @param {() => number} parts.clock epoch ms, held by the test
- * @param {Leases} [parts.leases] default: nobody else packs
- * @param {() => boolean} [parts.isPressed]
+ * @param {object} options
+ * @param {Pick<Store, 'packing' | 'packProgress'>} options.store
+ * @param {number} options.groups
+ * @param {() => number} options.clock epoch ms, held by the test
+ * @param {Leases} [options.leases] default: nobody else packs
+ * @param {() => boolean} [options.isPressed]
  */
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });

@@ -50,11 +50,11 @@ async function series(reading, sensor, range, random, known) {
 const WAYS = [series, series, pages, whole];
 
 /**
- * @param {object} parts
- * @param {Store} parts.store
- * @param {Random} parts.random
- * @param {World} parts.world
- * @param {KnownBoth} parts.known
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {Random} options.random
+ * @param {World} options.world
+ * @param {KnownBoth} options.known
  */
 export function createReaders({ store, random, world, known: { acknowledged, sent } }) {
   const range = wholeRange(world);

@@ -65,10 +65,10 @@ const REQUESTS = [
 /**
  * Some days of two devices, of four processes that take their messages and pack, and of readers, by a clock that is held here.
  *
- * @param {object} parts
- * @param {World} parts.world
- * @param {number} parts.seed
- * @param {Mistake} [parts.mistake]
+ * @param {object} options
+ * @param {World} options.world
+ * @param {number} options.seed
+ * @param {Mistake} [options.mistake]
  * @returns {Promise<string[]>} what was found wrong
  */
 export async function simulate({ world, seed, mistake = {} }) {

@@ -63,9 +63,9 @@ async function createMemoryWorld(tables, retention) {
 }
 
 /**
- * @param {object} parts
- * @param {Store} parts.store
- * @param {Client} parts.database
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {Client} options.database
  * @returns {Promise<World>} on the real database, in a keyspace where nothing is packed
  */
 export async function createStoredWorld({ store, database }) {

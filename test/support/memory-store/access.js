@@ -15,9 +15,9 @@ export const invalid = (message) => new errors.ResponseError(0x2200, message);
 /**
  * Finds the tables, partitions and cells that statements name.
  *
- * @param {object} parts
- * @param {Map<string, Table>} parts.tables
- * @param {() => number} parts.clock epoch ms
+ * @param {object} options
+ * @param {Map<string, Table>} options.tables
+ * @param {() => number} options.clock epoch ms
  */
 export function createAccess({ tables, clock }) {
   /** @type {Map<string, Map<string, Partition>>} */

@@ -24,10 +24,10 @@ import { createWrites } from './writes.js';
  * bytes; rows are there as long as one of their cells is; what has a TTL expires by the clock that is handed in. It knows
  * the statements of `api/store` and those by which tests look behind it.
  *
- * @param {object} parts
- * @param {Map<string, Table>} parts.tables
- * @param {() => number} parts.clock epoch ms
- * @param {(request: Request, run: () => Promise<Result>) => Promise<Result>} [parts.around] sees each request, and may
+ * @param {object} options
+ * @param {Map<string, Table>} options.tables
+ * @param {() => number} options.clock epoch ms
+ * @param {(request: Request, run: () => Promise<Result>) => Promise<Result>} [options.around] sees each request, and may
  *   delay or fail it, before it is applied or after
  */
 export function createDatabase({ tables, clock, around = (_request, run) => run() }) {
