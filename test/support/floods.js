@@ -67,9 +67,9 @@ export function createFloods(port, afterwards) {
       withinMs: ANSWERED_WITHIN_MS,
       what: 'the answer to a flood',
     });
-    const incomplete = sockets.filter(({ bytesRead }) => bytesRead < all).length;
+    const unserved = sockets.filter(({ bytesRead }) => bytesRead < all).length;
     for (const socket of sockets) socket.destroy();
-    if (incomplete > 0) throw new Error(`The broker closed ${incomplete} connections before it had answered.`);
+    if (unserved > 0) throw new Error(`The broker closed ${unserved} connections before it had answered.`);
   }
 
   /** @param {number} packets */
