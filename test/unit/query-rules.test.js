@@ -69,7 +69,7 @@ describe('the rules', () => {
     ['not idempotent', { idempotent: false }],
     ['sent to any node instead of a replica', { routed: false }],
     ['a logged batch', { batch: true, logged: true }],
-    ['a batch of more partitions than Cassandra takes without a warning', { batch: true, partitions: 11 }],
+    ['a batch of more partitions than Cassandra accepts without a warning', { batch: true, partitions: 11 }],
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
@@ -159,7 +159,7 @@ describe('a run', () => {
     expect(processes).toBe(1);
     expect(records.map(({ partitions }) => partitions)).toEqual([1, 11]);
     expect(violations(records)).toEqual([
-      'a batch of more partitions than Cassandra takes without a warning: INSERT INTO t (a) VALUES (?)',
+      'a batch of more partitions than Cassandra accepts without a warning: INSERT INTO t (a) VALUES (?)',
     ]);
   });
 });
