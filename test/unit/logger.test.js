@@ -50,7 +50,7 @@ describe('Logger: a secret', () => {
   });
 });
 
-test('no control character is written, and all of them can be read', () => {
+test('Logger: no control character is written, and all of them can be read', () => {
   const { logger, lines, read } = listen();
   // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
   const codes = [

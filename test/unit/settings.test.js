@@ -244,7 +244,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
   });
 
-  test('secrets that can be guessed where others can try', () => {
+  test('secrets that can be guessed where others can try: refused', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
     /** @type {Record<string, string>[]} */

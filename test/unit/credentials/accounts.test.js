@@ -23,7 +23,7 @@ function start(parts = {}) {
   return { accounts, signIn };
 }
 
-test('after ten wrong passwords in a minute the right one is refused as well, at that address alone', async () => {
+test('Sign-in: after ten wrong passwords in a minute the right one is refused as well, from that address only', async () => {
   const { signIn } = start();
   for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
