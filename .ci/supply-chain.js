@@ -1,7 +1,7 @@
 /**
- * Whether what we take from others can be trusted as far as a machine can tell: `node .ci/supply-chain.js`. The lock file
- * agrees with package.json and installs without running any package's script, and with that the programs start; packages
- * are pinned by a hash, under licenses that we take, and without a known hole, where the registry tells of them.
+ * Checks the packages of others: `node .ci/supply-chain.js`. The lock file agrees with package.json and installs without any
+ * package's script. The programs start with what it installs. Each package is pinned by a hash, has a license that we accept, and
+ * has no known vulnerability, where the registry reports them.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -12,10 +12,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = new URL('..', import.meta.url).pathname;
 
-/** Under these a package may be part of what runs. */
+/** Licenses that a package of the running system may have. */
 const LICENSES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
-/** Tools and their data may also be under these: they are used, and not handed on. */
+/** Further licenses that tools and their data may have: they are used, and not distributed. */
 const TOOL_LICENSES = ['MPL-2.0', 'CC-BY-4.0', 'CC BY-SA 4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense', 'WTFPL'];
 
 /** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
@@ -35,27 +35,27 @@ function checkPackages(locked) {
     const choices = (license ?? 'none').replaceAll(/[()]/g, '').split(' OR ');
     return [
       ...(choices.some((each) => allowed.includes(each)) ? [] : [`${path}: license ${license ?? 'unknown'}`]),
-      // npm knows the hashes of other platforms' packages only once they were installed somewhere.
+      // npm records the hash of another platform's package only after an installation on that platform.
       ...(integrity || optional ? [] : [`${path}: no hash in package-lock.json`]),
-      ...(link ? [`${path}: is a link, and no package of a registry`] : []),
+      ...(link ? [`${path}: is a link, not a package of a registry`] : []),
     ];
   });
 }
 
-/** Installs what runs, in an empty directory, and starts it. @returns {Promise<string[]>} */
+/** Installs the running system in an empty directory, and starts its programs. @returns {Promise<string[]>} */
 async function checkInstall() {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-supply-'));
   try {
     for (const name of ['package.json', 'package-lock.json', 'api', 'common', 'schema', 'simulator', 'web']) {
       await cp(join(root, name), join(directory, name), { recursive: true });
     }
-    // `npm ci` itself refuses a lock file that is not what package.json says.
+    // `npm ci` itself refuses a lock file that differs from package.json.
     const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
     await run('npm', ['ci', ...flags], { cwd: directory });
     const { stdout: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
       cwd: directory,
     }).catch((error) => error);
-    // All of the API's modules are loaded before it reads a setting, and refuses this one.
+    // The API loads all its modules before it reads the settings and refuses this one.
     const { stderr } = await run(process.execPath, ['api/index.js'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ROLE: 'nothing' },
@@ -73,7 +73,7 @@ async function checkInstall() {
   }
 }
 
-/** Known holes of what runs; a registry that does not tell is said, and no failure. @returns {Promise<string[]>} */
+/** Known vulnerabilities. A registry that does not report them is logged, and is no problem. @returns {Promise<string[]>} */
 async function checkAudit() {
   const { stdout = '' } = await run('npm', ['audit', '--json', '--omit=dev'], { cwd: root }).catch(
     (error) => error,
@@ -84,7 +84,7 @@ async function checkAudit() {
     return [];
   }
   return Object.values(vulnerabilities).map(
-    ({ name, severity, range }) => `${name} ${range}: a known hole, ${severity}`,
+    ({ name, severity, range }) => `${name} ${range}: a known vulnerability, ${severity}`,
   );
 }
 

@@ -1,12 +1,13 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
  * `npm run test:unit`: the unit tests alone.
- * `npm run test:thorough`: what takes minutes, such as databases that hang and history as a whole.
+ * `npm run test:thorough`: tests that take minutes, such as databases that hang and the simulation of history.
  * `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`.
- * `npm run test:infra`: the same for what deploys the system. `npm run test:contract`: whether the interfaces are what
- * their documents say, whoever tries. `npm run test:cluster`: that nothing is lost, whatever is killed; `-- --seed N`
- * repeats a run. In each run, what the processes sent to their databases is written down and held against the rules of
- * `support/habits`.
+ * `npm run test:infra`: the files that deploy the system.
+ * `npm run test:contract`: the interfaces against their documents, with generated requests.
+ * `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is killed; `-- --seed N` repeats a run.
+ * Each run records the statements that the processes send to their databases, and checks them against the query rules
+ * (`support/query-rules`).
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -80,27 +81,27 @@ await runCommand(async () => {
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
   if (args.includes('--help')) return await printHelp(args);
-  const asked = args[0]?.replace(/^--/, '') ?? '';
-  const isNamed = Object.hasOwn(SUITES, asked);
-  const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (asked) : 'main'];
+  const suite = args[0]?.replace(/^--/, '') ?? '';
+  const isNamed = Object.hasOwn(SUITES, suite);
+  const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (suite) : 'main'];
   await ensureTools([...tools], { onStatus });
   if (tools.some((tool) => tool === 'python')) await ensurePythonTools(onStatus);
   line.clear();
-  const own = isNamed ? args.slice(1) : args;
+  const jestArgs = isNamed ? args.slice(1) : args;
   const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
   try {
-    // Three nodes at a time are what a machine takes. Without workers, which jest ends, timers that the driver (4.10) forgets
-    // of nodes that it lost would keep jest itself from ending.
-    const alone = projects.includes('cluster') ? ['--runInBand', '--forceExit'] : [];
-    // Unit tests start no process trees, so every processor may run some.
+    // A machine can run three nodes at a time. Without workers, timers that the driver (4.10) leaves behind for nodes that it
+    // lost would keep jest itself from ending.
+    const clusterFlags = projects.includes('cluster') ? ['--runInBand', '--forceExit'] : [];
+    // Unit tests start no process trees, so every processor may run one worker.
     const workers = projects.join() === 'unit' ? ['--maxWorkers=100%'] : [];
-    // Last, since this flag takes every word that follows it.
+    // This flag must be the last, because it takes every word that follows it.
     const code = await jest(
-      [...own, ...alone, ...workers, '--selectProjects', ...projects],
+      [...jestArgs, ...clusterFlags, ...workers, '--selectProjects', ...projects],
       recordingInto(records),
     );
-    const complete = projects.includes('integration') && own.every((arg) => SELECTS_NOTHING.test(arg));
-    process.exitCode = (await reportHabits(records, complete)) ? code : code || 1;
+    const complete = projects.includes('integration') && jestArgs.every((arg) => SELECTS_NOTHING.test(arg));
+    process.exitCode = (await reportQueryRules(records, complete)) ? code : code || 1;
   } finally {
     await rm(records, { recursive: true, force: true });
   }
@@ -108,7 +109,7 @@ await runCommand(async () => {
 
 /** @param {string[]} args @throws {MillraceError} `help` */
 async function printHelp([suite = '']) {
-  // Only now: it needs the packages.
+  // Imported here, because it needs the packages.
   const { parseFlags } = await import('../common/flags.js');
   const name = Object.hasOwn(SUITES, suite.slice(2)) ? `npm run test:${suite.slice(2)}` : 'npm test';
   parseFlags(
@@ -123,23 +124,23 @@ async function printHelp([suite = '']) {
 }
 
 /**
- * Once, before the tests: several that began with it would each make an environment of their own.
+ * Runs once, before the tests: otherwise several tests would each make an environment.
  *
  * @param {(text: string) => void} onStatus
  */
 async function ensurePythonTools(onStatus) {
-  // Only now: it needs the packages.
+  // Imported here, because it needs the packages.
   const { ensurePython } = await import('../infra/python/ensure.js');
   await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
 }
 
 /**
- * @param {string} records
+ * @param {string} records the folder of the recorded statements
  * @param {boolean} complete whether all tests ran
- * @returns {Promise<boolean>} whether the rules were kept
+ * @returns {Promise<boolean>} whether every statement follows the rules
  */
-async function reportHabits(records, complete) {
-  // Only now: it needs the packages.
+async function reportQueryRules(records, complete) {
+  // Imported here, because it needs the packages.
   const { checkQueryRules } = await import('./support/query-rules/check.js');
   const { found, problems } = await checkQueryRules(records, { complete });
   for (const problem of problems) console.error(`CQL: ${problem}`);
@@ -153,7 +154,7 @@ async function reportHabits(records, complete) {
  * @returns {Promise<number>} exit code
  */
 function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
-  // Jest loads ES modules by an interface of Node's that is still behind a flag; its workers need it as well.
+  // Jest loads ES modules by an interface of Node.js that is still behind a flag. Its workers need it as well.
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(String(flag.split('=')[0])));
   const options = [process.env.NODE_OPTIONS, ...known, recorder].filter(Boolean).join(' ');
@@ -161,7 +162,7 @@ function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
     stdio: 'inherit',
     env: { ...process.env, ...recording, NODE_OPTIONS: options },
   });
-  // Jest is in our process group: a terminal's Ctrl-C reaches it without us. What npm or a CI sends reaches only us.
+  // Jest is in the same process group, so a terminal's Ctrl-C reaches it. Signals of npm or a CI reach only this process.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => child.kill(signal));
   }

@@ -18,13 +18,13 @@ import { startLoad } from './load.js';
 
 const LOGS = '.data/flaky';
 
-/** More than this shows nothing new. */
+/** More threads find no further failures. */
 const MAX_LOAD = 4 * availableParallelism();
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   times: { type: 'integer', help: 'how often the file runs', min: 1, fallback: 20 },
-  load: { type: 'integer', help: `busy threads beside it, at most ${MAX_LOAD}`, min: 0, fallback: 2 },
+  load: { type: 'integer', help: `busy threads during the runs, at most ${MAX_LOAD}`, min: 0, fallback: 2 },
 };
 
 /** Folders under `test` whose suite has a name of its own; `npm test` runs the others. */
@@ -45,14 +45,14 @@ await runCommand(async () => {
   checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
   line.clear();
-  // Only now: it needs the packages.
+  // Imported here, because it needs the packages.
   const { parseLine, usageError } = await import('../../common/flags.js');
   const {
     words: [file = ''],
     flags: { times, load },
   } = parseLine(LINE, process.argv.slice(2));
   if (!file.endsWith('.test.js') || !existsSync(file))
-    throw usageError(LINE.command, [`"${file}" is no test file`]);
+    throw usageError(LINE.command, [`"${file}" is not a test file`]);
   const stopLoad = startLoad(Math.min(load, MAX_LOAD));
   let failed = 0;
   try {
@@ -63,7 +63,7 @@ await runCommand(async () => {
       if (stoppedBy) throw new MillraceError('usage', `Stopped by ${stoppedBy} in run ${run}.`);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       if (code !== 0) failed++;
-      const log = code === 0 ? '' : `, output in ${await keep(file, run, output)}`;
+      const log = code === 0 ? '' : `, output in ${await saveOutput(file, run, output)}`;
       line.print(`run ${run} of ${times}: ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s${log}`);
     }
   } finally {
@@ -85,24 +85,24 @@ function runOnce(file) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
     });
-  // A terminal's Ctrl-C reaches the tests without us; other signals reach only us.
+  // A terminal sends Ctrl-C to the tests as well. Other signals reach only this process.
   let stoppedBy = '';
-  const passOn = (/** @type {NodeJS.Signals} */ signal) => {
+  const forward = (/** @type {NodeJS.Signals} */ signal) => {
     stoppedBy = signal;
     child.kill(signal);
   };
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.once(signal, passOn);
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.once(signal, forward);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.off(signal, passOn);
+      for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.off(signal, forward);
       resolve({ code: code ?? 1, output, stoppedBy });
     });
   });
 }
 
-/** @param {string} file @param {number} run @param {string} output @returns {Promise<string>} where it is */
-async function keep(file, run, output) {
+/** @param {string} file @param {number} run @param {string} output @returns {Promise<string>} path of the log */
+async function saveOutput(file, run, output) {
   await mkdir(LOGS, { recursive: true });
   const path = `${LOGS}/${basename(file, '.test.js')}-${run}.log`;
   await writeFile(path, output);

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 const BUSY = 'for (;;) Math.sqrt(Math.random());';
 
 /**
- * Keeps processors busy. The threads end with this process, whatever ends it.
+ * Keeps processors busy. The threads end with this process, however it ends.
  *
  * @param {number} threads
  * @returns {() => Promise<void>} ends them

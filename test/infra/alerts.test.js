@@ -18,13 +18,14 @@ const BOOTS_MS = 120_000;
 
 const afterwards = useCleanUps();
 
-/** Whom Alertmanager tells, and what it told: `night firing MillraceDatabaseNodeDown`. */
+/** Records the notifications of Alertmanager, e.g. `night firing MillraceDatabaseNodeDown`. */
 async function startReceiver() {
   /** @type {Set<string>} */
-  const told = new Set();
+  const notifications = new Set();
   const server = createServer(async (req, res) => {
     const { alerts } = /** @type {any} */ (await json(req));
-    for (const { status, labels } of alerts) told.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
+    for (const { status, labels } of alerts)
+      notifications.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
     res.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -33,10 +34,10 @@ async function startReceiver() {
     server.close();
   });
   const { port } = /** @type {AddressInfo} */ (server.address());
-  return { url: `http://127.0.0.1:${port}`, told };
+  return { url: `http://127.0.0.1:${port}`, notifications };
 }
 
-test('the database stops: the alert fires, reaches whoever is called at night, and resolves after its return', async () => {
+test('Alert: the database stops: it fires, reaches the night receiver, and resolves after the database returns', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
   const settings = {
@@ -47,7 +48,7 @@ test('the database stops: the alert fires, reaches whoever is called at night, a
     LATEST_GROUPS: '4',
   };
   await migrateDatabase(readSettings(settings, { envFile: '' }));
-  // A process of its own: the driver (4.10) forgets timers of nodes that it lost and found again.
+  // A separate process, because the driver (4.10) leaves timers behind for nodes that it lost and found again.
   const system = await startApi(settings);
   afterwards(() => system.kill());
   const receiver = await startReceiver();
@@ -58,7 +59,7 @@ test('the database stops: the alert fires, reaches whoever is called at night, a
   const device = await connectDevice(system);
   afterwards(() => device.end());
 
-  // All is well: it is scraped, the rules can be evaluated, and nothing fires.
+  // Before the failure, Prometheus scrapes the process and evaluates the rules, and no alert fires.
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   await until(async () => (await prometheus.ask('iot_ingest_samples_total')) === 1);
   await until(async () => (await prometheus.ask('job:iot_ingest_samples:rate5m')) !== null);
@@ -68,10 +69,10 @@ test('the database stops: the alert fires, reaches whoever is called at night, a
 
   await engine.stop();
   await until(async () => (await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
-  await until(() => receiver.told.has(`night firing ${ALERT}`));
+  await until(() => receiver.notifications.has(`night firing ${ALERT}`));
 
   await engine.start();
-  await until(() => receiver.told.has(`night resolved ${ALERT}`), { withinMs: BOOTS_MS });
+  await until(() => receiver.notifications.has(`night resolved ${ALERT}`), { withinMs: BOOTS_MS });
   await until(async () => !(await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
   expect(await prometheus.ask('iot_db_nodes{state="up"}')).toBe(1);
 }, 400_000);

@@ -32,9 +32,9 @@ const read = (path) => readFileSync(join(folder, path), 'utf8');
 /** @param {string} path below the folder */
 const certificate = (path) => new X509Certificate(read(path));
 
-test('a certificate is valid for its hosts, by OpenSSL itself, for a year', async () => {
+test('Certificate: new: OpenSSL verifies it for its hosts; it is valid for a year', async () => {
   await make('valid', { hosts: 'broker.example, *.lab.example,127.0.0.1,[::1]' });
-  const [ca, own] = [join(folder, 'valid/ca.pem'), join(folder, 'valid/server.pem')];
+  const [ca, server] = [join(folder, 'valid/ca.pem'), join(folder, 'valid/server.pem')];
   for (const host of [
     '-verify_hostname broker.example',
     '-verify_hostname a.lab.example',
@@ -48,10 +48,10 @@ test('a certificate is valid for its hosts, by OpenSSL itself, for a year', asyn
       '-CAfile',
       ca,
       ...host.split(' '),
-      own,
+      server,
     ]);
   }
-  const wrong = openssl(['verify', '-CAfile', ca, '-verify_hostname', 'other.example', own]);
+  const wrong = openssl(['verify', '-CAfile', ca, '-verify_hostname', 'other.example', server]);
   await expect(wrong).rejects.toThrow(/hostname mismatch/i);
 
   const { validFrom, validTo, publicKey } = certificate('valid/server.pem');
@@ -61,7 +61,7 @@ test('a certificate is valid for its hosts, by OpenSSL itself, for a year', asyn
   expect(statSync(join(folder, 'valid/ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test('nothing that is there is overwritten; --renew makes the certificate anew, of the same authority', async () => {
+test('Certificate: it exists already: it stays; --renew replaces it, signed by the same authority', async () => {
   await make('again');
   const before = {
     ca: read('again/ca.pem'),
@@ -78,7 +78,7 @@ test('nothing that is there is overwritten; --renew makes the certificate anew, 
   expect(certificate('again/server.pem').verify(certificate('again/ca.pem').publicKey)).toBe(true);
 });
 
-test('a second certificate has the same authority, and half an authority is none', async () => {
+test('Certificate: a second one: same authority; without the key of the authority: refused', async () => {
   await make('two');
   await make('two', { name: 'broker', hosts: 'broker.example' });
   expect(certificate('two/broker.pem').verify(certificate('two/ca.pem').publicKey)).toBe(true);
@@ -86,17 +86,17 @@ test('a second certificate has the same authority, and half an authority is none
   await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
 });
 
-test('--renew without hosts keeps those that the certificate has, and says them', async () => {
+test('Certificate: --renew without hosts: it keeps its hosts, and reports them', async () => {
   await make('names', { hosts: 'a.example,10.0.0.7,[2001:db8::1]' });
   const { hosts } = await make('names', { renew: true });
   expect(hosts).toBe('a.example,10.0.0.7,2001:db8::1');
   const { subjectAltName } = certificate('names/server.pem');
   expect(subjectAltName).toBe('DNS:a.example, IP Address:10.0.0.7, IP Address:2001:DB8:0:0:0:0:0:1');
-  // Others are taken where they are given.
+  // Given hosts replace them.
   expect((await make('names', { renew: true, hosts: 'b.example' })).hosts).toBe('b.example');
 });
 
-test('a host that the certificate lacks is named, with the command that replaces the certificate', async () => {
+test('Certificate: a host is missing: the error names it, and the command that replaces the certificate', async () => {
   await make('lacks', { hosts: 'A.example,::1' });
   await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
     /is not for b\.example; --renew --host a\.example,::1,b\.example replaces/,
@@ -104,7 +104,7 @@ test('a host that the certificate lacks is named, with the command that replaces
   await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
 
-test('a certificate is called by its first host, and its authority otherwise', async () => {
+test('Certificate: subject: the first host that is short enough; the authority has its own name', async () => {
   const long = `${'a'.repeat(60)}.example`;
   await make('subjects', { hosts: `${long},b.example` });
   expect(certificate('subjects/ca.pem').subject).toBe('O=Millrace\nCN=Millrace development CA');
@@ -114,13 +114,13 @@ test('a certificate is called by its first host, and its authority otherwise', a
 });
 
 test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '127.0.0.1:80'])(
-  'host %j is none',
+  'Certificate: host %j: refused',
   async (hosts) => {
     await expect(make('none', { hosts })).rejects.toMatchObject({ code: 'usage' });
   },
 );
 
-test('the command says what it wrote, and which settings take it', () => {
+test('Command: a certificate: it reports the files, and the settings that name them', () => {
   const out = join(folder, 'command');
   const output = execFileSync(process.execPath, [SCRIPT, '--host', 'localhost', '--out', out], {
     encoding: 'utf8',
@@ -130,7 +130,7 @@ test('the command says what it wrote, and which settings take it', () => {
   expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
 });
 
-test('the files are below DATA_DIR where nothing else is said, whatever is wrong with other settings', () => {
+test('Command: no --out: the files are below DATA_DIR, even when other settings are wrong', () => {
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), HTTP_TLS_CERT: join(folder, 'not-yet.pem') };
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });

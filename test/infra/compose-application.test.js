@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readSettings, SETTINGS } from '../../common/settings/index.js';
 import { INSTALLS_MS, interpolate, loadCompose } from '../support/compose.js';
 
-// What docker-compose.yml says of our own programs, held against them.
+// Checks the services of docker-compose.yml that run programs of this repository against those programs.
 
-/** And the command of package.json that each is. */
+/** Each service, and the script of package.json that it runs. */
 const OURS = [
   ['api', 'start'],
   ['https', 'start:http'],
@@ -16,11 +16,11 @@ const OURS = [
 ];
 
 /** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stand;
+let stack;
 beforeAll(async () => {
-  stand = await loadCompose();
+  stack = await loadCompose();
 }, INSTALLS_MS);
-afterAll(() => stand.remove());
+afterAll(() => stack.remove());
 
 /**
  * @param {string} name
@@ -29,18 +29,18 @@ afterAll(() => stand.remove());
  */
 const environmentOf = (name, variables) =>
   Object.fromEntries(
-    Object.entries(stand.compose.services[name].environment).map(([key, value]) => [
+    Object.entries(stack.compose.services[name].environment).map(([key, value]) => [
       key,
       String(value).startsWith('/run/secrets/')
-        ? stand.secretFile(String(value))
+        ? stack.secretFile(String(value))
         : interpolate(value, variables),
     ]),
   );
 
 /** @param {Record<string, string>} environment */
-const settingsFrom = (environment) => readSettings(environment, { envFile: join(stand.secrets, 'none') });
+const settingsFrom = (environment) => readSettings(environment, { envFile: join(stack.secrets, 'none') });
 
-test.each(OURS)('%s gets settings that the application knows and accepts', (name) => {
+test.each(OURS)('Service %s: its settings: the application knows and accepts them', (name) => {
   const known = Object.keys(SETTINGS).flatMap((key) =>
     SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
   );
@@ -49,7 +49,7 @@ test.each(OURS)('%s gets settings that the application knows and accepts', (name
   settingsFrom(environment);
 });
 
-test('what migrate stores, each process that is held to it gets from .env, else the default of the application', () => {
+test('Settings that migrate stores: every process gets them from .env, or the default of the application', () => {
   const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
   for (const name of ['migrate', 'api', 'https']) {
     for (const setting of Object.keys(stored))
@@ -59,25 +59,25 @@ test('what migrate stores, each process that is held to it gets from .env, else 
   }
 });
 
-test('the page tells of what the first start fixes before it starts anything', () => {
+test('Page: settings that the first start fixes: named before the first command', () => {
   const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
-  for (const told of [
+  for (const text of [
     '`LATEST_GROUPS`',
     '`BATCH_DAYS`',
     '`HISTORY_DAYS`',
     'npm run size',
     '--profile cluster',
   ])
-    expect(before).toContain(told);
+    expect(before).toContain(text);
 });
 
-test('no two processes have one session at the broker: they would take it from each other for ever', () => {
-  const ids = stand.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
+test('MQTT client ids: all processes: different, so no process takes the session of another', () => {
+  const ids = stack.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
 });
 
-test('the API finds every node by one name, the broker by another, and has a token that cannot be guessed', () => {
+test('Service api: its settings: one name for all nodes, one for the broker, and tokens that cannot be guessed', () => {
   const { cql, mqtt, http } = settingsFrom(environmentOf('api'));
   expect(cql).toMatchObject({ contactPoints: ['cql'], localDc: 'datacenter1' });
   expect(mqtt.url).toBe('mqtt://mosquitto:1883');
@@ -85,7 +85,7 @@ test('the API finds every node by one name, the broker by another, and has a tok
   expect(http.readTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
 });
 
-test('https says and hears nothing in the clear: without each of its TLS settings it would be refused', () => {
+test('Service https: its connections: all with TLS; without any of its TLS settings it would be refused', () => {
   const environment = environmentOf('https');
   expect(environment).not.toHaveProperty('TLS_ELSEWHERE');
   const { cql, mqtt } = settingsFrom(environment);
@@ -97,24 +97,24 @@ test('https says and hears nothing in the clear: without each of its TLS setting
   }
 });
 
-test.each(OURS)('%s is run by the command of npm run %s', (name, script) => {
+test.each(OURS)('Service %s: its command: that of npm run %s', (name, script) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
-  expect(`${stand.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
-  const program = stand.compose.services[name].command.find((/** @type {string} */ part) =>
-    part.endsWith('.js'),
+  expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
+  const program = stack.compose.services[name].command.find((/** @type {string} */ word) =>
+    word.endsWith('.js'),
   );
   expect(existsSync(program)).toBe(true);
 });
 
-test('a superuser makes two roles, and each process has the password that its role was made with', () => {
-  const flags = stand.compose.services.roles.command.join(' ');
+test('Service roles: two roles: each process has the password of its role', () => {
+  const flags = stack.compose.services.roles.command.join(' ');
   for (const [name, duty] of [
     ['migrate', 'migrate'],
     ['api', 'serve'],
     ['https', 'serve'],
   ]) {
-    const { CQL_USERNAME, CQL_PASSWORD_FILE } = stand.compose.services[String(name)].environment;
+    const { CQL_USERNAME, CQL_PASSWORD_FILE } = stack.compose.services[String(name)].environment;
     expect(CQL_USERNAME).toBe(`millrace_${duty}`);
     expect(flags).toContain(`--${duty}-password-file=${CQL_PASSWORD_FILE}`);
   }

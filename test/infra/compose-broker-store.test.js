@@ -10,8 +10,8 @@ import { until } from '../support/until.js';
 
 /** @import { IClientOptions } from 'mqtt' */
 
-// What README.md promises of the broker of docker-compose.yml, which acknowledges to devices before anything is committed: what it
-// took survives its orderly end, and a kill from the next autosave on.
+// The broker of docker-compose.yml acknowledges to devices before anything is committed. README.md promises that its messages survive
+// an orderly stop, and a kill after the next autosave.
 
 const TOPIC = 'iot/v1/pump/measurements';
 
@@ -41,17 +41,17 @@ const as = (username, file) => ({
   username,
   password: readFileSync(join(directory, 'secrets', file), 'utf8').trim(),
 });
-const theApi = () => ({
+const apiOptions = () => ({
   ...as('millrace', 'mqtt_password'),
   clientId: 'millrace-1',
   clean: false,
   properties: { sessionExpiryInterval: 3600 },
 });
 
-/** The API subscribes and goes away, and a device publishes. @param {string} payload */
+/** The API subscribes and disconnects. Then a device publishes. @param {string} payload */
 async function leaveWaiting(payload) {
   const url = `mqtt://127.0.0.1:${broker.port}`;
-  const api = await mqtt.connectAsync(url, theApi(), false);
+  const api = await mqtt.connectAsync(url, apiOptions(), false);
   await api.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
   await api.endAsync();
   const device = await mqtt.connectAsync(url, as('devices', 'mqtt_device_password'), false);
@@ -59,10 +59,10 @@ async function leaveWaiting(payload) {
   await device.endAsync();
 }
 
-/** The API comes back. @returns {Promise<string>} the first message that it gets */
+/** Connects the API again. @returns {Promise<string>} the first message that it receives */
 async function firstMessage() {
-  // The listener stands before the connection does: the queue is sent at once.
-  const api = mqtt.connect(`mqtt://127.0.0.1:${broker.port}`, theApi());
+  // The broker sends the queue at once, so the listener must be there before the connection.
+  const api = mqtt.connect(`mqtt://127.0.0.1:${broker.port}`, apiOptions());
   try {
     return await new Promise((resolve) => {
       api.once('message', (topic, payload) => resolve(`${topic} ${payload}`));
@@ -72,14 +72,14 @@ async function firstMessage() {
   }
 }
 
-test('what waits for an API that is away survives a restart', async () => {
+test('Broker: restart while the API is away: the waiting message survives', async () => {
   await leaveWaiting('[1]');
   await broker.stop();
   await broker.start();
   expect(await firstMessage()).toBe(`${TOPIC} [1]`);
 });
 
-test('what was saved survives a kill, and is saved within seconds, without being asked', async () => {
+test('Broker: killed after its autosave: the waiting message survives; the autosave comes within 30 s', async () => {
   await leaveWaiting('[4711]');
   await until(async () => broker.saved().includes('[4711]'), { withinMs: 30_000 });
   await broker.kill();

@@ -13,7 +13,7 @@ import { prepareBroker } from '../support/compose-broker.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
 
-// The broker's configuration and start script of docker-compose.yml, on the Mosquitto of this machine.
+// Runs the broker's configuration and start script of docker-compose.yml with the installed Mosquitto.
 
 const NOT_AUTHORIZED = 135;
 const MEASUREMENTS = 'iot/v1/pump/measurements';
@@ -65,30 +65,30 @@ async function listenTo(topic) {
   return client;
 }
 
-/** @param {MqttClient} client @param {string} [under] the topic's beginning @returns {Promise<string>} the next message, `topic payload` */
-const nextMessage = (client, under = '') =>
+/** @param {MqttClient} client @param {string} [prefix] of the topic @returns {Promise<string>} the next message, `topic payload` */
+const nextMessage = (client, prefix = '') =>
   new Promise((resolve) => {
-    client.on('message', function take(topic, payload) {
-      if (!topic.startsWith(under)) return;
-      client.off('message', take);
+    client.on('message', function onMessage(topic, payload) {
+      if (!topic.startsWith(prefix)) return;
+      client.off('message', onMessage);
       resolve(`${topic} ${payload}`);
     });
   });
 
-test('nobody gets in without a name and its password', async () => {
+test('Broker: no account, or a wrong password: refused', async () => {
   await expect(connect({})).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   const other = { ...asDevice(), password: 'devices' };
   await expect(connect(other)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('the health check of the container logs in', async () => {
+test('Broker: health check of the container: it needs the account, and connects', async () => {
   const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(directory, 'broker', 'run') };
   const check = ['-p', String(broker.port), '-t', 'iot/v1/health/status', '-E', '-W', '5'];
   await promisify(execFile)('mosquitto_sub', check, { env });
   await expect(promisify(execFile)('mosquitto_sub', check, { env: { PATH: env.PATH } })).rejects.toThrow();
 });
 
-test('what a device publishes reaches the shared subscription of the API', async () => {
+test('Broker: a device publishes: the shared subscription of the API receives it', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync('$share/ingest/iot/v1/+/measurements', { qos: 1 });
   const message = nextMessage(api);
@@ -97,30 +97,30 @@ test('what a device publishes reaches the shared subscription of the API', async
   expect(await message).toBe(`${MEASUREMENTS} []`);
 });
 
-test('a measurement sent as the README says reaches the API, and no command line has a secret', async () => {
+test('Page: its command for a measurement: the API receives it; no command line contains a secret', async () => {
   const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
   const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
   const sending = block.slice(0, block.indexOf('printf', 1));
-  // `printf` is the shell itself: it is no process.
+  // The shell runs `printf` itself, without a process that others could list.
   const commands = page.split('\n').filter((line) => !line.startsWith('printf '));
   expect(commands.filter((line) => line.includes('$(cat'))).toEqual([]);
 
   const api = await connect(asApi());
   await api.subscribeAsync(MEASUREMENTS, { qos: 1 });
   const message = nextMessage(api);
-  const here = sending
+  const command = sending
     .replaceAll('infra/compose/secrets', join(directory, 'secrets'))
     .replace('mosquitto_pub -V', `mosquitto_pub -p ${broker.port} -V`);
-  await promisify(execFile)('/bin/sh', ['-euc', here]);
+  await promisify(execFile)('/bin/sh', ['-euc', command]);
   expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
 });
 
-test('the simulator may publish all that it has to say, and the API hears it', async () => {
+test('Broker: the simulator publishes: the API receives births, measurements and status', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
   /** @type {Set<string | undefined>} */
-  const heard = new Set();
-  api.on('message', (topic) => heard.add(topic.split('/')[3]));
+  const kinds = new Set();
+  api.on('message', (topic) => kinds.add(topic.split('/')[3]));
   const { username, password } = asDevice();
   const env = {
     ...process.env,
@@ -130,16 +130,16 @@ test('the simulator may publish all that it has to say, and the API hears it', a
   };
   const flags = '--devices 2 --interval 100ms --batch 200ms --duration 1s --seed 1'.split(' ');
   await promisify(execFile)(process.execPath, ['simulator/index.js', ...flags], { env });
-  expect([...heard].sort()).toEqual(['birth', 'measurements', 'status']);
+  expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
 });
 
-test('a device may not publish for live readers', async () => {
+test('Broker: a device publishes a live topic: refused', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });
   await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('an edge node may say what it has to, hears its commands and the host, and can command nobody', async () => {
+test('Broker: an edge node: it publishes its own topics, receives its commands and the STATE of the host, and cannot send commands', async () => {
   const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
   await subscribe(api, 'ingest', createHost({ id: 'millrace-1', clock: Date.now }));
   const edge = await connect({
@@ -169,11 +169,11 @@ test('an edge node may say what it has to, hears its commands and the host, and 
   expect(await absence).toBe(`${STATE.topic} gone`);
 });
 
-test('a message of MAX_MESSAGE_BYTES passes, and twice that closes the connection', async () => {
+test('Broker: a message of MAX_MESSAGE_BYTES: accepted; twice the size: the connection ends', async () => {
   const largest = Number(SETTINGS['MAX_MESSAGE_BYTES']?.fallback);
   const device = await connect(asDevice());
   await device.publishAsync(MEASUREMENTS, Buffer.alloc(largest), { qos: 1 });
-  // With the rest of the packet unread the connection is reset; the reason that the broker gives may be lost in that.
+  // The broker does not read the rest of the packet, so the connection is reset, and its reason code may be lost.
   const closed = new Promise((resolve) => device.once('close', () => resolve(null)));
   device.on('error', () => {});
   const refused = device.publishAsync(MEASUREMENTS, Buffer.alloc(2 * largest), { qos: 1 });
@@ -181,13 +181,13 @@ test('a message of MAX_MESSAGE_BYTES passes, and twice that closes the connectio
   await Promise.all([expect(refused).rejects.toThrow(), device.endAsync(true)]);
 });
 
-test('with TLS it shows a certificate of our own authority, and asks for the same password', async () => {
+test('Broker: TLS: it presents a certificate of the generated authority, and asks for the same password', async () => {
   const address = `mqtts://localhost:${broker.tlsPort}`;
   const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
   const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));
   clients.push(await mqtt.connectAsync(address, { ...options, ...asDevice(), ca }, false));
-  const stranger = mqtt.connectAsync(address, { ...options, ca }, false);
-  await expect(stranger).rejects.toMatchObject({ code: NOT_AUTHORIZED });
-  const untold = mqtt.connectAsync(address, { ...options, ...asDevice() }, false);
-  await expect(untold).rejects.toThrow(/certificate/);
+  const anonymous = mqtt.connectAsync(address, { ...options, ca }, false);
+  await expect(anonymous).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  const withoutAuthority = mqtt.connectAsync(address, { ...options, ...asDevice() }, false);
+  await expect(withoutAuthority).rejects.toThrow(/certificate/);
 });

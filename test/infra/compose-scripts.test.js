@@ -18,7 +18,7 @@ import { prepareSmoke, WELL } from '../support/compose-smoke.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 
-// The scripts of infra/compose, run for real; Mosquitto's has compose-broker.test.js.
+// Runs the scripts of infra/compose. compose-broker.test.js runs that of Mosquitto.
 
 const run = promisify(execFile);
 const INSTALLS_MS = 180_000;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test('init.sh closes the directory, and keeps what is there when it runs again', async () => {
+test('init.sh: a second run: it keeps the files; the directory is readable by its owner only', async () => {
   const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
   expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
@@ -47,7 +47,7 @@ test('init.sh closes the directory, and keeps what is there when it runs again',
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
 });
 
-test('init.sh prints, when asked for a dry run, a script that does the same, and writes nothing', async () => {
+test('init.sh: --dry-run: prints a script with the same effect, and writes nothing', async () => {
   const planned = join(directory, 'planned');
   const { stdout } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
   expect(existsSync(planned)).toBe(false);
@@ -58,7 +58,7 @@ test('init.sh prints, when asked for a dry run, a script that does the same, and
   expect(nothing).not.toContain('openssl"');
 });
 
-test('init.sh makes an authority that signs for our hosts and those that are named, and locks its key away', async () => {
+test('init.sh: certificate: valid for the services and the given hosts; only the owner can read the key of the authority', async () => {
   const other = join(directory, 'other');
   await run('/bin/sh', ['infra/compose/init.sh', '--host', 'broker.example,192.0.2.7', other]);
   const checks = [
@@ -78,18 +78,18 @@ test('init.sh makes an authority that signs for our hosts and those that are nam
     ];
     await run('openssl', ['verify', ...args, join(other, 'server.pem')]);
   }
-  const strange = [
+  const otherHost = [
     '-CAfile',
     join(other, 'ca.pem'),
     '-verify_hostname',
     'other.example',
     join(other, 'server.pem'),
   ];
-  await expect(run('openssl', ['verify', ...strange])).rejects.toThrow(/hostname mismatch/i);
+  await expect(run('openssl', ['verify', ...otherHost])).rejects.toThrow(/hostname mismatch/i);
   expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test("init.sh writes ScyllaDB's superuser with the hash of the password that makes the roles", async () => {
+test("init.sh: ScyllaDB's superuser: the hash of the password that the service roles uses", async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;
   const [, kind, salt] = hash.split('$');
@@ -101,10 +101,10 @@ test("init.sh writes ScyllaDB's superuser with the hash of the password that mak
   expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
 });
 
-test("scylla-start.sh hands the image's own entry point a scylla.yaml with our superuser and certificate", async () => {
+test("scylla-start.sh: the image's entry point: it gets a scylla.yaml with the superuser and the certificate", async () => {
   const configuration = join(directory, 'scylla.yaml');
   const original = join(directory, 'original.yaml');
-  writeFileSync(original, 'num_tokens: 256'); // Without a line's end, as some files are.
+  writeFileSync(original, 'num_tokens: 256'); // Some files have no newline at their end.
   const env = {
     ...process.env,
     SCYLLA_YAML: original,
@@ -131,7 +131,7 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
   expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });
 
-test('smoke.sh prints, when asked for a dry run, a script for each profile, which names what is there', async () => {
+test('smoke.sh: --dry-run with profiles: a script whose services, ports and secrets exist', async () => {
   const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
   const profiles = ['cluster', 'monitoring', 'tls'];
   const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
@@ -150,7 +150,7 @@ test('smoke.sh prints, when asked for a dry run, a script for each profile, whic
 });
 
 describe('smoke.sh', () => {
-  /** @param {string[]} containers @returns {Promise<string>} what it says until it ends; there is no broker that it could go on with */
+  /** @param {string[]} containers @returns {Promise<string>} its output until it ends, because there is no broker */
   async function smokeWith(containers) {
     const home = mkdtempSync(join(directory, 'smoke-'));
     const { script, programs } = prepareSmoke({ home, secrets, containers });
@@ -160,7 +160,7 @@ describe('smoke.sh', () => {
     return ended.stdout;
   }
 
-  test('goes on when every service runs and is healthy, or is done', async () => {
+  test('every service is healthy, or has ended with success: it goes on', async () => {
     expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
     expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
   });
@@ -174,16 +174,16 @@ describe('smoke.sh', () => {
     'migrate exited  10',
     'migrate running  0',
     'simulator exited  0',
-    'api', // There is none.
-  ])('goes no further with %p', async (state) => {
+    'api', // The service has no container.
+  ])('state %p: it stops', async (state) => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
-    const said = await smokeWith(seen.length > 0 ? [...others, state] : others);
-    expect(said).toContain('Every service runs');
-    expect(said).not.toContain('The commit log');
+    const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
+    expect(output).toContain('Every service runs');
+    expect(output).not.toContain('The commit log');
   });
 
-  test('says which program is missing before it starts anything', async () => {
+  test('a program is missing: the error names it, before anything starts', async () => {
     const bare = mkdtempSync(join(directory, 'bare-'));
     for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
     const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });

@@ -16,18 +16,18 @@ import { until } from '../support/until.js';
 
 /** @import { TestEngine } from '../support/engine.js' */
 
-// The services of docker-compose.yml as processes of this machine: their environments, commands, secrets and certificates, in their
-// order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh and Prometheus look at it all.
+// Runs the services of docker-compose.yml as processes, in their order, with their environments, commands, secrets and certificates.
+// Cassandra replaces ScyllaDB. Only addresses, ports and paths differ. Then smoke.sh and Prometheus check the whole.
 
 const run = promisify(execFile);
 
-/** As in `.env`: what all that is held to them must get. */
+/** Settings of `.env` that migrate stores, so that every process must get them. */
 const STORED = { LATEST_GROUPS: '4', BATCH_DAYS: '8' };
 
-/** @type {Array<() => unknown>} what ends what was begun, the last first */
-const ends = [];
+/** @type {Array<() => unknown>} clean-ups, run in reverse order */
+const cleanUps = [];
 /** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stand;
+let stack;
 /** @type {string} */
 let directory;
 /** @type {Awaited<ReturnType<typeof prepareBroker>>} */
@@ -36,32 +36,32 @@ let broker;
 let engine;
 
 beforeAll(async () => {
-  stand = await loadCompose();
-  ends.push(stand.remove);
+  stack = await loadCompose();
+  cleanUps.push(stack.remove);
   directory = mkdtempSync(join(tmpdir(), 'millrace-whole-'));
-  ends.push(() => rmSync(directory, { recursive: true, force: true }));
+  cleanUps.push(() => rmSync(directory, { recursive: true, force: true }));
   mkdirSync(join(directory, 'broker'));
-  broker = await prepareBroker({ directory: join(directory, 'broker'), secrets: stand.secrets });
+  broker = await prepareBroker({ directory: join(directory, 'broker'), secrets: stack.secrets });
   await broker.start();
-  ends.push(() => broker.stop());
+  cleanUps.push(() => broker.stop());
   const pem = join(directory, 'server.pair');
   await writeInOneFile(pem, {
-    cert: join(stand.secrets, 'server.pem'),
-    key: join(stand.secrets, 'server.key'),
+    cert: join(stack.secrets, 'server.pem'),
+    key: join(stack.secrets, 'server.key'),
   });
-  const tls = { pem, ca: join(stand.secrets, 'ca.pem'), optional: true };
+  const tls = { pem, ca: join(stack.secrets, 'ca.pem'), optional: true };
   engine = await startTestEngine({ auth: true, tls });
-  ends.push(() => engine.dispose());
+  cleanUps.push(() => engine.dispose());
 }, 2 * INSTALLS_MS);
 
 afterAll(async () => {
-  for (const end of ends.reverse()) await end();
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }, INSTALLS_MS);
 
-/** @param {string} text of docker-compose.yml @returns {string} what it is on this machine */
-const here = (text) =>
+/** @param {string} text of docker-compose.yml @returns {string} with addresses and paths of this test */
+const local = (text) =>
   text
-    .replace(/\/run\/secrets\/\w+/, (path) => stand.secretFile(path))
+    .replace(/\/run\/secrets\/\w+/, (path) => stack.secretFile(path))
     .replace(/^cql(:9142)?$/, engine.contactPoint)
     .replace('mqtt://mosquitto:1883', `mqtt://127.0.0.1:${broker.port}`)
     .replace('mqtts://mosquitto:8883', `mqtts://127.0.0.1:${broker.tlsPort}`)
@@ -69,39 +69,39 @@ const here = (text) =>
 
 /** @param {string} name of a service @param {Record<string, string>} [others] @returns {Record<string, string>} */
 function environmentOf(name, others) {
-  const { DATA_DIR: _, ...environment } = stand.compose.services[name].environment;
-  const local = Object.entries(environment).map(([key, value]) => [key, here(interpolate(value, STORED))]);
-  return { ...Object.fromEntries(local), HTTP_PORT: '0', ...others };
+  const { DATA_DIR: _, ...environment } = stack.compose.services[name].environment;
+  const entries = Object.entries(environment).map(([key, value]) => [key, local(interpolate(value, STORED))]);
+  return { ...Object.fromEntries(entries), HTTP_PORT: '0', ...others };
 }
 
-/** @param {string} name @returns {string[]} what stands behind its program */
+/** @param {string} name @returns {string[]} the arguments after its program */
 const argumentsOf = (name) => {
-  const command = /** @type {string[]} */ (stand.compose.services[name].command);
-  return command.slice(command.findIndex((part) => part.endsWith('.js')) + 1).map(here);
+  const command = /** @type {string[]} */ (stack.compose.services[name].command);
+  return command.slice(command.findIndex((word) => word.endsWith('.js')) + 1).map(local);
 };
 
-/** The health check of a container, where the service listens here. @param {string} name @param {string} port */
+/** Runs the health check of a container against the local process. @param {string} name @param {string} port */
 const checkHealth = (name, port) =>
   run(process.execPath, ['infra/compose/ready.js'], {
     env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
   });
 
-/** Prometheus's configuration, with names and secrets of this machine. @param {string} api port @param {string} https port */
+/** The configuration of Prometheus, with addresses and secrets of this test. @param {string} api port @param {string} https port */
 const prometheusHere = (api, https) =>
   readFileSync('infra/compose/monitoring/prometheus.yml', 'utf8')
-    .replaceAll(/\/run\/secrets\/\w+/g, (path) => stand.secretFile(path))
+    .replaceAll(/\/run\/secrets\/\w+/g, (path) => stack.secretFile(path))
     .replace('api:8080', `127.0.0.1:${api}`)
-    // Nobody here is called https; it still has to show a certificate for that name.
+    // No host here is called https. The process still has to present a certificate for that name.
     .replace(/dns_sd_configs:\n.*names: \[https\].*/, `static_configs: [{ targets: ["127.0.0.1:${https}"] }]`)
     .replace(/ {2}- job_name: scylla.*/s, '');
 
-test('what docker-compose.yml says works, in its order, and smoke.sh and Prometheus see it', async () => {
-  // Cassandra has its superuser by another name.
+test('Compose: all services in their order: they work; smoke.sh and Prometheus succeed', async () => {
+  // The superuser of Cassandra has another name.
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
-  const { CQL_PASSWORD_FILE: _, ...ofRoles } = environmentOf('roles', superuser);
+  const { CQL_PASSWORD_FILE: _, ...rolesEnvironment } = environmentOf('roles', superuser);
   const first = {
     script: /** @type {const} */ ('api/commands/roles.js'),
-    environment: ofRoles,
+    environment: rolesEnvironment,
     args: argumentsOf('roles'),
   };
   const second = {
@@ -114,9 +114,9 @@ test('what docker-compose.yml says works, in its order, and smoke.sh and Prometh
     expect([script, code, output]).toEqual([script, 0, output]);
   }
   const api = await startApi(environmentOf('api'));
-  ends.push(() => api.kill());
+  cleanUps.push(() => api.kill());
   const https = await startApi(environmentOf('https'));
-  ends.push(() => https.kill());
+  cleanUps.push(() => https.kill());
   const ports = [api, https].map(({ httpUrl }) => new URL(httpUrl).port);
   await checkHealth('api', String(ports[0]));
   await checkHealth('https', String(ports[1]));
@@ -130,7 +130,7 @@ test('what docker-compose.yml says works, in its order, and smoke.sh and Prometh
 
   const { script, programs } = prepareSmoke({
     home: join(directory, 'checkout'),
-    secrets: stand.secrets,
+    secrets: stack.secrets,
     broker: { run: join(directory, 'broker', 'run'), port: broker.port },
   });
   const { stdout } = await run('/bin/sh', [script, 'tls'], {
@@ -144,7 +144,7 @@ test('what docker-compose.yml says works, in its order, and smoke.sh and Prometh
   expect(stdout).toContain('All of it works.');
 
   const prometheus = await startPrometheusWith(prometheusHere(String(ports[0]), String(ports[1])));
-  ends.push(() => prometheus.stop());
+  cleanUps.push(() => prometheus.stop());
   await until(async () => (await prometheus.ask('count(up{job="millrace"} == 1)')) === 2);
   expect(await prometheus.ask('sum(iot_ingest_samples_total)')).toBeGreaterThan(0);
 }, 300_000);

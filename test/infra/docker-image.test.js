@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { importsOf, packageOf } from '../support/imports.js';
 
-// What the Dockerfile copies is what the code in it needs. No image is built here.
+// Checks that the Dockerfile copies the files that its code needs. No image is built.
 
 const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)]
   .flatMap((match) => String(match[1]).split(' '))
   .sort();
 const folders = copied.filter((path) => existsSync(path) && statSync(path).isDirectory());
 
-test('gets from the builder what it copies, and nothing else', () => {
+test('Docker image: .dockerignore: allows the files that the Dockerfile copies, and no others', () => {
   const [everything, ...allowed] = readFileSync('.dockerignore', 'utf8').match(/^[^#\s].*$/gm) ?? [];
   expect(everything).toBe('*');
   expect(allowed.map((line) => line.slice(1)).sort()).toEqual([...new Set(copied)]);
 });
 
-/** Packages that the code does without where they are missing. */
+/** Packages that the code can work without. */
 const OPTIONAL = ['pino-pretty'];
 
-test('has every file and every package that its code imports', () => {
+test('Docker image: imports of its code: every file and every package is in it', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   // A browser loads `web`, and `docs` is built in a stage of its own.
   const server = folders.filter((folder) => folder !== 'web' && folder !== 'docs');

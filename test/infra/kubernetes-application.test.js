@@ -8,7 +8,7 @@ import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../support
 /** @import { Builds } from '../support/kubernetes/build.js' */
 /** @import { Workload } from '../support/kubernetes/workloads.js' */
 
-// What the manifests for Kubernetes say of the application is what the application is.
+// Checks the manifests for Kubernetes against the application.
 
 const INSTALLS_MS = 240_000;
 
@@ -22,33 +22,33 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => builds?.remove());
 
-/** @param {string} pattern of the workload's name */
+/** @param {string} pattern for the name of the workload */
 const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
 
-/** @param {Workload} process */
-const settings = (process) => settingsOf(builds, process);
+/** @param {Workload} entry */
+const settings = (entry) => settingsOf(builds, process);
 
-test('every process is given settings that the application knows and accepts', () => {
+test('Kubernetes: settings of every process: the application knows and accepts them', () => {
   expect(workloads.length).toBeGreaterThanOrEqual(5);
   const known = Object.entries(SETTINGS).flatMap(([key, { secret }]) =>
     secret ? [key, `${key}_FILE`] : [key],
   );
-  for (const one of workloads) {
-    const names = Object.keys(environmentOf(one.applied, one.workload));
-    expect([one.where, names.filter((name) => !known.includes(name))]).toEqual([one.where, []]);
-    expect(settings(one).cql.contactPoints).not.toHaveLength(0);
+  for (const entry of workloads) {
+    const names = Object.keys(environmentOf(entry.applied, entry.workload));
+    expect([entry.where, names.filter((name) => !known.includes(name))]).toEqual([entry.where, []]);
+    expect(settings(entry).cql.contactPoints).not.toHaveLength(0);
   }
 });
 
-test('all have the same of what the migration stores, where the reader sets the rest', () => {
+test('Kubernetes: settings that the migration stores: every process has the defaults, and the README names them', () => {
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
-    const values = workloads.map((one) => environmentOf(one.applied, one.workload)[name]);
+    const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
     expect(readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8')).toContain(`\`${name}\``);
   }
 });
 
-describe('commands', () => {
+describe('Kubernetes commands', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   /** @param {string} script of package.json @returns {string[]} its words, without settings and exec */
   const wordsOf = (script) => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
@@ -59,7 +59,7 @@ describe('commands', () => {
     ['millrace-http', 'start:http'],
     ['millrace-roles', 'roles'],
     ['millrace-migrate', 'migrate'],
-  ])('%s runs what npm run %s runs', (name, script) => {
+  ])('%s: its command: that of npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
@@ -67,40 +67,40 @@ describe('commands', () => {
     }
   });
 
-  test('an ingest process has the client id of its pod, and is drained by it', () => {
-    for (const one of named('^millrace-(ingest|http|sparkplug)$'))
-      expect(settings(one).mqtt.clientId).toBe(`${one.workload.metadata.name}-0`);
-    for (const one of named('^millrace-drain')) {
-      expect(containerOf(one.workload).command).toEqual(['node', 'api/index.js', '--drain', '--or-none']);
-      expect(settings(one)).toMatchObject({
+  test('ingest process: its MQTT client id: the name of its pod; the drain job uses the same', () => {
+    for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
+      expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
+    for (const entry of named('^millrace-drain')) {
+      expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.js', '--drain', '--or-none']);
+      expect(settings(entry)).toMatchObject({
         role: 'ingest',
         mqtt: { clientId: 'millrace-ingest-ORDINAL' },
       });
-      expect(one.workload.spec.podFailurePolicy.rules[0].onExitCodes.values).toContain(64);
+      expect(entry.workload.spec.podFailurePolicy.rules[0].onExitCodes.values).toContain(64);
     }
   });
 });
 
-test('one process takes Sparkplug where the overlay says so, and elsewhere none', () => {
-  // Jobs take nothing.
-  const taking = workloads.filter((one) => one.workload.kind !== 'Job' && settings(one).sparkplug);
-  expect(taking.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
-  expect(taking[0]?.workload.spec.replicas).toBe(1);
+test('Kubernetes: Sparkplug: one process in overlays/sparkplug, none elsewhere', () => {
+  // Jobs receive no messages.
+  const receivers = workloads.filter((entry) => entry.workload.kind !== 'Job' && settings(entry).sparkplug);
+  expect(receivers.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
+  expect(receivers[0]?.workload.spec.replicas).toBe(1);
 });
 
-test('probes ask routes that are there, on the port that it listens on', () => {
+test('Kubernetes: probes: they request existing routes, on the port of the process', () => {
   const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
-  for (const one of named('^millrace-(ingest|http|sparkplug)$')) {
-    const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(one.workload);
-    const { http } = settings(one);
+  for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
+    const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);
+    const { http } = settings(entry);
     expect(ports).toEqual([{ name: 'http', containerPort: http.port }]);
     expect(http.host).toBe('0.0.0.0');
-    const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
-    for (const { path, port, scheme = 'HTTP' } of asked) {
+    const probed = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+    for (const { path, port, scheme = 'HTTP' } of probed) {
       expect(routes).toContain(path);
       expect([port, scheme]).toEqual(['http', http.tls ? 'HTTPS' : 'HTTP']);
     }
-    // Restarted is only who is dead: a database that is away is not mended by it.
-    expect(asked.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
+    // Only a dead process is restarted. A restart does not bring back a database that is unavailable.
+    expect(probed.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
   }
 });

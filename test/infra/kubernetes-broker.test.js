@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 
 /** @import { IClientOptions } from 'mqtt' */
 
-// The broker's configuration and start script for Kubernetes, on the Mosquitto of this machine.
+// Runs the broker's configuration and start script for Kubernetes with the installed Mosquitto.
 
 /** @type {string} */
 let directory;
@@ -41,8 +41,8 @@ async function brokerOf(component) {
   return broker;
 }
 
-/** @param {string} url @param {IClientOptions} options @returns {Promise<boolean>} whether it is let in */
-async function isLetIn(url, options) {
+/** @param {string} url @param {IClientOptions} options @returns {Promise<boolean>} whether the broker accepts it */
+async function canConnect(url, options) {
   const client = await mqtt
     .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)
     .catch(() => null);
@@ -50,72 +50,72 @@ async function isLetIn(url, options) {
   return client !== null;
 }
 
-test('the rights at the broker are those of docker-compose.yml', () => {
+test('Broker of Kubernetes: permissions: those of docker-compose.yml', () => {
   const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
   const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
   expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
 });
 
-test('start.sh runs the broker, and has it take a renewed password while it runs', async () => {
+test('Broker of Kubernetes: a password changes while it runs: it accepts the new one', async () => {
   const broker = await brokerOf('mosquitto');
   const child = broker.start();
   const url = `mqtt://127.0.0.1:${broker.port}`;
-  await until(() => isLetIn(url, { username: 'millrace', password: 'application' }));
-  expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(true);
-  expect(await isLetIn(url, { username: 'devices', password: 'application' })).toBe(false);
+  await until(() => canConnect(url, { username: 'millrace', password: 'application' }));
+  expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
+  expect(await canConnect(url, { username: 'devices', password: 'application' })).toBe(false);
   writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
-  await until(() => isLetIn(url, { username: 'devices', password: 'another' }));
-  expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(false);
+  await until(() => canConnect(url, { username: 'devices', password: 'another' }));
+  expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(false);
   expect(child.exitCode).toBeNull();
 });
 
-describe('where passwords cannot be hashed', () => {
+describe('Broker of Kubernetes: passwords cannot be hashed', () => {
   /** @type {string} */
-  let isBroken;
+  let brokenFile;
   /** @type {string} */
   let programs;
   beforeEach(() => {
-    isBroken = join(directory, 'is-broken');
+    brokenFile = join(directory, 'is-broken');
     programs = join(directory, 'programs');
     mkdirSync(programs);
   });
-  /** @param {string} outcome of mosquitto_passwd while the file is there */
+  /** @param {string} outcome of mosquitto_passwd while the file exists */
   function breaks(outcome) {
     const program = join(programs, 'mosquitto_passwd');
-    const text = `#!/bin/sh\n[ -e ${isBroken} ] && ${outcome}\nPATH=\${PATH#*:} exec mosquitto_passwd "$@"\n`;
+    const text = `#!/bin/sh\n[ -e ${brokenFile} ] && ${outcome}\nPATH=\${PATH#*:} exec mosquitto_passwd "$@"\n`;
     writeFileSync(program, text, { mode: 0o755 });
-    writeFileSync(isBroken, '');
+    writeFileSync(brokenFile, '');
   }
 
   test.each(['exit 1', 'exit 0'])(
-    '(mosquitto_passwd: %s) start.sh says so, and starts no broker',
+    'at the start (mosquitto_passwd: %s): an error, and the broker is not started',
     async (outcome) => {
       const broker = await brokerOf('mosquitto');
       breaks(outcome);
       const [code] = await once(broker.start(programs), 'close');
-      expect([code, broker.said()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
-      expect(broker.said()).toContain('the broker is not started');
+      expect([code, broker.output()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
+      expect(broker.output()).toContain('the broker is not started');
       expect(readdirSync(join(directory, 'run'))).toEqual([]);
     },
   );
 
-  test('it goes on with the old ones, says so, and takes the new ones when it can', async () => {
+  test('while it runs: it keeps the old passwords, logs it, and loads the new ones later', async () => {
     const broker = await brokerOf('mosquitto');
     breaks('exit 1');
-    rmSync(isBroken);
+    rmSync(brokenFile);
     broker.start(programs);
     const url = `mqtt://127.0.0.1:${broker.port}`;
-    await until(() => isLetIn(url, { username: 'devices', password: 'devices' }));
-    writeFileSync(isBroken, '');
+    await until(() => canConnect(url, { username: 'devices', password: 'devices' }));
+    writeFileSync(brokenFile, '');
     writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
-    await until(() => broker.said().includes('goes on with the old ones'));
-    expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(true);
-    rmSync(isBroken);
-    await until(() => isLetIn(url, { username: 'devices', password: 'another' }));
+    await until(() => broker.output().includes('goes on with the old ones'));
+    expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
+    rmSync(brokenFile);
+    await until(() => canConnect(url, { username: 'devices', password: 'another' }));
   });
 });
 
-test('with the component mosquitto-tls it speaks TLS alone, and shows a renewed certificate while it runs', async () => {
+test('Broker of Kubernetes: component mosquitto-tls: only TLS; it presents a renewed certificate while it runs', async () => {
   const broker = await brokerOf('mosquitto-tls');
   const folder = certificatesFolder();
   cleanUps.push(folder.remove);
@@ -130,19 +130,19 @@ test('with the component mosquitto-tls it speaks TLS alone, and shows a renewed 
   const child = broker.start();
   const account = { username: 'devices', password: 'devices' };
   const secure = `mqtts://localhost:${broker.port}`;
-  await until(() => isLetIn(secure, { ...account, ca }));
-  expect(await isLetIn(`mqtt://localhost:${broker.port}`, account)).toBe(false);
+  await until(() => canConnect(secure, { ...account, ca }));
+  expect(await canConnect(`mqtt://localhost:${broker.port}`, account)).toBe(false);
 
-  const shown = async () => {
+  const serialNumber = async () => {
     const socket = connect({ port: broker.port, host: 'localhost', ca });
     await once(socket, 'secureConnect');
-    const { serialNumber } = socket.getPeerCertificate();
+    const certificate = socket.getPeerCertificate();
     socket.destroy();
-    return serialNumber;
+    return certificate.serialNumber;
   };
-  const before = await shown();
+  const before = await serialNumber();
   await certify(true);
-  await until(async () => (await shown()) !== before);
-  expect(await isLetIn(secure, { ...account, ca })).toBe(true);
+  await until(async () => (await serialNumber()) !== before);
+  expect(await canConnect(secure, { ...account, ca })).toBe(true);
   expect(child.exitCode).toBeNull();
 });

@@ -5,7 +5,7 @@ import { environmentOf, ourWorkloads } from '../support/kubernetes/workloads.js'
 
 /** @import { Builds } from '../support/kubernetes/build.js' */
 
-// Whom a process trusts, and what it shows, against the certificates that are asked for.
+// Checks the certificates that processes trust and present against the certificates that the overlays request.
 
 const INSTALLS_MS = 240_000;
 const AUTHORITIES = '/etc/millrace/authorities';
@@ -17,47 +17,47 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => builds?.remove());
 
-describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('%s', (build) => {
+describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificates of %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
   const certificates = () => resources().filter(({ kind }) => kind === 'Certificate');
-  /** @param {string} secretName @returns {string[]} for which names its certificate is */
+  /** @param {string} secretName @returns {string[]} the names of its certificate */
   const namesIn = (secretName) =>
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
 
-  test('signs each certificate by an authority of its own', () => {
+  test('every certificate: signed by an authority of the overlay', () => {
     for (const { spec } of certificates()) {
       const { spec: issuer } = find(resources(), `Issuer/${spec.issuerRef.name}`);
       if (!issuer.ca) expect(spec.isCA).toBe(true);
-      else expect(certificates().map((one) => one.spec.secretName)).toContain(issuer.ca.secretName);
+      else expect(certificates().map(({ spec }) => spec.secretName)).toContain(issuer.ca.secretName);
     }
   });
 
-  test('mounts certificates that it asks for, and shows what it mounts', () => {
-    for (const one of resources().filter(podOf)) {
-      const secrets = podOf(one)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
+  test('pods: they mount requested certificates, and HTTPS presents them', () => {
+    for (const resource of resources().filter(podOf)) {
+      const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
-      if (podOf(one)?.spec.containers[0].name !== 'millrace') continue;
-      const { HTTP_TLS_CERT, HTTP_TLS_KEY } = environmentOf(resources(), one);
+      if (podOf(resource)?.spec.containers[0].name !== 'millrace') continue;
+      const { HTTP_TLS_CERT, HTTP_TLS_KEY } = environmentOf(resources(), resource);
       const shown = secrets.length > 0 ? ['/etc/millrace/tls/tls.crt', '/etc/millrace/tls/tls.key'] : [];
       expect([HTTP_TLS_CERT, HTTP_TLS_KEY].filter(Boolean)).toEqual(shown);
     }
   });
 
-  test('trusts the broker by a certificate for the name that it connects to', () => {
+  test('MQTT: the trusted certificate has the name that the process connects to', () => {
     const { MQTT_URL, MQTT_TLS_CA } = environmentOf(resources(), ingest());
     const { protocol, hostname } = new URL(String(MQTT_URL));
     if (!MQTT_TLS_CA) return;
     expect(protocol).toBe('mqtts:');
     expect(MQTT_TLS_CA).toBe(`${AUTHORITIES}/mqtt.pem`);
     const volumes = podOf(ingest())?.spec.volumes ?? [];
-    const { sources } = volumes.find((/** @type {any} */ one) => one.name === 'authorities').projected;
-    const { secret } = sources.find((/** @type {any} */ one) => one.secret);
+    const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
+    const { secret } = sources.find((/** @type {any} */ source) => source.secret);
     expect(secret.items).toEqual([{ key: 'ca.crt', path: 'mqtt.pem' }]);
     expect(namesIn(secret.name)).toContain(hostname);
   });
 
-  test('has Prometheus verify the name in the certificate', () => {
+  test('Prometheus: it verifies the name in the certificate', () => {
     for (const { spec } of resources().filter(({ kind }) => kind === 'ServiceMonitor')) {
       const [{ scheme = 'http', tlsConfig, path }] = spec.endpoints;
       expect(path).toBe('/metrics');
@@ -70,15 +70,15 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('%s', (buil
     }
   });
 
-  test('sends no password in the clear but where it says so', () => {
+  test('passwords: unencrypted only in overlays with TLS_ELSEWHERE', () => {
     const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
     expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
   });
 });
 
-test('every process and job finds what its settings name in the Secret of scylla/client-certificate.sh', () => {
+test('Certificates of overlays/tls: CQL: the Secret of scylla/client-certificate.sh has every file that the settings name', () => {
   const shown = ourWorkloads(builds)
-    .map((one) => ({ ...one, settings: environmentOf(one.applied, one.workload) }))
+    .map((entry) => ({ ...entry, settings: environmentOf(entry.applied, entry.workload) }))
     .filter(({ settings }) => settings['CQL_TLS_CERT']);
   expect([...new Set(shown.map(({ where }) => where.split(' ')[0]))]).toEqual(['overlays/tls']);
   expect(shown).toHaveLength(5);
@@ -88,14 +88,14 @@ test('every process and job finds what its settings name in the Secret of scylla
       (/** @type {any} */ { name }) => name === 'authorities',
     );
     const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
-    const { secret } = sources.find((/** @type {any} */ one) => one.secret?.name === 'millrace-cql-tls');
+    const { secret } = sources.find((/** @type {any} */ entry) => entry.secret?.name === 'millrace-cql-tls');
     const mounted = secret.items.map((/** @type {any} */ { key, path }) => [key, `${mountPath}/${path}`]);
     expect(mounted).toEqual([
       ['ca.crt', settings['CQL_TLS_CA']],
       ['tls.crt', settings['CQL_TLS_CERT']],
       ['tls.key', settings['CQL_TLS_KEY']],
     ]);
-    // Where there is no TLS the Secret is not there, and the pod starts without it.
+    // Without TLS there is no such Secret, and the pod must start all the same.
     expect(secret.optional).toBe(true);
   }
 });

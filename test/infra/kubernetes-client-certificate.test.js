@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 import { commandsIn, standIns } from '../support/kubernetes/stand-ins.js';
 
-// TLS to the operator's ScyllaDB: its authority and a client's certificate, copied into our namespace.
+// TLS to the operator's ScyllaDB: the script copies its authority and a client certificate into the namespace millrace.
 
 const SCRIPT = `${KUBERNETES}/scylla/client-certificate.sh`;
 const PEM = '-----BEGIN CERTIFICATE-----';
@@ -23,12 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.remove());
 
-/** @param {string[]} args @param {Record<string, string>} [differs] */
-const run = (args, differs) => cluster.run('bash', [SCRIPT, ...args], { ABSENT: '', FOUND: PEM, ...differs });
+/** @param {string[]} args @param {Record<string, string>} [variables] */
+const run = (args, variables) =>
+  cluster.run('bash', [SCRIPT, ...args], { ABSENT: '', FOUND: PEM, ...variables });
 
-test('the script makes one Secret of what the operator keeps by its documented names', async () => {
+test('client-certificate.sh: no flags: one Secret from the documented resources of the operator', async () => {
   expect(await run([])).toMatchObject({ code: 0, stderr: '' });
-  const applied = cluster.kept('applied');
+  const applied = cluster.read('applied');
   expect(applied).toMatch(/^ {2}name: millrace-cql-tls\n {2}namespace: millrace$/m);
   const made = [...applied.matchAll(/^ {2}((?:ca|tls)\.\w+): (\S+)$/gm)].map(([, key, data]) => [
     key,
@@ -41,18 +42,18 @@ test('the script makes one Secret of what the operator keeps by its documented n
   ]);
 });
 
-test('it says what is not there yet, and makes none', async () => {
+test('client-certificate.sh: a resource is missing: an error, and no Secret', async () => {
   /** @type {Record<string, string>[]} */
-  const troubles = [{ ABSENT: 'yes' }, { FOUND: '<no value>' }];
-  for (const differs of troubles) {
-    const { code, stderr, asked } = await run([], differs);
+  const missing = [{ ABSENT: 'yes' }, { FOUND: '<no value>' }];
+  for (const variables of missing) {
+    const { code, stderr, calls } = await run([], variables);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/has made no|does not hold/)]);
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   }
 });
 
-test('--dry-run prints those commands, and does nothing', async () => {
-  const { stdout, asked } = await run(['--dry-run']);
-  expect(asked).toEqual([]);
+test('client-certificate.sh: --dry-run: prints the commands, and runs none', async () => {
+  const { stdout, calls } = await run(['--dry-run']);
+  expect(calls).toEqual([]);
   expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl'))).toHaveLength(5);
 });

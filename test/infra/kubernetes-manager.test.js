@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 import { commandsIn, standIns } from '../support/kubernetes/stand-ins.js';
 
-// The role by which Scylla Manager reads the schema, and without which nothing is backed up. What the pod's shell does runs here.
+// Scylla Manager needs a role to read the schema, or it backs up nothing. The commands of the pod run in this test.
 
 const SCRIPT = `${KUBERNETES}/scylla/manager-credentials.sh`;
 const LIST = '| af1dd5cd | scylla/millrace | default | set |';
@@ -27,23 +27,23 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {string[]} args @param {Record<string, string>} [differs] */
-const run = (args, differs) =>
+/** @param {string[]} args @param {Record<string, string>} [variables] */
+const run = (args, variables) =>
   pod.run('bash', [SCRIPT, '--password-file', join(directory, 'password'), ...args], {
     LIST,
     UNKNOWN: '',
-    ...differs,
+    ...variables,
   });
 
-test('tells Manager the role and its password, and shows that to nobody else', async () => {
-  const { code, stdout, stderr, asked } = await run([]);
+test('manager-credentials.sh: no flags: Manager gets the role and its password, which is not printed', async () => {
+  const { code, stdout, stderr, calls } = await run([]);
   expect([code, stderr]).toEqual([0, '']);
-  const told = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
-  expect(asked.filter((line) => line.includes('its-password'))).toEqual([told]);
+  const call = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
+  expect(calls.filter((line) => line.includes('its-password'))).toEqual([call]);
   expect(stdout).not.toContain('its-password');
 });
 
-test('says what failed', async () => {
+test('manager-credentials.sh: a step fails: the error names it', async () => {
   const unknown = await run([], { UNKNOWN: 'yes' });
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('did not take it')]);
   for (const list of ['', LIST.replace('set', 'not set')])
@@ -52,16 +52,16 @@ test('says what failed', async () => {
       stderr: expect.stringContaining('no CQL credentials'),
     });
   const none = await run(['--password-file', join(directory, 'none')]);
-  expect([none.code, none.stderr, none.asked]).toEqual([1, expect.stringContaining('must hold'), []]);
+  expect([none.code, none.stderr, none.calls]).toEqual([1, expect.stringContaining('must hold'), []]);
 });
 
-test('--dry-run prints the commands, and does nothing', async () => {
-  const { code, stdout, asked } = await run(['--dry-run']);
-  expect([code, asked]).toEqual([0, []]);
+test('manager-credentials.sh: --dry-run: prints the commands, and runs none', async () => {
+  const { code, stdout, calls } = await run(['--dry-run']);
+  expect([code, calls]).toEqual([0, []]);
   expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl '))).toHaveLength(2);
 });
 
-test('is told by the page after the job that makes the role, and before the first look', () => {
+test('Page: manager-credentials.sh: after the job that creates the role, before the first check', () => {
   const page = readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8');
   const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Open the'];
   const places = steps.map((text) => page.indexOf(text));

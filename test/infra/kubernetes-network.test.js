@@ -6,7 +6,7 @@ import { readModules } from '../support/terraform/modules.js';
 
 /** @import { Builds } from '../support/kubernetes/build.js' */
 
-// Who may speak to whom. Whether a network plug-in reads it as we do, only a cluster can show.
+// The connections that network policies allow. Only a cluster can show that a network plug-in enforces them.
 
 const INSTALLS_MS = 240_000;
 
@@ -17,16 +17,16 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => builds?.remove());
 
-describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('%s', (build) => {
+describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Network: %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
   /** @param {string} kind */
-  const ofKind = (kind) => resources().filter((one) => one.kind === kind);
+  const ofKind = (kind) => resources().filter((resource) => resource.kind === kind);
   const templates = () =>
-    resources().flatMap((one) =>
-      podOf(one) ? [{ name: nameOf(one), labels: podOf(one)?.metadata.labels }] : [],
+    resources().flatMap((resource) =>
+      podOf(resource) ? [{ name: nameOf(resource), labels: podOf(resource)?.metadata.labels }] : [],
     );
 
-  test('denies all connections but those that it names', () => {
+  test('default: all connections denied; each policy names pods, peers and ports', () => {
     const policies = ofKind('NetworkPolicy');
     expect(policies).toContainEqual(
       expect.objectContaining({ spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }),
@@ -41,28 +41,28 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     }
   });
 
-  test('lets in what it lets out to a pod of its own', () => {
+  test('egress to a pod of the overlay: its ingress allows it', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { podSelector, egress = [] } of policies)
       for (const { podSelector: to, namespaceSelector } of egress.flatMap(
         (/** @type {any} */ rule) => rule.to,
       )) {
         if (!to || namespaceSelector) continue;
-        const there = templates().filter(({ labels }) => carries(labels, to.matchLabels));
-        expect(there).toHaveLength(1);
+        const targets = templates().filter(({ labels }) => carries(labels, to.matchLabels));
+        expect(targets).toHaveLength(1);
         const admitted = policies
-          .filter((one) => carries(there[0]?.labels, one.podSelector.matchLabels ?? {}))
+          .filter((policy) => carries(targets[0]?.labels, policy.podSelector.matchLabels ?? {}))
           .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
         expect(admitted).toContainEqual({ podSelector });
       }
   });
 });
 
-describe('overlays/managed, against the module that makes its database', () => {
+describe('Network of overlays/managed, and its Terraform module', () => {
   const MODULE = 'infra/terraform/modules/scylladb-cloud';
   const TLS_PORT = 9142;
 
-  test('it and the page name what Terraform puts out', async () => {
+  test('outputs: the overlay and the page use names that exist', async () => {
     const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
     for (const file of [`${KUBERNETES}/overlays/managed/kustomization.yaml`, 'docs/how-to/deploy-to-kubernetes.md']) {
       const text = readFileSync(file, 'utf8');
@@ -76,7 +76,7 @@ describe('overlays/managed, against the module that makes its database', () => {
     }
   });
 
-  test('it asks the database on the port with TLS, to which it is let out', () => {
+  test('database: connected by the TLS port, which the network policy allows', () => {
     const resources = builds.built.get('overlays/managed') ?? [];
     const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
     expect(CQL_TLS_CA).toBeDefined();

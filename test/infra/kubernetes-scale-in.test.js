@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 
-// Taking an ingest process away from a cluster that a stand-in of kubectl remembers in files. What is at stake is a session at the
-// broker which nobody takes from: whatever fails on the way, the next run has to end that one, and not begin with another.
+// scale-in.sh removes an ingest process. A stand-in for kubectl keeps the state of the cluster in files. No session may stay at the
+// broker without a subscriber: after any failure, the next run must finish the same process, and not begin with another.
 
 const run = promisify(execFile);
 
-/** Notes what it is asked; has a number of processes, a mark and a job; fails at the verb in the file `failing`. */
+/** Records its calls. Its state is a number of processes, a mark and a job. It fails at the verb in the file `failing`. */
 const KUBECTL = `#!/bin/sh
 case "$*" in
   kustomize*) exec "$KUBECTL" "$@" ;;
@@ -38,21 +38,21 @@ beforeEach(() => {
   cluster = mkdtempSync(join(tmpdir(), 'millrace-scale-in-'));
   writeFileSync(join(cluster, 'kubectl'), KUBECTL);
   chmodSync(join(cluster, 'kubectl'), 0o755);
-  // A job of an earlier time, which says nothing of this one.
-  is({ replicas: '3', mark: '', job: 'Complete', outcome: 'Complete', failing: '', notes: '' });
+  // The completed job of an earlier run, which must not count for this one.
+  writeState({ replicas: '3', mark: '', job: 'Complete', outcome: 'Complete', failing: '', notes: '' });
 });
 afterEach(() => rmSync(cluster, { recursive: true, force: true }));
 
 /** @param {Record<string, string>} state */
-function is(state) {
+function writeState(state) {
   for (const [name, text] of Object.entries(state)) writeFileSync(join(cluster, name), text);
 }
 /** @param {string} name */
-const the = (name) => readFileSync(join(cluster, name), 'utf8').trim();
+const readState = (name) => readFileSync(join(cluster, name), 'utf8').trim();
 
 /** @param {string[]} args */
 async function scaleIn(...args) {
-  is({ notes: '' });
+  writeState({ notes: '' });
   const { stdout: kubectl } = await run('/bin/sh', ['-c', 'command -v kubectl']);
   const env = { PATH: `${cluster}:${process.env['PATH']}`, CLUSTER: cluster, KUBECTL: kubectl.trim() };
   const script = run('/bin/sh', [`${KUBERNETES}/scale-in.sh`, ...args], { env });
@@ -60,90 +60,90 @@ async function scaleIn(...args) {
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
-  const notes = the('notes');
+  const notes = readState('notes');
   return {
     ...outcome,
     notes,
-    asked: [...notes.matchAll(/^--namespace millrace (\w+)/gm)].map(([, verb]) => verb),
+    verbs: [...notes.matchAll(/^--namespace millrace (\w+)/gm)].map(([, verb]) => verb),
     drained: notes.match(/(?<=name: MQTT_CLIENT_ID\n\s+value: ).*/)?.[0] ?? null,
   };
 }
 
-test('ends the last pod, then drains the session of that very one', async () => {
-  const { code, notes, asked, drained } = await scaleIn();
+test('scale-in.sh: no flags: it ends the last pod, then drains the session of that pod', async () => {
+  const { code, notes, verbs, drained } = await scaleIn();
   expect([code, drained]).toEqual([0, 'millrace-ingest-2']);
-  expect(asked.join(' ')).toBe('get get delete annotate scale wait apply get annotate');
+  expect(verbs.join(' ')).toBe('get get delete annotate scale wait apply get annotate');
   expect(notes).toContain('--current-replicas=3 --replicas=2');
   expect(notes).toContain('wait --for=delete pod/millrace-ingest-2');
   expect(notes).not.toContain('ORDINAL');
-  expect([the('replicas'), the('mark')]).toEqual(['2', '']);
+  expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
 });
 
-test('--dry-run prints those commands, and changes nothing', async () => {
-  const { stdout, stderr, asked } = await scaleIn('--dry-run');
-  expect(asked).toEqual(['get', 'get']);
+test('scale-in.sh: --dry-run: prints the commands, and changes nothing', async () => {
+  const { stdout, stderr, verbs } = await scaleIn('--dry-run');
+  expect(verbs).toEqual(['get', 'get']);
   expect(stdout.match(/^\+ kubectl .*$/gm)).toHaveLength(6);
   expect(stderr).toBe('');
 });
 
-test('takes none below the least', async () => {
-  is({ replicas: '2' });
-  const { code, asked } = await scaleIn();
-  expect([code, asked]).toEqual([1, ['get', 'get']]);
+test('scale-in.sh: at the minimum: an error, and nothing changes', async () => {
+  writeState({ replicas: '2' });
+  const { code, verbs } = await scaleIn();
+  expect([code, verbs]).toEqual([1, ['get', 'get']]);
 });
 
 test.each(['wait', 'apply'])(
-  'where %s fails, the next run finishes that process, and takes no other',
+  'scale-in.sh: %s fails: the next run finishes that process, and removes no other',
   async (verb) => {
-    is({ replicas: '4', failing: verb });
+    writeState({ replicas: '4', failing: verb });
     const first = await scaleIn();
-    expect([first.code, the('replicas')]).toEqual([1, '3']);
+    expect([first.code, readState('replicas')]).toEqual([1, '3']);
     expect(first.stderr).toContain('run this again: it finishes millrace-ingest-3');
-    is({ failing: '' });
+    writeState({ failing: '' });
     const second = await scaleIn();
-    expect([second.code, second.drained, the('replicas')]).toEqual([0, 'millrace-ingest-3', '3']);
-    expect(second.asked).not.toContain('scale');
+    expect([second.code, second.drained, readState('replicas')]).toEqual([0, 'millrace-ingest-3', '3']);
+    expect(second.verbs).not.toContain('scale');
     const third = await scaleIn();
-    expect([third.code, third.drained, the('replicas')]).toEqual([0, 'millrace-ingest-2', '2']);
+    expect([third.code, third.drained, readState('replicas')]).toEqual([0, 'millrace-ingest-2', '2']);
   },
 );
 
-test('where the job fails it says so, and the next run makes it anew', async () => {
-  is({ outcome: 'Failed' });
+test('scale-in.sh: the drain job fails: an error; the next run creates the job again', async () => {
+  writeState({ outcome: 'Failed' });
   const failed = await scaleIn();
-  expect([failed.code, the('mark')]).toEqual([1, '2']);
+  expect([failed.code, readState('mark')]).toEqual([1, '2']);
   expect(failed.stderr).toContain('the session of millrace-ingest-2 is not ended');
-  is({ outcome: 'Complete' });
+  writeState({ outcome: 'Complete' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
-  expect([the('replicas'), the('mark')]).toEqual(['2', '']);
+  expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
 });
 
-test('where the job ended behind the back of a run that waited no longer, the next run only says so', async () => {
-  is({ replicas: '2', mark: '2', job: 'Complete' });
-  const { code, asked } = await scaleIn();
-  expect([code, the('mark')]).toEqual([0, '']);
-  expect(asked).not.toContain('delete');
+test('scale-in.sh: the job completes after a run stopped waiting: the next run only reports it', async () => {
+  writeState({ replicas: '2', mark: '2', job: 'Complete' });
+  const { code, verbs } = await scaleIn();
+  expect([code, readState('mark')]).toEqual([0, '']);
+  expect(verbs).not.toContain('delete');
 });
 
-test('where the number could not be changed, nothing was taken away, and a run begins anew', async () => {
-  is({ failing: 'scale' });
+test('scale-in.sh: scaling fails: nothing is removed, and the next run starts from the beginning', async () => {
+  writeState({ failing: 'scale' });
   expect(await scaleIn()).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing was taken away'),
   });
-  is({ failing: '' });
+  writeState({ failing: '' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
 });
 
-test('a process that was brought back is not in the way of the last one', async () => {
-  is({ replicas: '5', mark: '2' });
+test('scale-in.sh: the marked process was added again: the last process is removed', async () => {
+  writeState({ replicas: '5', mark: '2' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
 });
 
-test('seconds in another form are refused before anything is asked', async () => {
+test('scale-in.sh: --within with a unit: refused before any command', async () => {
   expect(await scaleIn('--within', '15m')).toMatchObject({
     code: 2,
-    asked: [],
+    verbs: [],
     stderr: expect.stringContaining('15m'),
   });
 });

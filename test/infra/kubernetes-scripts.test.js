@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 
-// Scripts for Kubernetes, run as far as they run without a cluster.
+// Runs the scripts for Kubernetes that work without a cluster.
 
 const run = promisify(execFile);
 const SCRIPTS = readdirSync(KUBERNETES, { encoding: 'utf8', recursive: true }).filter((name) =>
@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 /** @param {string} path */
 const read = (path) => readFileSync(path, 'utf8');
 
-test('shellcheck (Debian: apt-get install shellcheck) finds nothing', async () => {
+test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds nothing', async () => {
   expect(SCRIPTS.length).toBeGreaterThan(4);
   await run(
     'shellcheck',
@@ -32,7 +32,7 @@ test('shellcheck (Debian: apt-get install shellcheck) finds nothing', async () =
   );
 });
 
-test('make.sh writes secrets once, each another, for nobody else to read', async () => {
+test('make.sh: run twice: the same secrets, all different, readable by their owner only', async () => {
   const files = join(directory, 'files');
   await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
   const written = readdirSync(files).map((name) => read(join(files, name)));
@@ -44,7 +44,7 @@ test('make.sh writes secrets once, each another, for nobody else to read', async
   expect(readdirSync(files).map((name) => read(join(files, name)))).toEqual(written);
 });
 
-test('prometheus-rules.sh prints the rules of infra/monitoring, unchanged', async () => {
+test('prometheus-rules.sh: its output: the rules of infra/monitoring, unchanged', async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const { stdout } = await run('/bin/sh', [`${KUBERNETES}/prometheus-rules.sh`]);
   const rules = 'infra/monitoring/prometheus/rules';

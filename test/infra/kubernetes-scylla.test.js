@@ -9,7 +9,7 @@ import { find, nameOf } from '../support/kubernetes/resources.js';
 
 /** @import { Builds } from '../support/kubernetes/build.js' */
 
-// What operators take stands in no schema of Kubernetes: our own, small ones say it, and here the rest that must agree.
+// The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
 
 const run = promisify(execFile);
 const SCHEMAS = `${KUBERNETES}/schemas`;
@@ -33,18 +33,18 @@ const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
 /** @returns {any[]} */
 const racks = () => cluster().spec.datacenter.racks;
 
-/** Kinds that Kubernetes itself does not know, by the file of their schema. @type {Map<string, string>} */
+/** Kinds that Kubernetes itself does not know, with the file of their schema. @type {Map<string, string>} */
 const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('every %s is what its operator takes', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Every %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
-      .filter((one) => one.kind === kind)
-      .map((one) => {
-        const file = join(directory, `${build}-${nameOf(one)}.json`.replaceAll('/', '-'));
-        writeFileSync(file, JSON.stringify(one));
+      .filter((resource) => resource.kind === kind)
+      .map((resource) => {
+        const file = join(directory, `${build}-${nameOf(resource)}.json`.replaceAll('/', '-'));
+        writeFileSync(file, JSON.stringify(resource));
         return file;
       }),
   );
@@ -52,22 +52,22 @@ test.each([...SCHEMA_OF])('every %s is what its operator takes', async (kind, sc
   await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
 });
 
-test('a kind that Kubernetes does not know has a schema here', () => {
-  // Kubernetes' own groups have no dot in their name, or end so.
-  const isOfOthers = (/** @type {string} */ version) =>
+test('Kubernetes: kinds of operators: each has a schema in this repository', () => {
+  // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
+  const isOfOperator = (/** @type {string} */ version) =>
     /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
-  const unknown = [...builds.built.values()].flat().filter(({ apiVersion }) => isOfOthers(apiVersion));
+  const unknown = [...builds.built.values()].flat().filter(({ apiVersion }) => isOfOperator(apiVersion));
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
 
-test('Scylla Manager is watched as the job that the alert about backups looks at', () => {
+test('Scylla Manager: its ServiceMonitor: the job that the backup alert queries', () => {
   const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
   const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
   expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
 });
 
-describe('the ScyllaCluster', () => {
-  test('has a rack for each replica, each in a zone of its own', () => {
+describe('ScyllaCluster', () => {
+  test('racks: one for each replica, each in a different zone', () => {
     const zones = racks().map(({ placement }) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
       return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
@@ -78,7 +78,7 @@ describe('the ScyllaCluster', () => {
     expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
   });
 
-  test('asks for what it is limited to, in whole processors: else nothing is pinned', () => {
+  test('resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
     for (const { resources, agentResources } of racks()) {
       expect(resources.requests).toEqual(resources.limits);
       expect(agentResources.requests).toEqual(agentResources.limits);
@@ -86,7 +86,7 @@ describe('the ScyllaCluster', () => {
     }
   });
 
-  test('runs on the nodes that the NodeConfig prepares', () => {
+  test('placement: the nodes that the NodeConfig prepares', () => {
     const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
     const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
       key,
@@ -100,9 +100,9 @@ describe('the ScyllaCluster', () => {
     }
   });
 
-  test('is what overlays connect to, and lets in', () => {
+  test('network: overlays connect to it, and its policy admits them', () => {
     const { name, namespace } = cluster().metadata;
-    for (const build of BUILDS.filter((one) => /overlays\/(scylladb|tls)$/.test(one))) {
+    for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
       const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
       const [host, port = '9042'] = data.CQL_CONTACT_POINTS.split(':');
       expect(host).toBe(`${name}-client.${namespace}.svc`);
@@ -120,7 +120,7 @@ describe('the ScyllaCluster', () => {
     }
   });
 
-  test('finds its configuration, with a superuser, and that of its agent', () => {
+  test('configuration: with a superuser, and a separate one for its agent', () => {
     for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
       const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
       expect(metadata.namespace).toBe(cluster().metadata.namespace);
@@ -131,7 +131,7 @@ describe('the ScyllaCluster', () => {
         'scylla-manager-agent.yaml',
       ]);
     }
-    // A second budget for the operator's pods would keep them from being evicted at all.
+    // The operator has its own disruption budget. A second one would block every eviction of its pods.
     expect(scylla().map(({ kind }) => kind)).not.toContain('PodDisruptionBudget');
   });
 });

@@ -8,7 +8,7 @@ import { containerOf, environmentOf, ourWorkloads, secretFilesOf } from '../supp
 
 /** @import { Builds } from '../support/kubernetes/build.js' */
 
-// Each process is given the secrets that it reads, as files, and no other.
+// Each process has the secrets that it reads, as files, and no others.
 
 const INSTALLS_MS = 240_000;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => builds?.remove());
 
-test('no process is given a secret but as a file, of a Secret that the generator makes', () => {
+test('Kubernetes: secrets of processes: only as files, from Secrets of the generator', () => {
   for (const { where, workload, applied } of workloads) {
     const mounted = secretFilesOf(workload);
     for (const { secret, key } of mounted.values())
@@ -36,7 +36,7 @@ test('no process is given a secret but as a file, of a Secret that the generator
       if (name.endsWith('_FILE'))
         expect([where, [...mounted.keys()]]).toEqual([where, expect.arrayContaining([value])]);
     }
-    // And each is one that the process reads.
+    // The process reads every mounted secret.
     const read = [
       ...Object.values(environment),
       ...containerOf(workload).command.map((/** @type {string} */ word) => word.replace(/^.*=/, '')),
@@ -45,8 +45,8 @@ test('no process is given a secret but as a file, of a Secret that the generator
   }
 });
 
-test('the superuser makes the roles, and each process has the one that it needs, with the password it was made with', () => {
-  for (const { workload } of workloads.filter((one) => one.workload.metadata.name === 'millrace-roles')) {
+test('Kubernetes: database roles: the superuser creates them, and each process has its role with its password', () => {
+  for (const { workload } of workloads.filter((entry) => entry.workload.metadata.name === 'millrace-roles')) {
     const flags = containerOf(workload).command;
     expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
     expect(flags).toContain('--serve-password-file=/run/secrets/millrace/cql_serve_password');
@@ -68,7 +68,7 @@ test('the superuser makes the roles, and each process has the one that it needs,
   });
 });
 
-test('the broker is given what its start script reads, where it looks for it', () => {
+test('Kubernetes: broker: it has the files that its start script reads, at the same paths', () => {
   const script = readFileSync(`${KUBERNETES}/components/mosquitto/start.sh`, 'utf8');
   const [, secrets, configuration] = script.match(/SECRETS:-(.+?)\}[\s\S]*CONFIGURATION:-(.+?)\}/) ?? [];
   const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
@@ -79,7 +79,7 @@ test('the broker is given what its start script reads, where it looks for it', (
   expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });
 
-test('the generator makes every secret that make.sh writes, and holds none itself', () => {
+test('Kubernetes: generator: it makes a Secret from every file of make.sh', () => {
   const made = builds.secrets.flatMap(({ data }) => Object.values(data));
   for (const name of readdirSync(builds.secretFiles)) {
     const text = readFileSync(join(builds.secretFiles, name), 'utf8');

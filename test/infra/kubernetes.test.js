@@ -8,8 +8,8 @@ import { readVersions } from '../support/versions.js';
 
 /** @import { Builds } from '../support/kubernetes/build.js' */
 
-// No cluster runs here: kubectl builds the kustomizations, and what they say is held against the schemas of Kubernetes and against
-// what else they say.
+// No cluster runs here. kubectl builds the kustomizations, and the tests check the result against the schemas of Kubernetes, and one
+// resource against the others.
 
 const INSTALLS_MS = 240_000;
 
@@ -22,16 +22,16 @@ afterAll(() => builds?.remove());
 
 const everything = () => [...builds.built.values()].flat();
 const pods = () =>
-  everything().flatMap((one) => (podOf(one) ? [{ name: nameOf(one), spec: podOf(one)?.spec }] : []));
+  everything().flatMap((item) => (podOf(item) ? [{ name: nameOf(item), spec: podOf(item)?.spec }] : []));
 
-test('every resource is what Kubernetes takes, in strict mode', async () => {
+test('Kubernetes: every resource: valid by the schemas of Kubernetes, in strict mode', async () => {
   const version = readVersions().get('KUBERNETES_VERSION') ?? '';
   const args = ['-k', version, '--strict', '--quiet', '--no-warn', ...builds.files];
   const validate = promisify(execFile)(builds.python.program('kubernetes-validate'), args);
   await expect(validate).resolves.toMatchObject({ stdout: '', stderr: '' });
 });
 
-test('images are those of infra/versions.env, and ours has the version of this program', () => {
+test('Kubernetes: images: those of infra/versions.env, and the application in the version of package.json', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const images = pods().flatMap(({ spec }) => spec.containers.map((/** @type {any} */ { image }) => image));
   expect([...new Set(images)].sort()).toEqual([
@@ -40,7 +40,7 @@ test('images are those of infra/versions.env, and ours has the version of this p
   ]);
 });
 
-test('no pod runs as root, writes to its own image, or may do more than a process needs', () => {
+test('Kubernetes: pods: not root, a read-only file system, no capabilities', () => {
   for (const { name, spec } of pods()) {
     expect([name, spec]).toEqual([
       name,
@@ -67,48 +67,51 @@ test('no pod runs as root, writes to its own image, or may do more than a proces
   }
 });
 
-test('mounts what is there, and nothing else', () => {
+test('Kubernetes: volumes: every volume is mounted, and every mount has a volume', () => {
   for (const { name, spec } of pods()) {
-    const claims = everything().find((one) => nameOf(one) === name)?.spec.volumeClaimTemplates ?? [];
+    const claims = everything().find((item) => nameOf(item) === name)?.spec.volumeClaimTemplates ?? [];
     const volumes = [...(spec.volumes ?? []), ...claims.map((/** @type {any} */ { metadata }) => metadata)];
     const mounted = spec.containers.flatMap((/** @type {any} */ { volumeMounts }) => volumeMounts);
-    const names = (/** @type {any[]} */ list) => [...new Set(list.map((one) => one.name))].sort();
+    const names = (/** @type {any[]} */ list) => [...new Set(list.map(({ name }) => name))].sort();
     expect([name, names(mounted)]).toEqual([name, names(volumes)]);
   }
 });
 
-describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('%s', (build) => {
+describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Build: %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
   /** @param {string[]} kinds */
   const ofKind = (...kinds) => resources().filter(({ kind }) => kinds.includes(kind));
   const templates = () =>
-    resources().flatMap((one) =>
-      podOf(one) ? [{ name: nameOf(one), labels: podOf(one)?.metadata.labels }] : [],
+    resources().flatMap((item) =>
+      podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
     );
 
-  test('stands in the namespace millrace', () => {
-    for (const one of resources())
-      expect([nameOf(one), one.metadata.namespace ?? one.metadata.name]).toEqual([nameOf(one), 'millrace']);
+  test('namespace: millrace', () => {
+    for (const item of resources())
+      expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
+        nameOf(item),
+        'millrace',
+      ]);
   });
 
-  test('selects by labels that pods have', () => {
+  test('selectors: labels that pods have', () => {
     const selectors = [
-      ...ofKind('StatefulSet', 'Deployment').map((one) => [one, one.spec.selector.matchLabels]),
-      ...ofKind('Service').map((one) => [one, one.spec.selector]),
-      ...ofKind('PodDisruptionBudget').map((one) => [one, one.spec.selector.matchLabels]),
+      ...ofKind('StatefulSet', 'Deployment').map((item) => [item, item.spec.selector.matchLabels]),
+      ...ofKind('Service').map((item) => [item, item.spec.selector]),
+      ...ofKind('PodDisruptionBudget').map((item) => [item, item.spec.selector.matchLabels]),
     ];
     expect(selectors.length).toBeGreaterThan(4);
-    for (const [one, wanted] of selectors) {
+    for (const [item, wanted] of selectors) {
       const matching = templates().filter(({ labels }) => carries(labels, wanted));
-      expect([nameOf(one), matching.length]).toEqual([nameOf(one), 1]);
-      if (podOf(one)) expect(matching[0]?.name).toBe(nameOf(one));
+      expect([nameOf(item), matching.length]).toEqual([nameOf(item), 1]);
+      if (podOf(item)) expect(matching[0]?.name).toBe(nameOf(item));
     }
   });
 
-  test('has services on ports that their pods have', () => {
+  test('services: ports that their pods have', () => {
     for (const { spec } of ofKind('Service')) {
       const pod = resources().find(
-        (one) => podOf(one) && carries(podOf(one)?.metadata.labels, spec.selector),
+        (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
       );
       const ports = podOf(/** @type {any} */ (pod))?.spec.containers[0].ports;
       for (const { targetPort } of spec.ports)
@@ -117,7 +120,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
   });
 
-  test('never takes an ingest process away by itself', () => {
+  test('autoscaling: never removes an ingest process', () => {
     const { spec } = find(resources(), 'HorizontalPodAutoscaler/millrace-ingest');
     expect(spec.behavior.scaleDown).toEqual({ selectPolicy: 'Disabled' });
     for (const { spec: scaled } of ofKind('HorizontalPodAutoscaler'))

@@ -10,7 +10,7 @@ import { logqlErrors } from '../support/monitoring/logql.js';
 import { readPromql } from '../support/monitoring/promql.js';
 import { SCYLLA_METRICS } from '../support/monitoring/scylla-metrics.js';
 
-// Rules are tried by Prometheus's and Alertmanager's own tools; expressions are parsed by the grammars of their editors.
+// The tools of Prometheus and Alertmanager test the rules. The grammars of their editors parse the expressions.
 
 const run = promisify(execFile);
 const HOME = 'infra/monitoring';
@@ -39,21 +39,21 @@ beforeAll(async () => {
   ruleTests = await readYaml(python, `${HOME}/prometheus/tests/alerts.test.yml`);
 }, INSTALLS_MS);
 
-/** The metrics of a new registry: those of Node.js are the same in every process. */
-const ofNode = () =>
+/** @returns {string[]} the metrics of Node.js, which are the same in every process */
+const nodeMetrics = () =>
   createMetrics({ version: 'test', role: 'all' })
     .registry.getMetricsAsArray()
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('iot_'));
 
-/** Every name under which Prometheus has a series. */
+/** @returns {Set<string>} names of all series in Prometheus */
 const series = () => {
-  const own = documentedMetrics().flatMap(({ name, type }) =>
+  const application = documentedMetrics().flatMap(({ name, type }) =>
     type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
   );
-  const node = ofNode().flatMap((name) => [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]);
+  const node = nodeMetrics().flatMap((name) => [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]);
   const recorded = rules.flatMap(({ record }) => record ?? []);
-  return new Set([...own, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
+  return new Set([...application, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
 };
 
 /** @returns {any[]} as Grafana reads them */
@@ -73,22 +73,22 @@ const expressions = () => [
 ];
 
 describe('Prometheus', () => {
-  test('takes the configuration and the rules', async () => {
+  test('configuration and rules: accepted', async () => {
     const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
     expect(stdout).toContain('2 rule files found');
   });
 
-  test('has each alert in trouble, and none where all is well', async () => {
+  test('alerts: they fire in their test cases, and not otherwise', async () => {
     const { stdout } = await run('promtool', ['test', 'rules', `${HOME}/prometheus/tests/alerts.test.yml`]);
     expect(stdout).toContain('SUCCESS');
   });
 
-  test('each alert is tried both ways', () => {
-    const tried = ruleTests.tests.flatMap(({ alert_rule_test }) =>
+  test('alerts: each has a test case that fires, and one that does not', () => {
+    const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
       alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
     );
     const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
-    expect([...new Set(tried)].sort()).toEqual(alerts.sort());
+    expect([...new Set(tested)].sort()).toEqual(alerts.sort());
     expect(alerts.length).toBeGreaterThanOrEqual(20);
   });
 });
@@ -96,7 +96,7 @@ describe('Prometheus', () => {
 describe('Alertmanager', () => {
   const file = `${HOME}/alertmanager/alertmanager.yml`;
 
-  test('takes its configuration', async () => {
+  test('configuration: accepted', async () => {
     const { stdout } = await run('amtool', ['check-config', file]);
     expect(stdout).toContain('SUCCESS');
   });
@@ -104,20 +104,20 @@ describe('Alertmanager', () => {
   test.each([
     ['critical', 'night'],
     ['warning', 'day'],
-  ])('sends what is %s to the %s', async (severity, receiver) => {
+  ])('severity %s: sent to the receiver %s', async (severity, receiver) => {
     const args = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
     expect((await run('amtool', args)).stdout.trim()).toBe(receiver);
   });
 });
 
-describe('expressions', () => {
-  test('of rules and dashboards are PromQL', () => {
+describe('Monitoring expressions', () => {
+  test('rules and dashboards: valid PromQL', () => {
     expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
     expect(expressions().length).toBeGreaterThan(60);
     expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
   });
 
-  test('name metrics that a process exposes, or that rules record', () => {
+  test('metrics: exposed by a process, or recorded by a rule', () => {
     const known = series();
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     for (const { templating } of dashboards()) {
@@ -129,21 +129,21 @@ describe('expressions', () => {
     expect(named).toContain('iot_build_info');
   });
 
-  test('of log rules are LogQL', () => {
+  test('log rules: valid LogQL', () => {
     expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
     expect(logRules.length).toBe(3);
     expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
   });
 
-  test('name each metric of ours somewhere: what nobody looks at need not be counted', () => {
+  test('metrics of the application: each is used, because an unused metric is not worth counting', () => {
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
-    const looked = (/** @type {string} */ name) =>
+    const isUsed = (/** @type {string} */ name) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
-    expect(documentedMetrics().flatMap(({ name }) => (looked(name) ? [] : [name]))).toEqual([]);
+    expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
   });
 });
 
-test('logs of the database go to Alloy by TLS alone, and both ends show who they are', () => {
+test('Logs of the database: the way to Alloy: only TLS, with a certificate on both ends', () => {
   const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
   const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
   expect(listeners).toHaveLength(1);
@@ -155,13 +155,13 @@ test('logs of the database go to Alloy by TLS alone, and both ends show who they
   for (const part of ['="gtls"', 'Mode="1"', 'AuthMode="x509/name"', '.CAFile=', '.CertFile=', '.KeyFile=']) {
     expect(rsyslog).toContain(`StreamDriver${part}`);
   }
-  // The listener and the sender mean the same port.
+  // The sender uses the port of the listener.
   const [, port] = /address {2}= ".*:(\d+)"/.exec(alloy) ?? [];
   expect(rsyslog).toContain(`port="${port}"`);
 });
 
-describe('dashboards', () => {
-  test('are what npm run dashboards writes', () => {
+describe('Dashboards', () => {
+  test('files: those that npm run dashboards writes', () => {
     const written = readdirSync(`${HOME}/grafana/dashboards`).sort();
     expect(written).toEqual(dashboardFiles.map(({ file }) => file).sort());
     for (const { file, text } of dashboardFiles) {
@@ -169,33 +169,33 @@ describe('dashboards', () => {
     }
   });
 
-  test('have no panel over another', () => {
+  test('panels: none covers another', () => {
     for (const { panels } of dashboards()) {
       const cells = panels.flatMap(
         (
           /** @type {{ gridPos: { x: number, y: number, w: number, h: number } }} */ {
             gridPos: { x, y, w, h },
           },
-        ) => Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+        ) => Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
       );
       expect(new Set(cells).size).toBe(cells.length);
     }
   });
 });
 
-test('each alert has a severity, and its part of docs/how-to/respond-to-alerts.md', () => {
+test('Alerts: each one: it has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
   const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
-  const parts = new Map(
+  const sections = new Map(
     page
       .split(/^## /m)
       .slice(1)
-      .map((part) => [/** @type {string} */ (part.split('\n')[0]), part]),
+      .map((section) => [/** @type {string} */ (section.split('\n')[0]), section]),
   );
   for (const { alert, labels, annotations } of [...rules, ...logRules]) {
     if (!alert) continue;
     expect(['critical', 'warning']).toContain(labels?.severity);
     expect(annotations?.runbook).toBe(`docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`);
-    const part = parts.get(alert) ?? `no part for ${alert}`;
-    for (const heading of ['**Means.**', '**See.**', '**Do.**']) expect(part).toContain(heading);
+    const section = sections.get(alert) ?? `no section for ${alert}`;
+    for (const heading of ['**Means.**', '**See.**', '**Do.**']) expect(section).toContain(heading);
   }
 });

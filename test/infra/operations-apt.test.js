@@ -5,15 +5,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { packages } from '../../infra/operations/apt.js';
 import { run } from '../support/operations/fakes.js';
 
-// The commands by which `upgrade` gets a version, taken by a real apt: it has a source and a list of what is installed of
-// this test's own, and only says what it would install.
+// A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong
+// to this test. It only simulates the installation.
 
 /** @type {string} */
 let directory;
 /** @type {NodeJS.ProcessEnv} */
 let env;
 
-/** One release of an engine, whose packages demand each other in the same version. @param {string} version */
+/** One release of an engine, whose packages depend on each other in the same version. @param {string} version */
 const scylla = (version) => [
   ['scylla', version, `scylla-server (= ${version}), scylla-cqlsh (= ${version})`],
   ['scylla-server', version, `scylla-conf (= ${version})`],
@@ -39,18 +39,18 @@ const OFFERED = [
   ['scylla-manager-agent', '3.6-1', ''],
 ];
 
-/** @param {string[][]} list @param {string} more fields of each */
-const listed = (list, more) =>
+/** @param {string[][]} list @param {string} fields that each package has as well */
+const listed = (list, fields) =>
   list
     .map(
       ([name, version, depends]) =>
-        `Package: ${name}\nVersion: ${version}\nArchitecture: all\nMaintainer: nobody\nDescription: none\n${depends && `Depends: ${depends}\n`}${more}\n`,
+        `Package: ${name}\nVersion: ${version}\nArchitecture: all\nMaintainer: nobody\nDescription: none\n${depends && `Depends: ${depends}\n`}${fields}\n`,
     )
     .join('\n');
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-apt-'));
-  const at = (/** @type {string} */ path) => join(directory, path);
+  const pathOf = (/** @type {string} */ path) => join(directory, path);
   for (const folder of [
     'bin',
     'source',
@@ -59,31 +59,31 @@ beforeAll(() => {
     'etc/preferences.d',
     'etc/apt.conf.d',
   ])
-    mkdirSync(at(folder), { recursive: true });
+    mkdirSync(pathOf(folder), { recursive: true });
   const file =
     'Filename: none.deb\nSize: 1\nSHA256: 6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d\n';
-  writeFileSync(at('source/Packages'), listed(OFFERED, file));
-  writeFileSync(at('status'), listed(INSTALLED, 'Status: install ok installed\n'));
-  writeFileSync(at('etc/sources.list'), `deb [trusted=yes] copy:${at('source')} ./\n`);
+  writeFileSync(pathOf('source/Packages'), listed(OFFERED, file));
+  writeFileSync(pathOf('status'), listed(INSTALLED, 'Status: install ok installed\n'));
+  writeFileSync(pathOf('etc/sources.list'), `deb [trusted=yes] copy:${pathOf('source')} ./\n`);
   writeFileSync(
-    at('apt.conf'),
-    `Dir::State "${directory}"; Dir::State::status "${at('status')}"; Dir::Cache "${directory}"; Dir::Etc "${at('etc')}";
+    pathOf('apt.conf'),
+    `Dir::State "${directory}"; Dir::State::status "${pathOf('status')}"; Dir::Cache "${directory}"; Dir::Etc "${pathOf('etc')}";
 Dir::Log "${directory}"; Debug::NoLocking "true"; APT::Get::Simulate "true"; APT::Sandbox::User "";
 `,
   );
-  const sudo = `#!/bin/sh\ncase $1 in tee) exec tee "${at('etc/preferences.d')}/\${2##*/}" ;; esac\nexec "$@"\n`;
-  writeFileSync(at('bin/sudo'), sudo, { mode: 0o755 });
+  const sudo = `#!/bin/sh\ncase $1 in tee) exec tee "${pathOf('etc/preferences.d')}/\${2##*/}" ;; esac\nexec "$@"\n`;
+  writeFileSync(pathOf('bin/sudo'), sudo, { mode: 0o755 });
   env = {
     ...process.env,
-    APT_CONFIG: at('apt.conf'),
+    APT_CONFIG: pathOf('apt.conf'),
     LC_ALL: 'C',
-    PATH: `${at('bin')}:${process.env['PATH']}`,
+    PATH: `${pathOf('bin')}:${process.env['PATH']}`,
   };
 });
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What apt would install of an engine. @param {'scylla' | 'cassandra'} engine @param {string} to */
+/** Simulates the installation of an engine. @param {'scylla' | 'cassandra'} engine @param {string} to */
 async function chosen(engine, to) {
   const { fetch, install } = packages(engine, to);
   const runs = [];
@@ -101,7 +101,7 @@ test.each(
     ['scylla', '2026.1.6', scylla('2026.1.6-0.2026b-1')],
     ['cassandra', '5.0.10', cassandra('5.0.10')],
   ]),
-)('all packages of %s come in the version %s, though there are newer ones', async (engine, to, wanted) => {
+)('Upgrade: packages of %s: all in the version %s, although newer ones exist', async (engine, to, wanted) => {
   const all = wanted.map(([name, version]) => `${name} ${version}`).sort();
   expect(await chosen(engine, to)).toEqual([
     { code: 0, chosen: all },
@@ -109,6 +109,6 @@ test.each(
   ]);
 });
 
-test('a version that is not offered fails before a node stops', async () => {
+test('Upgrade: the version does not exist: it fails before a node stops', async () => {
   expect((await chosen('scylla', '2026.1.8'))[0]).toEqual({ code: 100, chosen: [] });
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { makeFakes, operate, run } from '../support/operations/fakes.js';
 
-// The page of infra/operations, held to what the operations take.
+// Checks the page of infra/operations against the operations.
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The page's lines that are commands, as a shell takes them. */
+/** @returns {string[]} the commands on the page, for a shell */
 function examples() {
   const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
@@ -17,16 +17,16 @@ function examples() {
   );
 }
 
-test('the page has examples', () => expect(examples().length).toBeGreaterThan(15));
+test('Page of operations: examples: more than 15', () => expect(examples().length).toBeGreaterThan(15));
 
-test.each(examples())('as the page has it: %s', async (line) => {
+test.each(examples())('Page of operations: %s: it can be planned', async (line) => {
   const { env } = makeFakes(join(directory, 'examples'));
-  const asked = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
-  const ran = await run('sh', ['-euc', `${asked}\n${line}`], { ...env, NODE: process.execPath });
+  const npmFunction = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
+  const ran = await run('sh', ['-euc', `${npmFunction}\n${line}`], { ...env, NODE: process.execPath });
   expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
 });
 
-test('the page names every operation', async () => {
+test('Page of operations: every operation: named', async () => {
   const { out } = await operate(['--help'], process.env);
   const names = [...out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
   expect(names.length).toBe(8);
@@ -34,10 +34,10 @@ test('the page names every operation', async () => {
   for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
 });
 
-test('the files of secrets on the page are those that compose, Kubernetes and the guarded installation have', () => {
+test('Page of operations: files of secrets: those of Compose, Kubernetes and the secured installation', () => {
   const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
-  const [, part = ''] = page.split('## New secrets');
-  const [, compose = '', kubernetes = ''] = part.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
+  const [, section = ''] = page.split('## New secrets');
+  const [, compose = '', kubernetes = ''] = section.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
   for (const [text, path] of [
     [compose, 'infra/compose/init.sh'],
     [kubernetes, 'infra/kubernetes/secrets/make.sh'],
@@ -47,9 +47,9 @@ test('the files of secrets on the page are those that compose, Kubernetes and th
     const script = readFileSync(String(path), 'utf8');
     for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
   }
-  const guarded = readFileSync('docs/how-to/secure-an-installation.md', 'utf8');
+  const securePage = readFileSync('docs/how-to/secure-an-installation.md', 'utf8');
   for (const name of ['superuser', 'serve', 'migrate', 'token']) {
-    expect(part).toContain(`secrets/${name}`);
-    expect(guarded).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
+    expect(section).toContain(`secrets/${name}`);
+    expect(securePage).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
   }
 });

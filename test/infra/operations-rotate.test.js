@@ -8,11 +8,11 @@ import { writePrograms } from '../support/programs.js';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Words that give the role that serves a new password. @param {string} file that holds the old one */
+/** @param {string} file with the old password of the role that serves @returns {string[]} the arguments of its rotation */
 const rotation = (file) =>
   `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
 
-test('a new secret is in its file, and in nothing that is printed or called', async () => {
+test('Rotate: a new secret: in its file, and in no output and no command', async () => {
   const fakes = makeFakes(join(directory, 'rotated'));
   const keys = join(directory, 'keys');
   mkdirSync(keys);
@@ -26,18 +26,18 @@ test('a new secret is in its file, and in nothing that is printed or called', as
   expect(statSync(file).mode & 0o777).toBe(0o640);
   expect(readdirSync(keys)).toEqual(['serve']);
   const seen = [out, errors, ...fakes.called()].join('\n');
-  for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
-    expect(seen).not.toContain(one);
-  // Whoever goes on with a step too early.
+  for (const value of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
+    expect(seen).not.toContain(value);
+  // A run that continues from an earlier step must not change the secret again.
   expect(await operate([...words, '--from', '4'], fakes.env)).toMatchObject({ code: 1 });
   expect(readFileSync(file, 'utf8').trim()).toBe(secret);
 });
 
 test.each([
-  ['npm', 'the database is not told: no file is another', []],
-  ['node', 'the database does not take it: no process starts anew', []],
-  ['curl', 'a process does not come back: the next one goes on as it is', ['host-1']],
-])('a rotation ends where %s fails: %s', async (program, _, restarted) => {
+  ['npm', 'the database keeps the old secret: no file changes', []],
+  ['node', 'the database refuses the new secret: no process restarts', []],
+  ['curl', 'a process does not become ready: the next one is not restarted', ['host-1']],
+])('Rotate: %s fails, so %s', async (program, _, restarted) => {
   const home = join(directory, 'stuck');
   const fakes = makeFakes(home);
   writePrograms(join(home, 'bin'), { [program]: 'exit 1', sleep: '' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeFakes, operate, run, SECRETS } from '../support/operations/fakes.js';
 
-// What the operations print is held here, and that it is what they run; what it does to a Cassandra, in test/cluster.
+// Checks that operations print the expected commands, and run what they print. test/cluster runs them against Cassandra.
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options
 const medusaStoresTo = (provider) =>
   `grep -qx "storage_provider *= *${provider}" /etc/medusa/medusa.ini && grep -qx "bucket_name *= *bucket" /etc/medusa/medusa.ini`;
 
-/** Each operation on each engine, and the commands by which one knows it, in their order. */
+/** Each operation on each engine, with its characteristic commands in their order. */
 const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   [
     `backup ${MANAGED}`,
@@ -176,10 +176,10 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    'rotate --secret broker --file keys/mqtt --tell tell-it --deliver hand-on --nodes host-1',
+    'rotate --secret broker --file keys/mqtt --tell update-broker --deliver hand-on --nodes host-1',
     [
       'test -s keys/mqtt.new && cat keys/mqtt.new >keys/mqtt && rm keys/mqtt.new',
-      'tell-it',
+      'update-broker',
       'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
     ],
@@ -194,14 +194,14 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   ],
 ]);
 
-describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
-  test('prints these commands in this order, as a script that a shell takes, and no secret', async () => {
+describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
+  test('prints these commands in this order, as a valid script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);
     const lines = out.split('\n').map((line) => line.trim());
     const found = expected.map((line) => lines.indexOf(line.trim()));
-    expect(expected.filter((_, at) => found[at] === -1)).toEqual([]);
+    expect(expected.filter((_, index) => found[index] === -1)).toEqual([]);
     expect(found).toEqual([...found].sort((a, b) => a - b));
     for (const secret of Object.values(SECRETS).slice(1)) expect(out).not.toContain(secret);
     const script = join(directory, 'printed', 'script.sh');
@@ -213,7 +213,7 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
   });
 });
 
-/** Those whose programs are all feigned, and that are the same at any time. */
+/** Operations whose programs all have fakes, and that do not depend on the time. */
 const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
   (words) => !/--check|cassandra.*location|^rotate --secret (serve|migrate|broker)/.test(words),
 );
@@ -227,7 +227,7 @@ function dataWithSnapshot() {
   return data;
 }
 
-test.each(RUNNABLE)('%s runs what it prints', async (text) => {
+test.each(RUNNABLE)('Operations: %s: it runs the commands that it prints', async (text) => {
   const running = text.match(/--to (\S+)/)?.[1];
   const fakes = makeFakes(join(directory, 'run'), { running });
   const words = text.replace('CONFIG', fakes.config).split(/ +/);
@@ -245,7 +245,7 @@ test.each(RUNNABLE)('%s runs what it prints', async (text) => {
   expect(again.called()).toEqual(called);
 });
 
-test('to go on behind the last step is refused', async () => {
+test('Operations: --from after the last step: refused', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
   const { code, errors } = await operate('repair --cluster prod --from 99'.split(' '), fakes.env);
   expect(code).toBe(2);
@@ -253,7 +253,7 @@ test('to go on behind the last step is refused', async () => {
   expect(fakes.called()).toEqual([]);
 });
 
-test('a restore of snapshots that are nowhere ends, and says so', async () => {
+test('Restore: no such snapshot: an error, and nothing is imported', async () => {
   const fakes = makeFakes(join(directory, 'nowhere'));
   const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
     ' ',
@@ -264,7 +264,7 @@ test('a restore of snapshots that are nowhere ends, and says so', async () => {
   expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
 });
 
-test('a task of Manager that fails ends the operation', async () => {
+test('Restore: a task of Manager fails: the operation stops', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
   expect(code).toBe(1);
@@ -272,19 +272,19 @@ test('a task of Manager that fails ends the operation', async () => {
   expect(fakes.called().join('\n')).not.toContain('restore-tables');
 });
 
-describe('the last backup', () => {
+describe('Last backup', () => {
   const HOUR_S = 3600;
 
   test.each(
     /** @type {Array<[string, string, { ageS?: number, schema?: string }, number]>} */ ([
-      ['is young enough', '--check', {}, 0],
-      ['is too old', '--check', { ageS: 37 * HOUR_S }, 1],
-      ['is too old for who wants it younger', '--check --within 1h', {}, 1],
-      ['lacks the schema', '--check', { schema: 'other' }, 1],
-      ['lacks the schema, just made', '--now', { schema: 'other' }, 1],
-      ['lacks the schema, the first of many', '', { schema: 'other' }, 1],
+      ['recent enough: accepted', '--check', {}, 0],
+      ['too old: refused', '--check', { ageS: 37 * HOUR_S }, 1],
+      ['older than --within: refused', '--check --within 1h', {}, 1],
+      ['without the schema: refused', '--check', { schema: 'other' }, 1],
+      ['without the schema, just made: refused', '--now', { schema: 'other' }, 1],
+      ['without the schema, the first of many: refused', '', { schema: 'other' }, 1],
     ]),
-  )('of Manager %s', async (_, words, backup, code) => {
+  )('of Manager, %s', async (_, words, backup, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup });
     const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
     expect(ran).toMatchObject({ code });
@@ -296,14 +296,14 @@ describe('the last backup', () => {
     [2 * HOUR_S, 0],
     [37 * HOUR_S, 1],
     ['', 1],
-  ])('of Medusa, %p s ago', async (ageS, code) => {
+  ])('of Medusa, %p s ago: exit code %p', async (ageS, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
     const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
     expect(await operate(words, env)).toMatchObject({ code });
   });
 });
 
-test('after a restore by Manager each table has its tombstones collected again, as the application signs in', async () => {
+test('Restore: by Manager: it resets the tombstone collection of each table, with the account of the application', async () => {
   const { out } = await operate(
     `restore ${MANAGED} ${NODES} --dry-run`.split(' '),
     makeFakes(join(directory, 'collected')).env,
@@ -343,15 +343,15 @@ test.each([
     'under New secrets',
   ],
   ['dance', "unknown operation 'dance'"],
-])('%s is refused before anything runs: %s', async (words, says) => {
+])('Operations: %s: refused before anything runs: %s', async (words, message) => {
   const fakes = makeFakes(join(directory, 'refused'));
   const { code, errors } = await operate(words.split(' '), fakes.env);
   expect(code).toBe(2);
-  expect(errors).toContain(says);
+  expect(errors).toContain(message);
   expect(fakes.called()).toEqual([]);
 });
 
-test('the ways to containers are scripts that shellcheck takes, and tell how they are used', async () => {
+test('Scripts of reach: shellcheck finds nothing; --help prints their usage', async () => {
   const folder = 'infra/operations/reach';
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -363,7 +363,7 @@ test('the ways to containers are scripts that shellcheck takes, and tell how the
   }
 });
 
-test('each tells the flags that it takes, and takes no others', async () => {
+test('Operations: --help: it lists the flags of the operation; other flags are refused', async () => {
   const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).out;
   expect(await help('remove-process')).not.toMatch(/--(engine|keyspace|tag|start|within)/);
   expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(default: 30m\)/);

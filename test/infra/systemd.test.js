@@ -5,7 +5,7 @@ import { ERRORS } from '../../common/errors.js';
 
 const UNIT = 'infra/systemd/millrace.service';
 
-/** What `systemd-analyze security` calls well guarded is below 2; `npm start` needs the network, and compiles as it runs. */
+/** `systemd-analyze security` rates from 0 (safe) to 10. The unit needs the network, and V8 compiles at run time. */
 const MOST_EXPOSED = 2;
 
 const text = readFileSync(UNIT, 'utf8');
@@ -16,16 +16,16 @@ const setting = (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '
 const [, version] =
   /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version']).stdout?.toString() ?? '') ?? [];
 
-test('it runs what npm start runs, where nothing but its own directory can be written', () => {
+test('systemd unit: its command: that of npm start; it can write only to its own directory', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(setting('ExecStart')).toBe(scripts.start.replace('exec ', '/usr/bin/env '));
   expect(setting('Environment')).toContain(`DATA_DIR=/var/lib/${setting('StateDirectory')}`);
   expect(setting('ProtectSystem')).toBe('strict');
-  // V8 compiles as it runs.
+  // V8 compiles at run time.
   expect(setting('MemoryDenyWriteExecute')).toBe('');
 });
 
-test('what no restart mends is not restarted, and what passes is', () => {
+test('systemd unit: restart: not after errors that persist; after all others, without a limit', () => {
   const { session_taken, schema_differs, bad_settings, database_away, broker_away } = ERRORS;
   const prevented = setting('RestartPreventExitStatus').split(' ').map(Number);
   expect(prevented).toEqual([session_taken, schema_differs, bad_settings].map(({ exit }) => exit));
@@ -33,20 +33,20 @@ test('what no restart mends is not restarted, and what passes is', () => {
   expect([setting('Restart'), setting('StartLimitIntervalSec')]).toEqual(['on-failure', '0']);
 });
 
-test('the way of the log knows it by its name', () => {
+test('systemd unit: Alloy: collects its log by its name', () => {
   expect(readFileSync('infra/monitoring/alloy/config.alloy', 'utf8')).toContain(
     '_SYSTEMD_UNIT=millrace.service',
   );
 });
 
-// Where there is no systemd, nobody runs it either.
-(version ? test : test.skip)('systemd takes it', () => {
+// Without systemd the unit cannot run.
+(version ? test : test.skip)('systemd unit: systemd-analyze verify: no finding', () => {
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-// Without a running systemd since 250.
-(Number(version) >= 250 ? test : test.skip)('systemd finds it guarded', () => {
+// systemd-analyze works without a running systemd since version 250.
+(Number(version) >= 250 ? test : test.skip)('systemd unit: security rating: below 2', () => {
   const output = execFileSync('systemd-analyze', ['security', '--offline=true', UNIT], { encoding: 'utf8' });
   const [, exposed] = /exposure level for millrace\.service: ([\d.]+)/.exec(output) ?? [];
   expect(Number(exposed)).toBeLessThan(MOST_EXPOSED);

@@ -4,7 +4,7 @@ import { readModules } from '../support/terraform/modules.js';
 
 /** @import { Module, Thing } from '../support/terraform/modules.js' */
 
-// What the network, the machines, the bucket and the rights on EC2 must be, whatever else changes.
+// Security rules for the network, the machines, the bucket and the permissions on EC2.
 
 const INSTALLS_MS = 300_000;
 const EC2 = 'infra/terraform/modules/aws-ec2';
@@ -22,24 +22,24 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 
 /** @param {string} type */
-const all = (type) => resources.filter((one) => one.type === type);
+const all = (type) => resources.filter((resource) => resource.type === type);
 
-/** @param {string} type @returns {Record<string, any>} the body of the only one */
+/** @param {string} type @returns {Record<string, any>} the body of the only resource of this type */
 const only = (type) => {
   const found = all(type);
   expect(found).toHaveLength(1);
   return found[0]?.body ?? {};
 };
 
-describe('nobody from outside', () => {
-  test('may open a connection: everybody is named by ways out alone', () => {
+describe('EC2 network', () => {
+  test('addresses of everybody: only in outgoing routes and rules', () => {
     const named = resources
       .filter(({ body }) => EVERYBODY.test(JSON.stringify(body)))
       .map(({ type }) => type);
     expect(new Set(named)).toEqual(new Set(['aws_route', 'aws_vpc_security_group_egress_rule']));
   });
 
-  test('comes in by a rule: each names a group, or a network that a variable refuses to make everybody', () => {
+  test('incoming rules: each names a group, or a network whose variable refuses everybody', () => {
     const rules = all('aws_vpc_security_group_ingress_rule');
     expect(rules).toHaveLength(2);
     for (const { name, body } of rules) {
@@ -59,7 +59,7 @@ describe('nobody from outside', () => {
     expect(all('aws_security_group_rule')).toEqual([]);
   });
 
-  test('reaches a machine by its own address, or by a key', () => {
+  test('machines: no public address, and no SSH key', () => {
     for (const { body } of all('aws_subnet')) expect(body['map_public_ip_on_launch']).toBe(false);
     for (const { body } of all('aws_instance')) {
       expect(body).not.toHaveProperty('associate_public_ip_address');
@@ -68,8 +68,8 @@ describe('nobody from outside', () => {
   });
 });
 
-describe('the machines', () => {
-  test('of the database are not stopped, replaced or terminated by the way: their disks would be empty', () => {
+describe('EC2 machines', () => {
+  test('database nodes: protected against stop, replacement and termination, which would empty their disks', () => {
     const nodes = all('aws_instance').filter(({ name }) => name !== 'monitoring');
     expect(nodes.map(({ name }) => name)).toEqual(['first', 'other']);
     for (const { body } of nodes) {
@@ -81,16 +81,16 @@ describe('the machines', () => {
     }
   });
 
-  test('of the database are alike but for their place', () => {
+  test('database nodes: identical except for their place', () => {
     const [first, other] = ['first', 'other'].map((name) => ({
-      ...all('aws_instance').find((one) => one.name === name)?.body,
+      ...all('aws_instance').find((node) => node.name === name)?.body,
     }));
     for (const body of [first, other])
       for (const key of ['subnet_id', 'private_ip', 'tags', 'for_each', 'depends_on']) delete body?.[key];
     expect(other).toEqual(first);
   });
 
-  test('encrypt their disks and demand tokens of whoever asks for their metadata', () => {
+  test('all: encrypted disks, and metadata only with a token', () => {
     expect(all('aws_instance')).toHaveLength(3);
     for (const { body } of all('aws_instance')) {
       expect(body['metadata_options']).toMatchObject([{ http_tokens: 'required' }]);
@@ -99,7 +99,7 @@ describe('the machines', () => {
   });
 });
 
-test('the bucket of backups is private, encrypted, and keeps what was deleted for a while', () => {
+test('EC2 backup bucket: private and encrypted; deleted files are kept for a time', () => {
   expect(only('aws_s3_bucket')).toMatchObject({ lifecycle: [{ prevent_destroy: true }] });
   expect(only('aws_s3_bucket')).not.toHaveProperty('force_destroy');
   expect(only('aws_s3_bucket_public_access_block')).toMatchObject({
@@ -124,11 +124,11 @@ test('the bucket of backups is private, encrypted, and keeps what was deleted fo
     },
     { status: 'Enabled', abort_incomplete_multipart_upload: [{ days_after_initiation: 7 }] },
   ]);
-  // What is current goes by Scylla Manager's retention alone: an age here would take files of tables that never change.
+  // Only the retention of Scylla Manager removes current files. An age limit would remove files of tables that never change.
   for (const rule of rules) for (const { days } of rule['expiration'] ?? []) expect(days).toBeUndefined();
 });
 
-describe('rights', () => {
+describe('EC2 permissions', () => {
   /** @returns {{ name: string, statement: Record<string, any> }[]} */
   const statements = () =>
     data
@@ -137,7 +137,7 @@ describe('rights', () => {
         body['statement'].map((/** @type {Record<string, any>} */ statement) => ({ name, statement })),
       );
 
-  test('are single actions, and on everything only where an action knows no resource', () => {
+  test('actions: single ones; on all resources only where an action has none', () => {
     for (const { name, statement } of statements().filter(({ statement: { effect } }) => effect !== 'Deny')) {
       for (const action of statement['actions'])
         expect([name, action]).toEqual([name, expect.not.stringContaining('*')]);
@@ -154,7 +154,7 @@ describe('rights', () => {
     );
   });
 
-  test('of a node do not reach to old versions of backups, nor to the settings of their bucket', () => {
+  test('database nodes: no access to old versions of backups, or to settings of the bucket', () => {
     const actions = statements()
       .filter(({ name }) => name === 'backups')
       .flatMap(({ statement }) => statement['actions']);
@@ -163,7 +163,7 @@ describe('rights', () => {
     ).toEqual([]);
   });
 
-  test('are refused to whoever speaks to the bucket without TLS', () => {
+  test('bucket without TLS: denied', () => {
     const [deny] = statements().filter(({ statement }) => statement['effect'] === 'Deny');
     expect(deny?.statement['condition']).toMatchObject([
       { variable: 'aws:SecureTransport', values: ['false'] },
@@ -171,7 +171,7 @@ describe('rights', () => {
     expect(only('aws_s3_bucket_policy')['policy']).toContain('data.aws_iam_policy_document.only_tls.json');
   });
 
-  test('by a policy of the account are attached to nobody', () => {
+  test('managed policies: attached to no role', () => {
     expect(all('aws_iam_role_policy_attachment')).toEqual([]);
   });
 });

@@ -11,8 +11,8 @@ import { readModules } from '../support/terraform/modules.js';
 
 /** @import { Module } from '../support/terraform/modules.js' */
 
-// The modules that need a provider, and so a network, are read as HCL: what they set exists, and what they must never do they
-// do not.
+// These modules need a provider, and so a network. The tests read them as HCL, and check that the arguments exist and the security
+// rules hold.
 
 const INSTALLS_MS = 300_000;
 const BOOTSTRAP = 'infra/terraform/modules/scylla-bootstrap';
@@ -33,18 +33,18 @@ beforeAll(async () => {
 /** @param {string} directory */
 const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
 
-describe.each(ALL)('%s', (directory) => {
-  test('sets arguments that its providers have, and none that can only be read', () => {
+describe.each(ALL)('Terraform: %s', (directory) => {
+  test('arguments: its providers have them, and none is read-only', () => {
     const { resources, data } = moduleIn(directory);
     expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
   });
 
-  test('refers to what is there', () => {
+  test('references: all exist', () => {
     expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
     expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
   });
 
-  test('has a description for every variable and output, and a type for every variable', () => {
+  test('variables and outputs: each has a description, and each variable has a type', () => {
     const { variables, outputs } = moduleIn(directory);
     for (const [name, { type, description }] of Object.entries(variables))
       expect([name, type, description]).toEqual([name, expect.anything(), expect.any(String)]);
@@ -52,7 +52,7 @@ describe.each(ALL)('%s', (directory) => {
       expect([name, description]).toEqual([name, expect.any(String)]);
   });
 
-  test('marks secrets, and gives none a default', () => {
+  test('secrets: sensitive, without a default', () => {
     const { variables, outputs } = moduleIn(directory);
     for (const [name, variable] of Object.entries(variables).filter(([name]) =>
       /password|token/.test(name),
@@ -60,12 +60,12 @@ describe.each(ALL)('%s', (directory) => {
       expect([name, variable.sensitive, 'default' in variable]).toEqual([name, true, false]);
     }
     for (const [name, output] of Object.entries(outputs)) {
-      const tells = /password|secrets|user_data/.test(JSON.stringify(output.value));
-      expect([name, output.sensitive ?? false]).toEqual([name, tells]);
+      const isSecret = /password|secrets|user_data/.test(JSON.stringify(output.value));
+      expect([name, output.sensitive ?? false]).toEqual([name, isSecret]);
     }
   });
 
-  test('uses no provider, or names its version', () => {
+  test('providers: each has a version', () => {
     const { settings, resources, data } = moduleIn(directory);
     const wanted = new Set(
       [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),
@@ -80,39 +80,39 @@ describe.each(ALL)('%s', (directory) => {
 test.each([
   ['node_count', 'scylladbcloud_cluster.this.node_count can be read, and not set'],
   ['replicas', 'scylladbcloud_cluster.this.replicas is no argument'],
-])('an argument %s is refused', (name, said) => {
+])('Terraform check: argument %s: refused', (name, problem) => {
   const thing = { type: 'scylladbcloud_cluster', name: 'this', address: 'scylladbcloud_cluster.this' };
   expect(
     wrongArguments({ ...thing, body: { name: 'millrace', region: 'us-east-1', [name]: 3 } }, KNOWN),
-  ).toEqual([said]);
+  ).toEqual([problem]);
 });
 
-test('an argument of a nested block is refused, too', () => {
+test('Terraform check: unknown argument of a nested block: refused', () => {
   const body = { root_block_device: [{ encrypted: true, size: 8, __is_block__: true }] };
   expect(
-    wrongArguments({ type: 'aws_instance', name: 'one', address: 'aws_instance.one', body }, KNOWN),
-  ).toEqual(['aws_instance.one.root_block_device.size is no argument']);
+    wrongArguments({ type: 'aws_instance', name: 'any', address: 'aws_instance.any', body }, KNOWN),
+  ).toEqual(['aws_instance.any.root_block_device.size is no argument']);
 });
 
-test('an argument that is missing is named', () => {
+test('Terraform check: missing argument: named', () => {
   const body = { vpc_id: 'vpc-1', type: 'ingress' };
   expect(
     wrongArguments(
       {
         type: 'aws_route_table_association',
-        name: 'one',
-        address: 'aws_route_table_association.one',
+        name: 'any',
+        address: 'aws_route_table_association.any',
         body: {},
       },
       KNOWN,
     ),
-  ).toEqual(['aws_route_table_association.one.route_table_id is missing']);
-  expect(wrongArguments({ type: 'aws_subnet', name: 'one', address: 'aws_subnet.one', body }, KNOWN)).toEqual(
-    ['aws_subnet.one.type is no argument'],
+  ).toEqual(['aws_route_table_association.any.route_table_id is missing']);
+  expect(wrongArguments({ type: 'aws_subnet', name: 'any', address: 'aws_subnet.any', body }, KNOWN)).toEqual(
+    ['aws_subnet.any.type is no argument'],
   );
 });
 
-test('a reference to what is not there is found, also in brackets', () => {
+test('Terraform check: reference to nothing, also in brackets: found', () => {
   const module = {
     ...moduleIn(EC2),
     text: 'a = aws_subnet.nodes[var.zoned].idd\nb = [local.none, data.aws_vpc.none.id, module.none.x]',
@@ -126,8 +126,8 @@ test('a reference to what is not there is found, also in brackets', () => {
   ]);
 });
 
-describe('settings that are put out', () => {
-  test.each([BOOTSTRAP, CLOUD])('of %s are ones that the application reads', (directory) => {
+describe('Terraform outputs', () => {
+  test.each([BOOTSTRAP, CLOUD])('settings of %s: names that the application reads', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',
@@ -140,7 +140,7 @@ describe('settings that are put out', () => {
     for (const name of names) expect(SETTINGS).toHaveProperty(name);
   });
 
-  test('are secret where the application takes them from a file', () => {
+  test('secrets and files: those that the application reads from files', () => {
     const secrets = moduleIn(CLOUD).outputs['secrets'].value;
     expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
     for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);
@@ -151,21 +151,21 @@ describe('settings that are put out', () => {
 });
 
 test.each(EXAMPLES)(
-  '%s keeps its state in a bucket, encrypted and locked, whose name it does not tell',
+  'Terraform: %s: its state is in a bucket, encrypted and locked; the name of the bucket is not in the file',
   (directory) => {
     const backends = moduleIn(directory).settings.flatMap((block) => block['backend'] ?? []);
     const { s3 } = Object.assign({}, ...backends);
-    const { __is_block__, ...said } = s3;
-    expect(said).toEqual({ key: expect.stringMatching(/\.tfstate$/), encrypt: true, use_lockfile: true });
+    const { __is_block__, ...settings } = s3;
+    expect(settings).toEqual({ key: expect.stringMatching(/\.tfstate$/), encrypt: true, use_lockfile: true });
   },
 );
 
-test.each(EXAMPLES)('%s takes nodes of a type that npm run size reckons with', (directory) => {
+test.each(EXAMPLES)('Terraform: %s: its node type: known to npm run size', (directory) => {
   const { node_type, instance_type } = moduleIn(directory).variables;
   expect(Object.keys(NODES)).toContain((node_type ?? instance_type).default);
 });
 
-test('the cluster in ScyllaDB Cloud is not replaced by the way, and speaks CQL', () => {
+test('Terraform: cluster in ScyllaDB Cloud: protected against replacement, with CQL', () => {
   const cluster = moduleIn(CLOUD).resources.find(({ type }) => type === 'scylladbcloud_cluster');
   expect(cluster?.body).toMatchObject({ user_api_interface: 'CQL', lifecycle: [{ prevent_destroy: true }] });
 });

@@ -6,8 +6,8 @@ import { offlineTerraform } from '../support/terraform/offline.js';
 
 /** @import { Terraform } from '../support/terraform/offline.js' */
 
-// What of the other modules is arithmetic over variables, run by Terraform itself: the variables with what they refuse, and the
-// local values. Copied without the resources, a module needs no provider.
+// Terraform itself evaluates the variables with their validations, and the local values. A copy of a module without its resources
+// needs no provider.
 
 const EC2 = 'infra/terraform/modules/aws-ec2';
 const CLOUD = 'infra/terraform/modules/scylladb-cloud';
@@ -43,10 +43,10 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 afterAll(() => terraform?.remove());
 
 /**
- * Plans what a module is without its resources.
+ * Plans a module without its resources.
  *
  * @param {string} module @param {Record<string, unknown>} variables
- * @returns {Promise<{ code: number, said: string }>}
+ * @returns {Promise<{ code: number, output: string }>}
  */
 async function plan(module, variables) {
   for (const file of ['variables.tf', 'locals.tf'])
@@ -55,7 +55,7 @@ async function plan(module, variables) {
   await terraform.run(directory, 'init', '-backend=false', '-input=false', '-no-color');
   const { code, stdout, stderr } = await terraform.run(directory, 'plan', '-input=false', '-no-color');
   // Messages are broken into lines of 78 columns.
-  return { code, said: (stdout + stderr).replace(/\s*\n[│╷╵]?\s*/g, ' ') };
+  return { code, output: (stdout + stderr).replace(/\s*\n[│╷╵]?\s*/g, ' ') };
 }
 
 /** @param {string} expression of local values @param {Record<string, unknown>} [variables] @returns {Promise<any>} */
@@ -67,8 +67,8 @@ async function localValue(expression, variables = EC2_VARIABLES) {
   return JSON.parse((await terraform.run(directory, 'output', '-json', 'value')).stdout);
 }
 
-describe('on EC2', () => {
-  test('each zone has a network for nodes and one for the application, and the way out is in none of them', async () => {
+describe('Terraform on EC2', () => {
+  test('networks: one for nodes and one for the application in each zone; the outgoing one is separate', async () => {
     const networks = '[for zone in values(local.zones) : [zone.nodes, zone.application]]';
     expect(
       await localValue(`{ zones = ${networks}, outward = local.outward, first = local.first_zone }`),
@@ -83,7 +83,7 @@ describe('on EC2', () => {
     });
   });
 
-  test('the network outside gets each port of CQL, and machines get out to their clock', async () => {
+  test('client networks: every CQL port is open; nodes reach their time server', async () => {
     expect(await localValue('local.ways_out["nodes ntp"]')).toEqual({
       group: 'nodes',
       port: 123,
@@ -98,7 +98,7 @@ describe('on EC2', () => {
   test.each([
     ['two zones', { zones: ['us-east-1a', 'us-east-1b'] }, 'three different availability zones'],
     [
-      'one zone twice',
+      'a zone twice',
       { zones: ['us-east-1a', 'us-east-1a', 'us-east-1b'] },
       'three different availability zones',
     ],
@@ -108,20 +108,20 @@ describe('on EC2', () => {
     ['a network too large', { cidr_block: '10.0.0.0/8' }, 'from /16 to /20'],
     ['no network', { cidr_block: 'all of it' }, 'from /16 to /20'],
     ['no image', { ami: 'ubuntu' }, 'must be the id of an image'],
-    ['backups gone at once', { backup_versions_days: 0 }, 'must be 1 or more'],
-  ])('%s is refused', async (_, wrong, said) => {
+    ['backups deleted at once', { backup_versions_days: 0 }, 'must be 1 or more'],
+  ])('%s: refused', async (_, wrong, message) => {
     const planned = await plan(EC2, { ...EC2_VARIABLES, ...wrong });
-    expect(planned).toEqual({ code: 1, said: expect.stringContaining(said) });
+    expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
 });
 
-describe('in ScyllaDB Cloud', () => {
+describe('Terraform for ScyllaDB Cloud', () => {
   test.each([
-    ['all that has no default', {}],
+    ['only variables without a default', {}],
     ['a peering', { peerings: { application: PEERING } }],
     ['three zones', { availability_zone_ids: ['use1-az1', 'use1-az4', 'use1-az5'] }],
     ['public, from one network', { private: false, allowed_cidr_blocks: ['203.0.113.0/24'] }],
-  ])('%s is taken', async (_, more) => {
+  ])('%s: accepted', async (_, more) => {
     expect(await plan(CLOUD, { ...CLOUD_VARIABLES, ...more })).toMatchObject({ code: 0 });
   });
 
@@ -135,9 +135,9 @@ describe('in ScyllaDB Cloud', () => {
       'need private = true',
     ],
     ['another cloud', { cloud: 'AZURE' }, 'must be AWS or GCP'],
-    ['backups for ever', { backup_retention_days: 61 }, 'from 0 to 60'],
-  ])('%s is refused', async (_, wrong, said) => {
+    ['backups kept too long', { backup_retention_days: 61 }, 'from 0 to 60'],
+  ])('%s: refused', async (_, wrong, message) => {
     const planned = await plan(CLOUD, { ...CLOUD_VARIABLES, ...wrong });
-    expect(planned).toEqual({ code: 1, said: expect.stringContaining(said) });
+    expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
 });

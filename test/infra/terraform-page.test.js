@@ -3,13 +3,13 @@ import { afterEach, expect, test } from '@jest/globals';
 import { operate, run } from '../support/operations/fakes.js';
 import { blocks, makeCheckout } from '../support/terraform/page.js';
 
-// The page of infra/terraform as a reader goes it: its blocks are run from top to bottom, each at the root of a checkout, in one
-// shell. Programs of AWS and Terraform are stood in for; the settings that come out are read as the application reads them.
+// Runs the blocks of the page of infra/terraform from top to bottom, at the root of a checkout, in one shell. Fakes replace the
+// programs of AWS and Terraform. The application's own code reads the resulting settings.
 
 const INSTANCES = 'i-0123456789abcdef0,i-0123456789abcdef1';
 const PRIVATE = { CQL_LOCAL_DC: 'us-east', CQL_KEYSPACE: 'iot' };
 
-/** What comes before the database is spoken to. */
+/** The npm commands before the first connection to the database. */
 const FIRST = [{ words: 'ci' }, { words: 'run size' }];
 
 /** @type {ReturnType<typeof makeCheckout>} */
@@ -17,14 +17,14 @@ let checkout;
 
 afterEach(() => checkout?.remove());
 
-/** @param {Record<string, string>} settings as the examples put them out */
+/** @param {Record<string, string>} settings as in the outputs of the examples */
 const env = (settings) =>
   Object.entries({ ...PRIVATE, ...settings })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 
-/** What the example of EC2 puts out, whatever is done with it. */
-const OF_EC2 = {
+/** Outputs of the EC2 example that every test needs. */
+const EC2_OUTPUTS = {
   database_env: env({
     CQL_CONTACT_POINTS: '10.20.0.10:9042',
     CQL_USERNAME: 'millrace',
@@ -33,7 +33,7 @@ const OF_EC2 = {
   manager_agent_token: '/millrace/manager-agent-token',
 };
 
-/** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} what the page has for it */
+/** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} the blocks of the page for it */
 const blocksOf = (example) =>
   blocks()
     .filter((block) => !/SCYLLADB_CLOUD_TOKEN|output -raw cql_ca/.test(block) || example === 'scylladb-cloud')
@@ -44,27 +44,27 @@ const blocksOf = (example) =>
     )
     .map((block) => block.replace(/^example=\S+/m, `example=infra/terraform/examples/${example}`));
 
-/** @returns {Record<string, any>[]} what each of npm's commands read */
-const read = () =>
+/** @returns {Record<string, any>[]} what each npm command read */
+const npmCalls = () =>
   checkout
     .read('npm.log')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('leads to an application on EC2, and to agents that have their token from nowhere else', async () => {
+test('Page of Terraform: EC2: the application runs; agents get their token only from the parameter store', async () => {
   checkout = makeCheckout('aws-ec2', {
-    ...OF_EC2,
+    ...EC2_OUTPUTS,
     instance_ids: INSTANCES,
     backup_location: 's3:YOUR-COMPANY-millrace-backups',
   });
-  const walked = await checkout.walk(blocksOf('aws-ec2'), 'https://packages.example/manager.list\n');
-  expect(walked).toMatchObject({ code: 0 });
+  const ran = await checkout.runBlocks(blocksOf('aws-ec2'), 'https://packages.example/manager.list\n');
+  expect(ran).toMatchObject({ code: 0 });
   for (const file of ['terraform.tfvars', 'secret.auto.tfvars'])
     expect(checkout.unknownValues(file)).toEqual([]);
 
   const password = checkout.read('secrets/superuser_password').trim();
-  expect(read()).toMatchObject([
+  expect(npmCalls()).toMatchObject([
     ...FIRST,
     { words: 'run roles', username: 'millrace', password, contactPoints: ['10.20.0.10:9042'] },
     { words: 'run migrate', username: 'millrace_migrate' },
@@ -77,29 +77,29 @@ test('leads to an application on EC2, and to agents that have their token from n
   expect(checkout.mode('agent.yaml')).toBe(0o640);
   const log = checkout.read('log');
   expect(log.match(/^nodetool status$/gm)).toHaveLength(1);
-  // A file of the package that somebody has changed: a newer package asks, and there is nobody.
+  // A newer package would ask whether to keep a changed file, and nobody could answer.
   expect(log).toContain('apt-get install -y -o Dpkg::Options::=--force-confold scylla-manager-agent=');
   expect(log.match(/check-location --location s3:YOUR-COMPANY-millrace-backups$/gm)).toHaveLength(2);
   for (const secret of [token, password])
-    expect(log + walked.out + checkout.read('sent.json')).not.toContain(secret);
+    expect(log + ran.out + checkout.read('sent.json')).not.toContain(secret);
 });
 
-test('may be gone through again, and no secret is another then', async () => {
-  checkout = makeCheckout('aws-ec2', OF_EC2);
+test('Page of Terraform: run twice: no secret changes', async () => {
+  checkout = makeCheckout('aws-ec2', EC2_OUTPUTS);
   const making = blocksOf('aws-ec2').filter((block) => /openssl rand|database_env/.test(block));
-  const walk = async () => {
+  const secretsAfterRun = async () => {
     expect(
-      await checkout.walk(['region=us-east-1 example=infra/terraform/examples/aws-ec2', ...making]),
+      await checkout.runBlocks(['region=us-east-1 example=infra/terraform/examples/aws-ec2', ...making]),
     ).toMatchObject({ code: 0 });
     const names = readdirSync(checkout.path('secrets')).filter((name) => name !== 'database.env');
     return Object.fromEntries(names.map((name) => [name, checkout.read(`secrets/${name}`)]));
   };
-  const first = await walk();
+  const first = await secretsAfterRun();
   expect(Object.keys(first)).toHaveLength(5);
-  expect(await walk()).toEqual(first);
+  expect(await secretsAfterRun()).toEqual(first);
 });
 
-test('has nodes that Terraform has started waited for and cleaned after, and not started again', async () => {
+test('Page of Terraform: nodes that Terraform added: it waits for them and cleans up, and does not start them', async () => {
   const page = readFileSync('docs/how-to/deploy-the-database.md', 'utf8');
   const words = /`npm run operations -- (add-node [^`]*)`/.exec(page)?.[1] ?? '';
   const given = words
@@ -114,7 +114,7 @@ test('has nodes that Terraform has started waited for and cleaned after, and not
   expect(out).not.toContain('systemctl');
 });
 
-test('the script for agents is one that shellcheck takes, and says what it wants', async () => {
+test('manager-agent.sh: shellcheck finds nothing; without arguments it fails with usage', async () => {
   const script = 'infra/terraform/manager-agent.sh';
   expect(await run('shellcheck', [script], process.env)).toMatchObject({ out: '', code: 0 });
   expect(await run('sh', [script], process.env)).toMatchObject({ code: 2 });
@@ -122,8 +122,8 @@ test('the script for agents is one that shellcheck takes, and says what it wants
 
 test.each([
   ['with TLS', 'PEM', '9142', 'false'],
-  ['without', '', '9042', 'true'],
-])('leads to an application on ScyllaDB Cloud %s', async (_, certificate, port, elsewhere) => {
+  ['without TLS', '', '9042', 'true'],
+])('Page of Terraform: ScyllaDB Cloud %s: the application runs', async (_, certificate, port, elsewhere) => {
   checkout = makeCheckout('scylladb-cloud', {
     database_env: env({
       CQL_CONTACT_POINTS: `one:${port}`,
@@ -133,11 +133,11 @@ test.each([
     superuser_password: 'secret-of-the-cloud',
     cql_ca: certificate,
   });
-  const walked = await checkout.walk(blocksOf('scylladb-cloud'), 'token\n');
-  expect(walked).toMatchObject({ code: 0 });
+  const ran = await checkout.runBlocks(blocksOf('scylladb-cloud'), 'token\n');
+  expect(ran).toMatchObject({ code: 0 });
   expect(checkout.unknownValues('terraform.tfvars')).toEqual([]);
   const tls = certificate ? { tlsCa: 'secrets/cql_ca.pem' } : {};
-  expect(read()).toMatchObject([
+  expect(npmCalls()).toMatchObject([
     ...FIRST,
     { words: 'run roles', username: 'scylla', password: 'secret-of-the-cloud', ...tls },
     { words: 'run migrate', username: 'millrace_migrate', ...tls },

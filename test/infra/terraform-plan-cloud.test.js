@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { CA, readCqlSettings } from '../support/terraform/cql-settings.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
-import { CA, taken } from '../support/terraform/taken.js';
 
-// The module for ScyllaDB Cloud as Terraform itself computes it, with stand-ins for what only a cloud can make.
+// Terraform itself evaluates the module for ScyllaDB Cloud, with stand-ins for the resources of the cloud.
 
 const INSTALLS_MS = 300_000;
 
-describe('a cluster in ScyllaDB Cloud', () => {
-  /** @param {string} certificate @param {Record<string, unknown>} [more] */
-  const clusterWith = (certificate, more) =>
+describe('Plan for ScyllaDB Cloud', () => {
+  /** @param {string} certificate @param {Record<string, unknown>} [others] further variables */
+  const clusterWith = (certificate, others) =>
     applyStoodIn('scylladb-cloud', {
       variables: {
         name: 'millrace',
@@ -24,7 +24,7 @@ describe('a cluster in ScyllaDB Cloud', () => {
             cidr_blocks: ['10.0.0.0/16'],
           },
         },
-        ...more,
+        ...others,
       },
       answers: {
         scylladbcloud_cluster: {
@@ -46,7 +46,7 @@ describe('a cluster in ScyllaDB Cloud', () => {
     ['without TLS', '', 9042, 'true'],
     ['with TLS', 'PEM', 9142, 'false'],
   ])(
-    '%s puts out what the application reads',
+    '%s: its outputs: the settings that the application reads',
     async (_, certificate, port, elsewhere) => {
       const cloud = await clusterWith(certificate);
       try {
@@ -64,7 +64,8 @@ describe('a cluster in ScyllaDB Cloud', () => {
           peering_connection_ids: { application: 'pcx-1' },
           cidr_block: '172.31.0.0/16',
         });
-        expect(taken(outputs['settings'], certificate ? { CQL_TLS_CA: CA } : {}).username).toBe('scylla');
+        const { username } = readCqlSettings(outputs['settings'], certificate ? { CQL_TLS_CA: CA } : {});
+        expect(username).toBe('scylla');
         const [rule] = (await cloud.made()).filter(
           ({ name }) => name === 'scylladbcloud_allowlist_rule__this',
         );
@@ -77,7 +78,7 @@ describe('a cluster in ScyllaDB Cloud', () => {
   );
 
   test(
-    'is refused a network that overlaps with one of the application, before there is a cluster',
+    'network that overlaps with one of the application: refused before the cluster exists',
     async () => {
       const cloud = await clusterWith('');
       try {
@@ -92,12 +93,12 @@ describe('a cluster in ScyllaDB Cloud', () => {
   );
 
   test(
-    'with public addresses and without TLS gets no password sent by the application',
+    'public addresses without TLS: the application refuses to send the password',
     async () => {
       const cloud = await clusterWith('', { private: false, peerings: {} });
       try {
         const { settings } = await cloud.outputs();
-        expect(() => taken(settings)).toThrow('CQL_TLS_CA must be set');
+        expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
       } finally {
         cloud.remove();
       }

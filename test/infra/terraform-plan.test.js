@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../common/settings/index.js';
+import { CA, readCqlSettings } from '../support/terraform/cql-settings.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
-import { CA, taken } from '../support/terraform/taken.js';
 
 /** @import { StoodIn } from '../support/terraform/stood-in.js' */
 
-// The module for EC2 as Terraform itself computes and plans it, with stand-ins for what only a cloud can make.
+// Terraform itself evaluates and plans the module for EC2, with stand-ins for the resources of the cloud.
 
 const INSTALLS_MS = 300_000;
 const SYSLOG_PORT = /port="(\d+)"/.exec(
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => ec2?.remove());
 
-test('three nodes stand in three zones, at addresses of their own, and read the same on their first boot', async () => {
+test('Plan for EC2: three nodes: in three zones, with fixed addresses and the same user data', async () => {
   const nodes = (await ec2.made()).filter(({ name }) => /^aws_instance__(first|other)$/.test(name));
   expect(
     nodes.map(({ index, input }) => [index ?? '1a-0', input['subnet_id'], input['private_ip']]).sort(),
@@ -55,7 +55,7 @@ test('three nodes stand in three zones, at addresses of their own, and read the 
   expect(scylla_yaml.seed_provider[0].parameters).toEqual([{ seeds: '10.20.0.10' }]);
 });
 
-test('each port is open to whom it is for, and to nobody else', async () => {
+test('Plan for EC2: incoming rules: each port is open to its clients only', async () => {
   const rules = (await ec2.made())
     .filter(({ name }) => name.startsWith('aws_vpc_security_group_ingress_rule'))
     .map(({ input }) => [
@@ -80,7 +80,7 @@ test('each port is open to whom it is for, and to nobody else', async () => {
   );
 });
 
-test("nodes alone may read the agents' token and write backups", async () => {
+test("Plan for EC2: permissions: only nodes read the agents' token and write backups", async () => {
   const made = await ec2.made();
   const policies = made.filter(({ name }) => name.startsWith('aws_iam_role_policy'));
   expect(
@@ -95,7 +95,7 @@ test("nodes alone may read the agents' token and write backups", async () => {
   ]);
 });
 
-test('what is put out is what the application and its operators need', async () => {
+test('Plan for EC2: outputs: those that the application and its operators need', async () => {
   const outputs = await ec2.outputs();
   expect(outputs['settings']).toEqual({
     CQL_CONTACT_POINTS: '10.20.0.10:9042,10.20.16.10:9042,10.20.32.10:9042',
@@ -104,7 +104,7 @@ test('what is put out is what the application and its operators need', async () 
     CQL_USERNAME: 'millrace',
     TLS_ELSEWHERE: 'true',
   });
-  expect(taken(outputs['settings'])).toMatchObject({ username: 'millrace', tlsCa: undefined });
+  expect(readCqlSettings(outputs['settings'])).toMatchObject({ username: 'millrace', tlsCa: undefined });
   expect(Object.keys(outputs['nodes'])).toEqual(['1a-0', '1b-0', '1c-0']);
   for (const node of Object.values(outputs['nodes'])) expect(node.instance_id).toEqual(expect.any(String));
   expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
@@ -112,22 +112,22 @@ test('what is put out is what the application and its operators need', async () 
   expect(outputs['license']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
 });
 
-test('nodes with TLS are named by their port for it, and no password goes there without', async () => {
+test('Plan for EC2: nodes with TLS: contact points have the TLS port; without TLS no password is sent', async () => {
   const encrypted = { client_encryption_options: { enabled: true }, native_transport_port_ssl: 9142 };
   const { settings } = await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`);
   expect(settings['CQL_CONTACT_POINTS']).toBe('10.20.0.10:9142,10.20.16.10:9142,10.20.32.10:9142');
-  expect(taken(settings, { CQL_TLS_CA: CA })).toMatchObject({ tlsCa: CA });
-  expect(() => taken(settings)).toThrow('CQL_TLS_CA must be set');
+  expect(readCqlSettings(settings, { CQL_TLS_CA: CA })).toMatchObject({ tlsCa: CA });
+  expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
-test('more nodes are added, and nothing that is there is touched', async () => {
+test('Plan for EC2: more nodes: they are added, and nothing else changes', async () => {
   const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'license=commercial');
   expect(create?.sort()).toEqual(['1a-1', '1b-1', '1c-1'].map((key) => `aws_instance__other["${key}"]`));
   expect(kept?.length).toBeGreaterThan(50);
   expect(others).toEqual({});
 });
 
-test('more than is free is refused by the plan', async () => {
+test('Plan for EC2: more disk than the free tier: refused', async () => {
   expect(await ec2.refused('nodes_per_zone=2')).toContain(
     "11.25 TB of disk are more than the 10 TB of ScyllaDB's free tier",
   );

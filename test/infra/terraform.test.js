@@ -5,8 +5,8 @@ import { offlineTerraform } from '../support/terraform/offline.js';
 
 /** @import { Terraform } from '../support/terraform/offline.js' */
 
-// What Terraform itself can prove without a network: form, and the one module that has no provider. The others are read as
-// HCL in terraform-modules.test.js.
+// Without a network, Terraform can check the format, and the one module without a provider. terraform-modules.test.js reads the
+// others as HCL.
 
 const ROOT = 'infra/terraform';
 const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
@@ -20,22 +20,22 @@ beforeAll(async () => {
 
 afterAll(() => terraform?.remove());
 
-test('all files have the form of terraform fmt', async () => {
+test('Terraform: all files: formatted by terraform fmt', async () => {
   const { code, stdout, stderr } = await terraform.run(ROOT, 'fmt', '-check', '-recursive', '-diff', '.');
-  expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: '' });
+  expect({ code, output: stdout + stderr }).toEqual({ code: 0, output: '' });
 });
 
-test('scylla-bootstrap initializes without a network, is valid, and passes its own tests', async () => {
+test('Terraform: scylla-bootstrap: valid without a network, and its own tests pass', async () => {
   const init = await terraform.run(BOOTSTRAP, 'init', '-backend=false', '-input=false', '-no-color');
   expect(init).toMatchObject({ code: 0 });
   const validate = await terraform.run(BOOTSTRAP, 'validate', '-no-color');
   expect(validate).toMatchObject({ code: 0, stdout: expect.stringContaining('The configuration is valid.') });
   const { code, stdout, stderr } = await terraform.run(BOOTSTRAP, 'test', '-no-color');
-  expect({ code, said: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, said: '' });
+  expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' });
   expect(stdout).toContain(`Success! ${runsIn(join(BOOTSTRAP, 'tests'))} passed, 0 failed.`);
 });
 
-/** @param {string} directory of tests @returns {number} how many there are */
+/** @param {string} directory of tests @returns {number} the number of its tests */
 const runsIn = (directory) =>
   readdirSync(directory)
     .map((file) => readFileSync(join(directory, file), 'utf8'))

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { filesWithVersions, pinnable, pinsIn, readVersions, unknownIn } from '../support/versions.js';
 
-// infra/versions.env is the one table; here everything that repeats it is held to it.
+// infra/versions.env is the only table of versions. The tests check every file that repeats one.
 
 const versions = readVersions();
 
-/** @param {string} version @param {string | undefined} value a shorter version stands for all that begin with it */
+/** @param {string} version @param {string | undefined} value a shorter version matches every version that begins with it */
 const agrees = (version, value) => version === value || value?.startsWith(`${version}.`);
 
-test('every version in the repository is that of the table', () => {
+test('Versions: every file of the repository: those of the table', () => {
   const others = filesWithVersions().flatMap(({ file, text }) =>
     pinsIn(text)
       .filter(({ name, version }) => !agrees(version, versions.get(name)))
@@ -17,20 +17,20 @@ test('every version in the repository is that of the table', () => {
   expect(others).toEqual([]);
 });
 
-test('no image and no provider stands outside the table', () => {
+test('Versions: images and providers: all in the table', () => {
   const unknown = filesWithVersions().flatMap(({ file, text }) =>
     unknownIn(text).map((name) => `${file}: ${name}`),
   );
   expect(unknown).toEqual([]);
 });
 
-test('the table is what the test looks for, and full versions', () => {
+test('Versions: table: the names that the test knows, with full versions', () => {
   expect([...versions.keys()].sort()).toEqual([...pinnable].sort());
   for (const [name, value] of versions)
     expect([name, value]).toEqual([name, expect.stringMatching(/\d+\.\d+\.\d+/)]);
 });
 
-test('a version is found wherever one may stand', () => {
+test('Versions: search: finds every kind of place', () => {
   const found = pinsIn(`
     image: "scylladb/scylla:9.1.1"
 FROM node:9.2.2-slim AS base

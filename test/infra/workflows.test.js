@@ -9,7 +9,7 @@ import { INSTALLS_MS } from '../support/compose.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 
-// Workflows do not run here: what they say is held against schemas, shellcheck and the repository.
+// Workflows do not run here. The tests check them against schemas, shellcheck and the repository.
 
 const run = promisify(execFile);
 const FOLDER = '.github/workflows';
@@ -41,18 +41,18 @@ const jobs = () => workflows.flatMap((workflow) => Object.values(workflow.jobs))
 /** @returns {any[]} of all jobs */
 const steps = () => jobs().flatMap((job) => job.steps);
 
-/** @returns {string[]} what the jobs run, placeholders in the place of expressions */
+/** @returns {string[]} the scripts of the jobs, with placeholders for expressions */
 const scripts = () =>
   steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
 
 test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
-  'each is what %s allows',
+  'Workflows: schema %s: valid',
   async (schema) => {
     await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
   },
 );
 
-test('Dependabot: its configuration: what its schema allows', async () => {
+test('Dependabot: its configuration: valid by its schema', async () => {
   await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.dependabot', DEPENDABOT]);
 });
 
@@ -79,7 +79,7 @@ test.each(FORMS)('issue form %s: names, labels and ids are there, each id once',
   }
 });
 
-test('each reads the repository, and may do nothing else', () => {
+test('Workflows: permissions: they may read the repository, and nothing else', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
   for (const { uses = '', with: options } of steps()) {
     if (uses.startsWith('actions/checkout@')) expect(options).toEqual({ 'persist-credentials': false });
@@ -87,19 +87,19 @@ test('each reads the repository, and may do nothing else', () => {
   }
 });
 
-test('shellcheck finds nothing in what they run', async () => {
+test('Workflows: scripts: shellcheck finds nothing', async () => {
   const files = scripts().map((script, index) => {
     const file = join(directory, `${index}.sh`);
     writeFileSync(file, `#!/usr/bin/env bash\nset -e\n${script}\n`);
     return file;
   });
   expect(files.length).toBeGreaterThan(15);
-  // Its findings are on standard output, which a rejection would not show.
+  // shellcheck prints its findings to standard output, which the error of a rejection does not contain.
   const { stdout } = await run('shellcheck', files).catch((error) => error);
   expect(stdout).toBe('');
 });
 
-test('what they name is there', () => {
+test('Workflows: files and images that they name: all exist', () => {
   const missing = scripts().flatMap((script) =>
     [...script.matchAll(/(?<![\w/.])(infra\/[\w./-]+)/g)]
       .map((match) => String(match[1]).replace(/[/.]+$/, ''))
@@ -111,14 +111,14 @@ test('what they name is there', () => {
   expect(new Set(images)).toEqual(new Set([base]));
 });
 
-test('all that .ci/run runs is run', () => {
+test('Workflows: steps of .ci/run: all are in a workflow', () => {
   const wanted = [
     ...readFileSync('.ci/run', 'utf8').matchAll(/^(?:suite|step (?:npm run|node)) (\S+)/gm),
   ].map((match) => match[1]);
   const suites = jobs().flatMap((job) => job.strategy?.matrix.suite ?? []);
-  const alone = scripts().map((script) => script.replace(/^(?:npm run|node) (\S+).*$/, '$1'));
-  // What skips tests has nobody to count them there: each suite fails by itself.
-  const known = [...suites, ...alone, '.ci/summary.js'];
+  const commands = scripts().map((script) => script.replace(/^(?:npm run|node) (\S+).*$/, '$1'));
+  // In workflows each suite runs summary.js on its own results, not one step on all of them.
+  const known = [...suites, ...commands, '.ci/summary.js'];
   expect(wanted.length).toBeGreaterThan(7);
   expect(wanted.filter((name) => !known.includes(String(name)))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @import { Door } from '../support/acknowledgement-order.js' */
+/** @import { Transport } from '../support/acknowledgement-order.js' */
 /** @import { MqttWire } from '../support/mqtt-wire.js' */
 /** @import { TestSystem } from '../support/system.js' */
 
@@ -55,7 +55,7 @@ afterAll(async () => {
 const publish = (device, elements) =>
   client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
 
-/** @type {Door} */
+/** @type {Transport} */
 const subscriber = {
   send(device, elements) {
     // Nothing else is published in the meantime, and acknowledgements leave in order of arrival.
@@ -84,4 +84,4 @@ const subscriber = {
   },
 };
 
-testAcknowledgements('external broker', { writes, door: subscriber });
+testAcknowledgements('external broker', { writes, transport: subscriber });

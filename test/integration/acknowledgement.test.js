@@ -7,7 +7,7 @@ import { startTestSystem } from '../support/system.js';
 import { track } from '../support/track.js';
 import { until } from '../support/until.js';
 
-/** @import { Door } from '../support/acknowledgement-order.js' */
+/** @import { Transport } from '../support/acknowledgement-order.js' */
 /** @import { TestSystem } from '../support/system.js' */
 
 const writes = new HeldWrites();
@@ -47,7 +47,7 @@ async function post(device, elements) {
 
 const ANOTHER = [{ sensor_id: 's', ts: Date.now(), value: 1 }];
 
-/** @type {Door} */
+/** @type {Transport} */
 const broker = {
   send: (device, elements) => track(() => publish(clients[0], device, elements)),
   async sendAnother(device) {
@@ -68,7 +68,7 @@ const broker = {
   },
 };
 
-/** @type {Door} */
+/** @type {Transport} */
 const http = {
   send: (device, elements) => track(() => post(device, elements)),
   sendAnother: (device) => post(device, ANOTHER),
@@ -76,11 +76,11 @@ const http = {
   flush: async () => {},
 };
 
-testAcknowledgements('embedded broker', { writes, door: broker });
+testAcknowledgements('embedded broker', { writes, transport: broker });
 
 testAcknowledgements('HTTP', {
   writes,
-  door: http,
-  // HTTP reports a refused sample, and stores no dead letter.
+  transport: http,
+  // HTTP reports what it refuses, and keeps no dead letter.
   cases: WRITES_OF_A_MESSAGE.filter(({ write }) => write !== 'deadLetters.write'),
 });

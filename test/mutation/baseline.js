@@ -12,18 +12,18 @@ import { hash } from './test-files.js';
 /** @import { Pool } from './pool.js' */
 /** @import { ImportGraph } from './test-files.js' */
 
-/** Without a mistake, a test file may go this long without finishing a test. */
+/** Limit for the time between two finished tests without a mistake, in ms. */
 const LIMIT_MS = 120_000;
 
 /** @typedef {{ key: string, ms: number, coverage: Coverage }} TestFile */
 
 /**
- * Runs every unit test file without a mistake, to see how long it takes and what it executes. What is known from an earlier run is kept
- * where neither the test nor anything that it imports has changed.
+ * Runs every unit test file without a mistake, and measures its time and what it executes. Results of an earlier run are reused if
+ * neither the test nor its imports have changed.
  *
  * @param {object} options
- * @param {string} options.cache file for what is known
- * @param {string[]} options.sources the files whose mutants will be tried
+ * @param {string} options.cache file with the results of earlier runs
+ * @param {string[]} options.sources the files with the mutants
  * @param {ImportGraph} options.graph
  * @param {Pool} options.pool
  * @param {(text: string) => void} options.onStatus
@@ -39,12 +39,12 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
   const tests = new Map();
   /** @type {string[]} */
   const failed = [];
-  let done = 0;
+  let measured = 0;
   const relevant = graph.unitTests.filter((test) =>
     [...graph.reachedBy(test).keys()].some((file) => files.has(file)),
   );
   await someAtOnce(pool.size, relevant, async (test) => {
-    onStatus(`Measuring the tests: ${++done} of ${relevant.length}`);
+    onStatus(`Measuring the tests: ${++measured} of ${relevant.length}`);
     const closure = [...graph.reachedBy(test).keys()].sort();
     const key = hash([...(await Promise.all(closure.map((file) => readFile(file, 'utf8')))), ...files]);
     const before = known[test];
@@ -65,13 +65,13 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
 }
 
 /**
- * The test files that execute a mutant: those first that noticed most mistakes in its file, then the nearest, then the quickest.
+ * Lists the test files that execute a mutant: first those that noticed the most mistakes in its file, then the nearest, then the fastest.
  *
  * @param {Mutant} mutant
  * @param {object} known
  * @param {Map<string, TestFile>} known.tests
  * @param {ImportGraph} known.graph
- * @param {Map<string, number>} known.kills by test file, of mutants of the same file
+ * @param {Map<string, number>} known.kills number of killed mutants of the same file, by test file
  * @returns {string[]}
  */
 export function testsFor({ file, start, end }, { tests, graph, kills }) {

@@ -8,13 +8,13 @@ import { runTests } from './runner/child.js';
 /** @import { Workspace } from './workspace.js' */
 
 /**
- * A mistake that a test must notice. `before` stands once in the file; `after` takes its place. Without `test`, all unit tests that
- * import the file are asked.
+ * A mistake that a test must notice. `before` occurs once in the file, and `after` replaces it. Without `test`, all unit tests that
+ * import the file run.
  *
  * @typedef {{ file: string, before: string, after: string, test?: string, finding?: string }} Known
  */
 
-/** How long a test file may go without finishing a test. */
+/** Limit for the time between two finished tests, in ms. */
 const LIMIT_MS = 30_000;
 
 const RENEW =
@@ -54,7 +54,7 @@ export async function findUnnoticed(entries, { pool, graph, onStatus, signal }) 
   /** @param {Workspace} workspace @param {string[]} tests */
   const run = ({ directory }, tests) => runTests(tests, { directory, limitMs: () => LIMIT_MS, signal });
 
-  /** @param {Known} entry @param {Workspace} workspace @returns {Promise<string>} empty: all is well */
+  /** @param {Known} entry @param {Workspace} workspace @returns {Promise<string>} the problem; empty: none */
   async function problemOf(entry, workspace) {
     const tests = entry.test ? [entry.test] : testsNear(entry.file, graph);
     if (tests.length === 0) return `${entry.finding} ${entry.file}: no unit test imports it.`;

@@ -153,9 +153,9 @@ function progress(count, line) {
     seen.tried++;
     if (isSurvivor(entry)) seen.survived++;
     const minutes = ((performance.now() - began) / seen.tried) * (count - seen.tried) * (1 / 60_000);
-    const { file, line: at } = entry.mutant;
+    const { file, line: lineNumber } = entry.mutant;
     line.update(
-      `Mutation: ${seen.tried} of ${count}, ${seen.survived} survived, ${minutes.toFixed(0)} min left: ${file}:${at}`,
+      `Mutation: ${seen.tried} of ${count}, ${seen.survived} survived, ${minutes.toFixed(0)} min left: ${file}:${lineNumber}`,
     );
   };
 }
@@ -163,16 +163,16 @@ function progress(count, line) {
 /** @param {Entry[]} entries @param {StatusLine} line */
 function printSurvivors(entries, line) {
   for (const { mutant, module, result } of entries) {
-    const { file, line: at, before, after } = mutant;
+    const { file, line: lineNumber, before, after } = mutant;
     line.print(
-      `${module}: ${file}:${at}${result === 'unreached' ? ' (no unit test)' : ''}: ${before} -> ${after}`,
+      `${module}: ${file}:${lineNumber}${result === 'unreached' ? ' (no unit test)' : ''}: ${before} -> ${after}`,
     );
   }
 }
 
 /**
- * The page. After a run over a part it also has what earlier runs found in the other files. After a random sample it has that sample
- * alone, since earlier runs chose their mutants.
+ * Writes the page. After a run over some files it also has the results of earlier runs for the others. After a random sample it has
+ * only that sample, because earlier runs did not draw their mutants at random.
  *
  * @param {Entry[]} entries
  * @param {{ results: Results, flags: Run['flags'] }} options

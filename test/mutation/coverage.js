@@ -5,17 +5,17 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * @typedef {[start: number, end: number]} Range offsets in the source
- * @typedef {Record<string, Range[]>} Coverage what ran, by file relative to the checkout, in order and apart from each other
+ * @typedef {Record<string, Range[]>} Coverage executed ranges in order without overlaps, by file relative to the checkout
  * @typedef {{ url: string, functions: { ranges: { startOffset: number, endOffset: number, count: number }[] }[] }} Script
  */
 
 /**
- * What a piece of work executes of some files, in all processes that it starts.
+ * Measures what some work executes in some files, in all processes that it starts.
  *
  * @template T
- * @param {{ directory: string, files: Set<string>, wholeFunctions?: boolean }} options the copy that it runs in, the files that count, and
- *   whether a function that ran counts from its first to its last character
- * @param {(env: Record<string, string>) => Promise<T>} work gets the environment for its processes
+ * @param {{ directory: string, files: Set<string>, wholeFunctions?: boolean }} options the copy that it runs in, the files to measure, and
+ *   whether an executed function counts from its first to its last character
+ * @param {(env: Record<string, string>) => Promise<T>} work receives the environment for its processes
  * @returns {Promise<{ result: T, coverage: Coverage }>}
  */
 export async function withCoverage({ directory, files, wholeFunctions = false }, work) {
@@ -38,7 +38,7 @@ export async function withCoverage({ directory, files, wholeFunctions = false },
   }
 }
 
-/** A process that was killed leaves half a file. @param {string} text @returns {Script[]} */
+/** A killed process leaves an incomplete file. @param {string} text @returns {Script[]} */
 function scriptsIn(text) {
   try {
     return JSON.parse(text).result;
@@ -48,16 +48,16 @@ function scriptsIn(text) {
 }
 
 /**
- * V8 reports blocks inside of blocks: the innermost says whether something ran. It reports that a statement behind a conditional
- * `await` did not run although it did (seen with Node.js 20), so blocks are no proof that a test does not reach a mutant.
+ * V8 reports nested blocks, and the innermost one decides whether code ran. It reports that a statement after a conditional
+ * `await` did not run although it did (seen with Node.js 20), so blocks do not prove that a test misses a mutant.
  *
  * @param {Script} script
- * @param {boolean} [wholeFunctions] counts a function that ran from its first to its last character
+ * @param {boolean} [wholeFunctions] counts an executed function from its first to its last character
  * @returns {Range[]}
  */
 export function executed({ functions }, wholeFunctions = false) {
   const blocks = functions.flatMap(({ ranges }) => (wholeFunctions ? ranges.slice(0, 1) : ranges));
-  // An outer block comes before those in it.
+  // An outer block comes before its inner blocks.
   blocks.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
   /** @type {Range[]} */
   let ran = [];

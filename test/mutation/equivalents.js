@@ -1,6 +1,6 @@
 /**
- * Mutants that no test can notice, since the program with them does the same, each with the reason. An entry names a mutant by its file
- * and by the text of its lines without and with the mistake, so that it survives when lines move. `npm run test:mutation` prints
+ * Mutants that no test can notice, because the program does the same with them, each with the reason. An entry names a mutant by its file
+ * and by the text of its lines without and with the mistake, so that it stays valid when lines move. `npm run test:mutation` prints
  * survivors in the same form.
  *
  * @typedef {{ file: string, before: string, after: string, reason: string }} Equivalent

@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutation`: puts one mistake at a time into a copy of the modules of `modules.js`, and looks which tests notice. It goes
- * on where an earlier run was stopped, and writes `docs/reference/mutation.md`. `-- --help` lists the flags.
+ * `npm run test:mutation`: puts one mistake at a time into a copy of the modules of `modules.js`, and finds the tests that notice it. It
+ * continues a stopped run, and writes `docs/reference/mutation.md`. `-- --help` lists the flags.
  */
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
@@ -12,7 +12,7 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
-  // Only now: it needs the packages.
+  // Imported here, because it needs the packages.
   const { mutationCommand } = await import('./command.js');
   await mutationCommand(process.argv.slice(2), line);
 });

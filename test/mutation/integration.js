@@ -14,27 +14,27 @@ import { Workspace } from './workspace.js';
 /** @import { Entry } from './report.js' */
 /** @import { ImportGraph } from './test-files.js' */
 
-/** Without a mistake, the integration tests of a module take minutes. */
+/** Limit for the integration tests of a module without a mistake, in ms. */
 const LIMIT_MS = 900_000;
 
 /**
- * Tries survivors on the integration tests of their module, with one database for all of them. Takes a minute for each survivor.
+ * Tries survivors on the integration tests of their module, with one database for all. Each survivor takes about a minute.
  *
  * @param {Entry[]} survivors their `result` becomes `integration` when a test notices them
  * @param {object} options
  * @param {ImportGraph} options.graph
  * @param {Results} options.results
  * @param {StatusLine} options.line
- * @param {boolean} options.run whether to run tests; otherwise only what earlier runs found counts
+ * @param {boolean} options.run whether to run tests; otherwise only results of earlier runs count
  * @param {AbortSignal} options.signal
  */
 export async function tryIntegrationTests(survivors, { graph, results, line, run, signal }) {
-  const asked = survivors.map((entry) => {
+  const candidates = survivors.map((entry) => {
     const { integration } = moduleOf(entry);
     const key = Results.keyOf(readFileSync(entry.mutant.file, 'utf8'), entry.mutant, 'integration');
     return { entry, key, tests: hash(integration.flatMap((file) => [file, graph.hashOf(file)])) };
   });
-  const open = asked.filter(({ entry, key, tests }) => {
+  const open = candidates.filter(({ entry, key, tests }) => {
     const known = results.get(key);
     if (known?.tests !== tests) return true;
     if (known.killed) entry.result = 'integration';
@@ -45,7 +45,7 @@ export async function tryIntegrationTests(survivors, { graph, results, line, run
   const workspace = await Workspace.create({ jest: true });
   const engine = await startTestEngine({ profile: 'disposable', onStatus: line.update });
   try {
-    const ask = (/** @type {string[]} */ files, /** @type {number} */ limitMs) =>
+    const runFiles = (/** @type {string[]} */ files, /** @type {number} */ limitMs) =>
       jest(files, { directory: workspace.directory, contactPoint: engine.contactPoint, limitMs, signal });
     /** @type {Map<string, number>} */
     const tookMs = new Map();
@@ -54,13 +54,13 @@ export async function tryIntegrationTests(survivors, { graph, results, line, run
       line.update(`Mutation: integration tests, ${index + 1} of ${open.length}: ${name}`);
       if (!tookMs.has(name)) {
         const began = performance.now();
-        if (!(await ask(integration, LIMIT_MS)))
+        if (!(await runFiles(integration, LIMIT_MS)))
           throw new MillraceError('usage', `The integration tests of ${name} fail without any mistake.`);
         tookMs.set(name, performance.now() - began);
       }
       const text = applied(entry.mutant, readFileSync(entry.mutant.file, 'utf8'));
       const limitMs = 60_000 + 3 * (tookMs.get(name) ?? 0);
-      const survived = await workspace.with(entry.mutant.file, text, () => ask(integration, limitMs));
+      const survived = await workspace.with(entry.mutant.file, text, () => runFiles(integration, limitMs));
       results.set(key, { killed: !survived, tests });
       if (!survived) entry.result = 'integration';
     }
@@ -76,7 +76,7 @@ const moduleOf = ({ module }) => /** @type {Module} */ (MODULES.find(({ name }) 
 /**
  * @param {string[]} files
  * @param {{ directory: string, contactPoint: string, limitMs: number, signal: AbortSignal }} options
- * @returns {Promise<boolean>} whether all passed within the time
+ * @returns {Promise<boolean>} whether all passed within the limit
  */
 function jest(files, { directory, contactPoint, limitMs, signal }) {
   const args = ['--config', 'test/mutation/jest.config.js', '--runInBand', '--bail', '--forceExit', ...files];

@@ -3,7 +3,7 @@ import base from '../../jest.config.js';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The tests that survivors are tried on. One database serves all runs, so none is started here. */
+/** The tests for survivors. All runs share one database, so jest starts none. */
 export default {
   ...base,
   rootDir,

@@ -1,10 +1,10 @@
 /**
- * The modules that carry the promise, and the test files that are asked about a mistake in them that no unit test noticed. This is
- * the only place that knows their folders.
+ * The modules behind the promise that nothing is lost, and the integration tests for mistakes that no unit test noticed. This is
+ * the only list of their folders.
  *
  * @typedef {object} Module
  * @property {string} name
- * @property {string[]} sources files, or folders with all that is in them
+ * @property {string[]} sources files, or folders with all their files
  * @property {string[]} integration test files, nearest first
  */
 

@@ -1,7 +1,7 @@
 /** @import { Known } from './ci.js' */
 
 /**
- * Mistakes that CI makes, each with the test that must notice it. `before` stands exactly once in the file. When the code changes, name
+ * Mistakes that CI makes, each with the test that must notice it. `before` occurs exactly once in the file. When the code changes, name
  * the new code here, with a mistake of the same kind; check it with `npm run test:mutation -- --ci`.
  *
  * @type {Known[]}

@@ -9,15 +9,15 @@ import { replacementsOf } from './operators.js';
  * @typedef {object} Mutant
  * @property {string} file relative to the checkout
  * @property {number} start offset in the source, in UTF-16 units
- * @property {number} end offset behind the last character that is replaced
+ * @property {number} end offset after the last replaced character
  * @property {string} replacement
  * @property {number} line 1-based
- * @property {string} before the lines that it changes, as one line of text
- * @property {string} after the same lines with the mistake in them
+ * @property {string} before the changed lines, as one line of text
+ * @property {string} after the same lines with the mistake
  */
 
 /**
- * Every mistake that the operators can make in a file, in the order of the source.
+ * Lists every mistake that the operators can make in a file, in the order of the source.
  *
  * @param {string} file relative to the checkout, for the result
  * @param {string} source
@@ -54,7 +54,7 @@ function describeMutant(mutant, source) {
   };
 }
 
-/** Whitespace says nothing about a mistake, and changes with the formatter. @param {string} text */
+/** Joins lines, because white space depends on the formatter and does not matter for a mistake. @param {string} text */
 export const oneLine = (text) => text.replaceAll(/\s+/g, ' ').trim();
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The mistakes that are tried: conditions, boundaries of comparisons, arithmetic, operands of logical expressions, removed awaits,
+ * The kinds of mistakes: conditions, boundaries of comparisons, arithmetic, operands of logical expressions, removed awaits,
  * calls and returns, removed properties, booleans, numbers, and methods that have an opposite. Texts of messages are left alone.
  *
  * @typedef {{ start: number, end: number, text: string }} Replacement
@@ -55,7 +55,7 @@ const METHODS = {
 /** Calls that can be left out of a chain: `list.sort().at(0)` becomes `list.at(0)`. */
 const OPTIONAL_METHODS = new Set(['sort', 'toSorted', 'reverse', 'filter', 'slice', 'subarray', 'trim']);
 
-/** What is only logged or measured by name is no behavior of its own. */
+/** Logging and process data are not behavior that tests must check. */
 const SILENT = /(^|\.)(logger|log|console)\??\.|^(process|import)\.\w+$/;
 
 /**
@@ -112,25 +112,25 @@ const REPLACERS = {
       .map((/** @type {Node} */ property) => removed(property, source)),
 };
 
-/** One millisecond more than ten seconds is no mistake that a test should notice. @param {number} value */
+/** A test need not notice a small change of a large number. @param {number} value */
 const otherNumber = (value) => (value <= 16 ? value + 1 : value * 2);
 
 /** @param {any} test @returns {Replacement[]} */
 function forCondition(test) {
   if (test.type === 'BooleanLiteral') return [];
-  // A test that notices a missing operand notices this one, too.
+  // A test that notices a missing operand notices this mistake as well.
   const implied = test.type === 'LogicalExpression' ? (test.operator === '&&' ? 'true' : 'false') : '';
   return ['true', 'false'].filter((text) => text !== implied).map((text) => whole(test, text));
 }
 
-/** A condition is tried as true and as false, which is more than its opposite. @param {any} node @param {any} parent */
+/** A condition becomes true and false, which tests more than its negation. @param {any} node @param {any} parent */
 const isCondition = (node, parent) => parent.test === node;
 
 /** @param {any} node @param {{ parent: Node, source: string }} context @returns {Replacement[]} */
 function forBinary(node, { parent, source }) {
   const { left, right, operator } = node;
   if (/^[!=]==$/.test(operator) && isCondition(node, parent)) return [];
-  // Texts are joined by `+` as well.
+  // The operator `+` also joins texts.
   if (operator === '+' && [left, right].some(isText)) return [];
   return forOperator(left, right, operator, OPERATORS[operator], source);
 }
@@ -145,7 +145,7 @@ function forBinary(node, { parent, source }) {
  */
 function forOperator(left, right, operator, replacement, source) {
   if (!replacement) return [];
-  // A bracket may stand between the operand and the operator.
+  // A bracket may be between the operand and the operator.
   const start = left.end + source.slice(left.end, right.start).indexOf(operator);
   return [{ start, end: start + operator.length, text: replacement }];
 }
@@ -161,7 +161,7 @@ function forCall({ callee, end, start }, { source }) {
   ];
 }
 
-/** An element of a list with the comma behind it. @param {any} node @param {string} source @returns {Replacement} */
+/** Removes an element of a list with the comma after it. @param {any} node @param {string} source @returns {Replacement} */
 function removed({ start, end }, source) {
   const comma = /^\s*,\s*/.exec(source.slice(end));
   return { start, end: end + (comma?.[0].length ?? 0), text: '' };
@@ -170,7 +170,7 @@ function removed({ start, end }, source) {
 /** @param {any} node @param {string} text @returns {Replacement} */
 const whole = ({ start, end }, text) => ({ start, end, text });
 
-/** In brackets, since what it becomes a part of may bind more tightly. @param {any} node @param {string} source */
+/** Adds brackets, because the surrounding expression may bind more tightly. @param {any} node @param {string} source */
 function textOf(node, source) {
   const text = source.slice(node.start, node.end);
   return /^(Identifier|(Optional)?(Member|Call)Expression|\w*Literal)$/.test(node.type) ? text : `(${text})`;
@@ -194,7 +194,7 @@ function isSilentCall(node, source) {
 /** @param {Node} node @param {any} parent */
 const isKey = (node, parent) => parent.type === 'ObjectProperty' && parent.key === node;
 
-/** Something stands behind or before it in its block: alone it goes with its condition. @param {Node} node @param {any} parent */
+/** Whether its block has other statements. Otherwise the condition of the block covers it. @param {Node} node @param {any} parent */
 const isEarly = (node, parent) => {
   const block = parent.body ?? parent.consequent;
   return (

@@ -1,7 +1,7 @@
 import { Workspace } from './workspace.js';
 
 /**
- * The copies of the checkout in which mutants are tried, one mutant in each at a time.
+ * Copies of the checkout for mutants. Each copy has one mutant at a time.
  */
 export class Pool {
   /** @type {Workspace[]} */
@@ -31,7 +31,7 @@ export class Pool {
    */
   async use(work) {
     const workspace = this.#free.pop();
-    if (!workspace) throw new Error('More is under way than there are copies.');
+    if (!workspace) throw new Error('There are more runs than copies.');
     try {
       return await work(workspace);
     } finally {

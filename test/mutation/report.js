@@ -1,11 +1,11 @@
 /**
- * What became of one mutant.
+ * The result of one mutant.
  *
  * @typedef {object} Entry
  * @property {string} module
  * @property {Mutant} mutant
- * @property {'unit' | 'integration' | 'survived' | 'unreached' | 'equivalent' | 'untried'} result `unit` and `integration`: which tests
- *   noticed it; `unreached`: no unit test executes it, and nothing else noticed it
+ * @property {'unit' | 'integration' | 'survived' | 'unreached' | 'equivalent' | 'untried'} result `unit` and `integration`: the tests
+ *   that noticed it; `unreached`: no unit test executes it, and no other test noticed it
  * @property {string} [reason] why an equivalent cannot be noticed
  */
 
@@ -21,7 +21,7 @@ const COLUMNS = /** @type {const} */ ([
 ]);
 
 /**
- * `docs/reference/mutation.md`.
+ * Writes the text of `docs/reference/mutation.md`.
  *
  * @param {Entry[]} entries
  * @param {{ date: string, commit: string, command: string, isSample: boolean }} run
@@ -93,9 +93,9 @@ function rowOf(name, entries) {
 
 /** @param {Entry[]} entries @returns {string} in percent */
 export function killedShare(entries) {
-  const asked = entries.filter(isTried);
-  const killed = asked.filter(isKilled);
-  return asked.length === 0 ? '-' : `${((100 * killed.length) / asked.length).toFixed(1)} %`;
+  const tried = entries.filter(isTried);
+  const killed = tried.filter(isKilled);
+  return tried.length === 0 ? '-' : `${((100 * killed.length) / tried.length).toFixed(1)} %`;
 }
 
 /** @param {string[]} head @param {(string | number)[][]} rows */
@@ -107,14 +107,14 @@ function table(head, rows) {
 /** @param {string} title @param {Entry[]} entries @param {Entry['result']} wanted */
 function section(title, entries, wanted) {
   const files = grouped(entries);
-  const parts = [...files].flatMap(([file, all]) => {
+  const lists = [...files].flatMap(([file, all]) => {
     const found = all.filter(({ result }) => result === wanted);
     return found.length === 0 ? [] : [`\n### ${file}\n\n${found.map(item).join('\n')}\n`];
   });
-  return parts.length === 0 ? '' : `\n## ${title}\n${parts.join('')}`;
+  return lists.length === 0 ? '' : `\n## ${title}\n${lists.join('')}`;
 }
 
-/** Their number alone: what is missing is a test of the file. @param {Entry[]} entries */
+/** Only counts, because a test of the whole file is missing. @param {Entry[]} entries */
 function unreachedTable(entries) {
   const rows = [...grouped(entries.filter(({ result }) => result === 'unreached'))];
   if (rows.length === 0) return '';
@@ -122,7 +122,7 @@ function unreachedTable(entries) {
   return `\n## Survivors that no unit test executes\n\n${table(['file', 'mutants'], counts)}`;
 }
 
-/** Lines move, so the page names none. @param {Entry} entry */
+/** The page has no line numbers, because lines move. @param {Entry} entry */
 function item({ mutant, reason }) {
   return `- ${code(mutant.before)} → ${code(mutant.after)}${reason ? `: ${reason}` : ''}`;
 }

@@ -5,20 +5,20 @@ import { hash } from './test-files.js';
 /** @import { Mutant } from './mutants.js' */
 
 /**
- * What became of a mutant.
+ * The result of a mutant.
  *
  * @typedef {object} Verdict
  * @property {boolean} killed
  * @property {string} [by] the test file and the title of the test that noticed it
- * @property {boolean} [reached] of a survivor: whether a unit test executes it
- * @property {string} tests hash of the test files that the verdict rests on
+ * @property {boolean} [reached] for a survivor, whether a unit test executes it
+ * @property {string} tests hash of the test files that decided the verdict
  */
 
 /** @typedef {'unit' | 'integration'} Kind */
 
 /**
- * The verdicts of earlier runs, so that a run that was stopped goes on where it was. A verdict counts as long as the source of the
- * mutant and the tests that it rests on are the same. Each is written at once, as one line.
+ * The verdicts of earlier runs, so that a stopped run can continue. A verdict is valid as long as the source of the
+ * mutant and the deciding tests are the same. Each verdict is written at once, as one line.
  */
 export class Results {
   #path;
@@ -66,7 +66,7 @@ function linesOf(path) {
   }
 }
 
-/** The last line is half a line when the process was killed. @param {string} line @returns {(Verdict & { key: string }) | null} */
+/** The last line of a killed process may be incomplete. @param {string} line @returns {(Verdict & { key: string }) | null} */
 function parse(line) {
   try {
     return JSON.parse(line);

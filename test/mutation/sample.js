@@ -3,8 +3,8 @@ import { hash } from './test-files.js';
 /** @import { Mutant } from './mutants.js' */
 
 /**
- * Draws without repetition. A mutant is drawn by the hash of its text, so the sample stays nearly the same when other mutants come or
- * go: later runs find the verdicts of earlier ones.
+ * Draws without repetition. The hash of its text decides whether a mutant is drawn, so the sample stays nearly the same when other
+ * mutants change, and later runs find the verdicts of earlier ones.
  *
  * @template {{ mutant: Pick<Mutant, 'file' | 'before' | 'after'> }} T
  * @param {T[]} entries

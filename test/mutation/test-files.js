@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { importsOf } from '../support/imports.js';
 
-/** Folders that test files and what they import are in. */
+/** Folders of test files and their imports. */
 const FOLDERS = ['api', 'common', 'infra', 'schema', 'simulator', 'tools', 'test', 'web'];
 
 /**
- * Who imports whom, by files relative to the checkout.
+ * The imports between files, by path relative to the checkout.
  *
  * @typedef {object} ImportGraph
  * @property {string[]} unitTests
- * @property {(test: string) => Map<string, number>} reachedBy every file that a test imports, by how many imports away it is
- * @property {(file: string) => string} hashOf of a test file and of what it imports from `test`
+ * @property {(test: string) => Map<string, number>} reachedBy the files that a test imports, with their distance in imports
+ * @property {(file: string) => string} hashOf hash of a test file and its imports from `test`
  */
 
 /** @returns {ImportGraph} */
@@ -28,8 +28,8 @@ export function readImportGraph() {
     unitTests: filesIn('test/unit').filter((file) => file.endsWith('.test.js')),
     reachedBy,
     hashOf: memoize((test) => {
-      const own = [...reachedBy(test).keys()].filter((file) => file.startsWith('test/'));
-      return hash(own.sort().map((file) => readFileSync(file, 'utf8')));
+      const testFiles = [...reachedBy(test).keys()].filter((file) => file.startsWith('test/'));
+      return hash(testFiles.sort().map((file) => readFileSync(file, 'utf8')));
     }),
   };
 }

@@ -12,7 +12,7 @@ import { hash, memoize } from './test-files.js';
 /** @import { Verdict } from './results.js' */
 /** @import { ImportGraph } from './test-files.js' */
 
-/** How long a test file may go without finishing a test, beyond ten times what the whole file takes without a mistake. */
+/** Limit for the time between two finished tests, in addition to ten times the time of the whole file without a mistake, in ms. */
 const LIMIT_MS = 5_000;
 
 /**
@@ -40,14 +40,14 @@ export async function tryUnitTests(mutants, { tests, graph, pool, results, onVer
     const files = testsFor(mutant, { tests, graph, kills });
     const key = Results.keyOf(source, mutant, 'unit');
     const known = results.get(key);
-    const verdict = known && isValid(known, files, graph) ? known : await ask();
+    const verdict = known && isValid(known, files, graph) ? known : await tryMutant();
     const killer = verdict.by?.split(': ')[0];
     if (killer) kills.set(killer, (kills.get(killer) ?? 0) + 1);
     if (verdict !== known) results.set(key, verdict);
     onVerdict(mutant, verdict);
 
     /** @returns {Promise<Verdict>} */
-    async function ask() {
+    async function tryMutant() {
       if (files.length === 0)
         return { killed: false, reached: files.length > 0, tests: hashOf(files, graph) };
       const outcome = await pool.use((workspace) =>
@@ -63,7 +63,7 @@ export async function tryUnitTests(mutants, { tests, graph, pool, results, onVer
   });
 }
 
-/** A test that noticed a mistake notices it again; what nobody noticed may be noticed by a test that is new. */
+/** A test that noticed a mistake will notice it again. A survivor may be noticed by a new test. */
 const isValid = (
   /** @type {Verdict} */ { killed, by, tests },
   /** @type {string[]} */ files,

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const globals = new URL('runner/globals.js', import.meta.url).href;
 
-/** Where tests put their temporary files: those of a test that was cut off go with the copy. */
+/** Folder for temporary files of tests, so that those of killed tests are removed with the copy. */
 export const TEMPORARY = '.tmp';
 
-/** What a copy of the checkout does without. */
+/** Entries of the checkout that a copy does not have. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.env', 'coverage', 'secrets']);
 
 /**
- * A copy of the checkout, in which one source file at a time is changed. The checkout itself is never written to.
+ * A copy of the checkout, in which one source file at a time is changed. The checkout itself never changes.
  */
 export class Workspace {
   /** @param {string} directory */
@@ -22,8 +22,8 @@ export class Workspace {
   }
 
   /**
-   * @param {{ jest?: boolean }} [options] `jest`: the copy is for jest itself, with the packages as they are. Otherwise
-   *   `@jest/globals` is replaced by the parts of the small runner.
+   * @param {{ jest?: boolean }} [options] `jest`: the copy is for jest itself, with unchanged packages. Otherwise
+   *   the small runner replaces `@jest/globals`.
    */
   static async create({ jest = false } = {}) {
     const directory = await mkdtemp(join(tmpdir(), 'millrace-mutation-'));
@@ -46,7 +46,7 @@ export class Workspace {
   }
 
   /**
-   * Replaces a file while something runs, and puts it back.
+   * Replaces a file while some work runs, and restores it.
    *
    * @template T
    * @param {string} file relative to the checkout
@@ -69,7 +69,7 @@ export class Workspace {
   }
 }
 
-/** Links every package, and puts a `@jest/globals` of our own among them. @param {string} from @param {string} to */
+/** Links every package, except that the runner replaces `@jest/globals`. @param {string} from @param {string} to */
 async function linkPackages(from, to) {
   await mkdir(join(to, '@jest', 'globals'), { recursive: true });
   for (const name of await readdir(from)) {
@@ -78,7 +78,7 @@ async function linkPackages(from, to) {
   for (const name of await readdir(join(from, '@jest'))) {
     if (name !== 'globals') await symlink(join(from, '@jest', name), join(to, '@jest', name));
   }
-  const own = join(to, '@jest', 'globals');
-  await writeFile(join(own, 'package.json'), '{ "type": "module", "exports": "./index.js" }\n');
-  await writeFile(join(own, 'index.js'), `export * from '${globals}';\n`);
+  const replacement = join(to, '@jest', 'globals');
+  await writeFile(join(replacement, 'package.json'), '{ "type": "module", "exports": "./index.js" }\n');
+  await writeFile(join(replacement, 'index.js'), `export * from '${globals}';\n`);
 }

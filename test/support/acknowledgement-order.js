@@ -7,22 +7,22 @@ import { groupOf, identifyDevice } from '../../schema/ids.js';
 /** `LATEST_GROUPS` of the system under test. */
 export const GROUPS = 4;
 
-/** Sensors of a device whose hours are spread over parts. */
+/** Number of sensors of a device whose hours are stored in several parts. */
 const WIDE = 70;
 
 const DAY_MS = 86_400_000;
 
 /**
- * A way by which a message reaches ingest.
+ * A transport that brings messages to ingest.
  *
- * @typedef {object} Door
+ * @typedef {object} Transport
  * @property {(device: string, elements: object[]) => { isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} send one message
- * @property {(device: string) => Promise<void>} sendAnother sends a message of another device, and settles when all of it is committed
- * @property {() => Promise<void>} flush settles when all acknowledgements have arrived that were given until now
+ * @property {(device: string) => Promise<void>} sendAnother sends a message of another device, and settles after its commit
+ * @property {() => Promise<void>} flush settles when all acknowledgements sent so far have arrived
  */
 
 /**
- * The writes of one message, each of which the acknowledgement has to wait for.
+ * A write of one message, which must be committed before the acknowledgement.
  *
  * @typedef {{ title: string, sensors?: number } & Hold} HeldCase
  */
@@ -41,7 +41,7 @@ export const WRITES_OF_A_MESSAGE = [
   { title: 'the late samples of one sensor', write: 'history.writeSamples' },
   { title: 'the late samples of another sensor', write: 'history.writeSamples', nth: 2 },
   { title: 'the mark of the late hour', write: 'history.writeLate' },
-  { title: 'the note of the late day', write: 'lateDays.write' },
+  { title: 'the record of the late day', write: 'lateDays.write' },
   { title: 'the dead letter', write: 'deadLetters.write' },
 ];
 
@@ -64,21 +64,21 @@ function messageOfAllWrites(now, sensors = 2) {
 }
 
 /**
- * Holds each write of a message in turn, once as it is and once with an ingest that does not wait for it. The second kind
- * shows that the check notices the mistake.
+ * Holds each write of a message in turn, once unchanged and once with an ingest that does not wait for it. The second case
+ * proves that the check notices the mistake.
  *
- * @param {string} name of the door
- * @param {object} parts
- * @param {HeldWrites} parts.writes
- * @param {Door} parts.door
- * @param {HeldCase[]} [parts.cases]
+ * @param {string} name of the transport
+ * @param {object} options
+ * @param {HeldWrites} options.writes
+ * @param {Transport} options.transport
+ * @param {HeldCase[]} [options.cases]
  */
-export function testAcknowledgements(name, { writes, door, cases = WRITES_OF_A_MESSAGE }) {
+export function testAcknowledgements(name, { writes, transport, cases = WRITES_OF_A_MESSAGE }) {
   /** @param {HeldCase} held @param {boolean} answersEarly */
   const isEarly = ({ title, sensors, write, nth }, answersEarly) => {
     const device = `${name}-${title}-${answersEarly}`.replaceAll(' ', '-');
     const elements = messageOfAllWrites(Date.now(), sensors);
-    return isAcknowledgedEarly({ writes, door, hold: { write, nth, answersEarly }, device, elements });
+    return isAcknowledgedEarly({ writes, transport, hold: { write, nth, answersEarly }, device, elements });
   };
 
   test.each(cases)(`${name}: $title waits for the database: no acknowledgement`, async (held) => {
@@ -91,25 +91,25 @@ export function testAcknowledgements(name, { writes, door, cases = WRITES_OF_A_M
 }
 
 /**
- * Holds one write of a message, and lets everything else be committed: the other writes of the message, and a later
+ * Holds one write of a message. Everything else is committed: the other writes of the message, and a later
  * message of another device.
  *
- * @param {object} parts
- * @param {HeldWrites} parts.writes
- * @param {Door} parts.door
- * @param {Hold} parts.hold
- * @param {string} parts.device not yet registered
- * @param {object[]} parts.elements
+ * @param {object} options
+ * @param {HeldWrites} options.writes
+ * @param {Transport} options.transport
+ * @param {Hold} options.hold
+ * @param {string} options.device not yet registered
+ * @param {object[]} options.elements
  * @returns {Promise<boolean>} whether the message was acknowledged before the write was committed
  */
-async function isAcknowledgedEarly({ writes, door, hold, device, elements }) {
+async function isAcknowledgedEarly({ writes, transport, hold, device, elements }) {
   const held = writes.hold(hold);
-  const message = door.send(device, elements);
+  const message = transport.send(device, elements);
   try {
     await held.reached();
     await writes.quiet();
-    await door.sendAnother(neighborOf(device));
-    await door.flush();
+    await transport.sendAnother(neighborOf(device));
+    await transport.flush();
     return message.isAcknowledged();
   } finally {
     await held.release();

@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'simulator/verify/index.js' | 'infra/operations/expect-stopped.js' | 'infra/operations/alter.js' | 'test/cluster/kit/ack-before-commit.js'} Script */
 
 /**
- * One of our commands as a process of its own, in an empty directory, so that no `.env` has a say.
+ * Starts a command of this repository as a separate process, in an empty directory, so that it reads no `.env`.
  *
  * @param {Script} script
  * @param {NodeJS.ProcessEnv} settings
@@ -31,7 +31,7 @@ export function startCommand(script, settings, args = []) {
       ...recordingToo(),
       ...settings,
     },
-    // By the channel it learns when the test goes away, however that ends, and then ends too.
+    // The channel closes when the test process ends for any reason. Then the command ends as well.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
@@ -46,12 +46,12 @@ export function startCommand(script, settings, args = []) {
   return {
     pid: child.pid,
     output: () => output,
-    /** How it ended, and all that it printed. */
+    /** Exit code, signal and the whole output. */
     ended,
     /** @param {NodeJS.Signals} signal */
     signal: (signal) => child.kill(signal),
     running: () => child.exitCode === null && child.signalCode === null,
-    /** Ends it at once, if it still runs. */
+    /** Kills it if it still runs. */
     async kill() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await ended;
@@ -60,10 +60,10 @@ export function startCommand(script, settings, args = []) {
 }
 
 /**
- * `npm start` as a process of its own, up and ready.
+ * Starts `npm start` as a separate process, and waits until it is ready.
  *
  * @param {NodeJS.ProcessEnv} settings
- * @param {{ script?: Script, withinMs?: number }} [options] `script`: another one that starts as it does
+ * @param {{ script?: Script, withinMs?: number }} [options] `script`: another script that starts in the same way
  */
 export async function startApi(settings, { script = 'api/index.js', withinMs } = {}) {
   const api = startCommand(script, settings);
@@ -71,7 +71,7 @@ export async function startApi(settings, { script = 'api/index.js', withinMs } =
     const ready = await until(
       async () => {
         if (!api.running()) {
-          // What it said last may come after its end.
+          // Its last output may arrive after its exit.
           const { code, output } = await api.ended;
           throw Object.assign(new Error(`npm start ended (${code}):\n${output}`), { exitCode: code });
         }

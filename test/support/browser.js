@@ -4,7 +4,7 @@ import { watchAnswer, watchLater } from './contract/watch.js';
 
 /** @import { BrowserContextOptions, Page, Response } from 'playwright-core' */
 
-/** A browser for tests: no sandbox (tests may run as root), no graphics card, and no word to anybody but the page's own server. */
+/** Flags for tests: no sandbox, because tests may run as root, no graphics card, and no requests except to the page's own server. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -16,7 +16,7 @@ const ARGUMENTS = [
 ];
 
 /**
- * The machine's own Chromium, headless, with a profile of its own that goes with it.
+ * Starts the installed Chromium, headless, with a temporary profile.
  *
  * @returns {Promise<TestBrowser>}
  */
@@ -45,7 +45,7 @@ export async function startBrowser() {
 async function watch(response) {
   const { pathname, search } = new URL(response.url());
   const headers = response.headers();
-  // A browser never reads why it was refused a stream.
+  // A browser never reads the body of a refused stream.
   const isRead = response.request().resourceType() !== 'eventsource';
   const isJson = isRead && /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
   watchAnswer({
@@ -64,7 +64,7 @@ async function watch(response) {
  * @property {() => Promise<void>} close
  *
  * @typedef {object} TestBrowser
- * @property {(options?: BrowserContextOptions) => Promise<OpenPage>} open a page without
- *   memory of those before it
+ * @property {(options?: BrowserContextOptions) => Promise<OpenPage>} open a new page, which shares
+ *   nothing with earlier ones
  * @property {() => Promise<void>} stop
  */

@@ -18,9 +18,9 @@ export const widthOf = ({ from, to }, points) =>
   WIDTHS.find((width) => Math.floor((to - 1) / width) - Math.floor(from / width) + 1 <= points);
 
 /**
- * A series as anybody would make it who has all samples and all the time in the world.
+ * Computes a series from all samples, in the simplest way.
  *
- * @param {Sample[]} samples one an instant, in order of time
+ * @param {Sample[]} samples one for each instant, in order of time
  * @param {{ from: number, to: number }} range
  * @param {number} width ms
  * @returns {Point[]}
@@ -42,7 +42,7 @@ export function seriesOf(samples, { from, to }, width) {
   }));
 }
 
-/** Divided by more than there are of them before they are added, large values do not overflow on the way; small ones would be lost by it. @param {number[]} values */
+/** Large values are scaled down before the sum, so that it does not overflow. Small values are not, because they would lose precision. @param {number[]} values */
 function averageOf(values) {
   const scale = values.some((value) => Math.abs(value) > 2 ** 900) ? 2 ** 20 : 1;
   const sum = values.reduce((total, value) => total + value / scale, 0);
@@ -52,18 +52,18 @@ function averageOf(values) {
 /**
  * @param {Point[]} given
  * @param {Point[]} expected
- * @returns {string | null} where they differ; averages may, by a billionth of the largest value of their bin
+ * @returns {string | null} the first difference; averages may differ by a billionth of the largest value of their bin
  */
 export function difference(given, expected) {
   if (given.length !== expected.length) return `${given.length} points, not ${expected.length}`;
-  for (const [at, { avg, ...exactly }] of expected.entries()) {
-    const { avg: average, ...point } = /** @type {Point} */ (given[at]);
+  for (const [index, { avg, ...exactly }] of expected.entries()) {
+    const { avg: average, ...point } = /** @type {Point} */ (given[index]);
     if (JSON.stringify(point) !== JSON.stringify(exactly)) {
       return `${JSON.stringify(point)}, not ${JSON.stringify(exactly)}`;
     }
     if ((average === null) !== (avg === null)) return `average ${average}, not ${avg}, of ${point.ts}`;
     const largest = Math.max(Math.abs(point.min), Math.abs(point.max));
-    // Written so that a difference that overflows, or is none, is one as well.
+    // A difference that overflows or is not a number counts as well.
     if (avg !== null && !(Math.abs(Number(average) / 2 - avg / 2) <= largest * 5e-10)) {
       return `average ${average}, not ${avg}, of ${point.ts}`;
     }

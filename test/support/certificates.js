@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
-/** Certificates of a test's own, as `npm run certificates` makes them; to be removed in `afterAll`. */
+/** Makes certificates for a test, as `npm run certificates` does. The test removes them in `afterAll`. */
 export function certificatesFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-tls-'));
   return {
     /**
-     * @param {string} [authority] each has its own, made with the first certificate
+     * @param {string} [authority] its name; it is created with its first certificate
      * @param {{ hosts?: string, name?: string, renew?: boolean }} [options]
      */
     async make(authority = 'ours', { hosts = 'localhost,127.0.0.1', name = 'server', renew = false } = {}) {

@@ -1,10 +1,10 @@
 import { afterEach } from '@jest/globals';
 
 /**
- * What a test of this file has begun is ended after it, even when it fails: what was begun last first.
+ * Runs the clean-ups of each test of the file after it, also when it fails, in reverse order.
  *
- * @param {number} [withinMs] default: as a test
- * @returns {(cleanUp: () => unknown) => void} takes what ends it
+ * @param {number} [withinMs] default: the timeout of a test
+ * @returns {(cleanUp: () => unknown) => void} registers a clean-up
  */
 export function useCleanUps(withinMs) {
   /** @type {Array<() => unknown>} */

@@ -12,10 +12,10 @@ const COMPOSE = 'infra/compose';
 const STARTS_WITHIN_MS = 10_000;
 
 /**
- * The machine's own Mosquitto, started as its container would start it: by our script, on our configuration. Only the
- * paths, the port and (where the test runs as root) the user are others.
+ * Starts the installed Mosquitto as its container would start it, with the script and the configuration of infra/compose. Only the
+ * paths, the ports and (where the test runs as root) the user differ.
  *
- * @param {{ directory: string, secrets: string }} options an empty directory of the test's, and that of the secrets
+ * @param {{ directory: string, secrets: string }} options an empty directory, and that of the secrets
  */
 export async function prepareBroker({ directory, secrets }) {
   const port = await freePort();
@@ -29,7 +29,7 @@ export async function prepareBroker({ directory, secrets }) {
     .replace('/mosquitto/data/', `${data}/`)
     .replace('listener 1883', `listener ${port} 127.0.0.1`)
     .replace('listener 8883', `listener ${tlsPort} 127.0.0.1`);
-  // Started by root it would change to the user mosquitto, who cannot read files of root's.
+  // A broker that root starts changes to the user mosquitto, which cannot read the files of root.
   const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
   writeFileSync(join(directory, 'mosquitto.conf'), configuration + asRoot);
   copyFileSync(join(COMPOSE, 'mosquitto.acl'), join(directory, 'mosquitto.acl'));
@@ -57,7 +57,7 @@ export async function prepareBroker({ directory, secrets }) {
   return {
     port,
     tlsPort,
-    /** @returns {Buffer} what of its sessions, queues and messages is on disk */
+    /** @returns {Buffer} the sessions, queues and messages on disk */
     saved: () => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
     log: () => log,
     async start() {
@@ -71,9 +71,9 @@ export async function prepareBroker({ directory, secrets }) {
         await sleep(50);
       }
     },
-    /** Ends it in order, as `docker compose stop` does; it writes its store. */
+    /** Stops it as `docker compose stop` does. It writes its store. */
     stop: () => end('SIGTERM'),
-    /** As without power: it writes nothing more. */
+    /** Kills it, as a power failure does. It writes nothing more. */
     kill: () => end('SIGKILL'),
   };
 }
@@ -85,7 +85,7 @@ async function answers(port) {
     await once(socket, 'connect');
     return true;
   } catch {
-    return false; // Refused: not listening yet.
+    return false; // The broker does not listen yet.
   } finally {
     socket.destroy();
   }

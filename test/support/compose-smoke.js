@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `docker compose ps` says of containers that are well: service, state, health, exit code. */
+/** Lines of `docker compose ps` for healthy containers: service, state, health, exit code. */
 export const WELL = [
   'scylla running healthy 0',
   'roles exited  0',
@@ -11,22 +11,22 @@ export const WELL = [
 ];
 
 /**
- * smoke.sh where it finds the secrets of a test, and a `docker` that reaches the broker of it. No container engine runs here.
+ * Copies smoke.sh to a folder with the secrets of a test, and makes a `docker` that reaches its broker. No container engine runs.
  *
- * @param {object} parts
- * @param {string} parts.home a directory to be made
- * @param {string} parts.secrets the directory that init.sh wrote
- * @param {{ run: string, port: number }} [parts.broker] the run directory of its start script, and where it listens; none:
- *   nobody takes a measurement
- * @param {string[]} [parts.containers] how they are
- * @returns {{ script: string, programs: string }} paths; `programs` is to be first in PATH
+ * @param {object} options
+ * @param {string} options.home a directory that it makes
+ * @param {string} options.secrets the directory that init.sh wrote
+ * @param {{ run: string, port: number }} [options.broker] the run directory of its start script, and its port; without it no
+ *   measurement can be published
+ * @param {string[]} [options.containers] lines like those of WELL
+ * @returns {{ script: string, programs: string }} paths; `programs` must be first in PATH
  */
 export function prepareSmoke({ home, secrets, broker, containers = WELL }) {
   for (const name of ['smoke.sh', 'init.sh']) {
     cpSync(`infra/compose/${name}`, join(home, 'infra/compose', name));
   }
   cpSync(secrets, join(home, 'infra/compose/secrets'), { recursive: true });
-  // Behind `docker compose exec -T mosquitto env XDG_CONFIG_HOME=…` stands the command.
+  // The command follows `docker compose exec -T mosquitto env XDG_CONFIG_HOME=…`.
   const publish = broker
     ? `shift 6 && XDG_CONFIG_HOME='${broker.run}' exec "$@" -h 127.0.0.1 -p ${broker.port}`
     : 'exit 1';
@@ -43,7 +43,7 @@ esac
   const programs = join(home, 'bin');
   mkdirSync(programs);
   writeFileSync(join(programs, 'docker'), docker, { mode: 0o755 });
-  // Where nobody answers there is nothing to wait for.
+  // Without a broker there is nothing to wait for.
   if (!broker) writeFileSync(join(programs, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
   return { script: join(home, 'infra/compose/smoke.sh'), programs };
 }

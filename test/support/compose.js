@@ -7,7 +7,7 @@ import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 
 const run = promisify(execFile);
 
-/** How long the tools of Python may take to be installed, in ms. */
+/** Timeout for the installation of the Python tools, in ms. */
 export const INSTALLS_MS = 180_000;
 
 /**
@@ -19,8 +19,8 @@ export const interpolate = (value, variables = {}) =>
   String(value).replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, fallback) => variables[name] || fallback);
 
 /**
- * docker-compose.yml, anchors and merges resolved, and secrets as init.sh writes them. No container engine runs here: files are
- * checked against schemas and linters, what they say against the application.
+ * Reads docker-compose.yml with anchors and merges resolved, and makes secrets by init.sh. No container engine runs here. The tests
+ * check the files by schemas and linters, and their content against the application.
  */
 export async function loadCompose() {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -33,7 +33,7 @@ export async function loadCompose() {
     python,
     compose,
     services,
-    /** The directory of what init.sh wrote. */
+    /** The directory that init.sh wrote. */
     secrets,
     /** @param {string} path in a container, `/run/secrets/NAME` @returns {string} the file that is mounted there */
     secretFile: (path) => join(secrets, basename(compose.secrets[basename(path)].file)),

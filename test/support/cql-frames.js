@@ -1,4 +1,4 @@
-/** What the tests read of CQL's frames: native_protocol_v4.spec, sections 2, 3 and 4. */
+/** Readers for the parts of CQL frames that tests need: native_protocol_v4.spec, sections 2, 3 and 4. */
 
 const HEADER_BYTES = 9;
 
@@ -43,21 +43,21 @@ function withoutWarnings(flags, body) {
 
 /** Reads the notations of section 3, one after the other. @param {Buffer} body */
 export function createBodyReader(body) {
-  let at = 0;
+  let offset = 0;
   /** @param {number} length */
   const take = (length) => {
-    at += length;
-    return body.subarray(at - length, at);
+    offset += length;
+    return body.subarray(offset - length, offset);
   };
   const reader = {
     byte: () => take(1).readUInt8(),
     short: () => take(2).readUInt16BE(),
     int: () => take(4).readInt32BE(),
-    rest: () => body.subarray(at),
+    rest: () => body.subarray(offset),
     string: () => take(reader.short()).toString(),
     longString: () => take(reader.int()).toString(),
     shortBytes: () => take(reader.short()),
-    /** A value: null where it is null (-1) or unset (-2). */
+    /** A value: null if it is null (-1) or unset (-2). */
     value: () => {
       const length = reader.int();
       return length < 0 ? null : take(length);

@@ -14,7 +14,7 @@ const PREPARED = 4;
 const ONE_TABLE = 0x01;
 
 /**
- * A request as the database gets it.
+ * A request as the database receives it.
  *
  * @typedef {object} WireRequest
  * @property {'query' | 'execute' | 'batch'} kind `query`: sent as text, not prepared
@@ -23,10 +23,10 @@ const ONE_TABLE = 0x01;
  * @property {Array<{ cql: string, table: string, partition: string }>} statements `partition`: its key in hex
  */
 
-/** @typedef {{ cql: string, table: string, keyAt: number[] }} Prepared */
+/** @typedef {{ cql: string, table: string, keyIndexes: number[] }} Prepared */
 
 /**
- * A listener between the driver and the database that reads along, and can keep answers back.
+ * Starts a proxy between the driver and the database. It records the requests, and can hold responses.
  *
  * @param {string} contactPoint of the database
  */
@@ -46,27 +46,27 @@ export async function startCqlWire(contactPoint) {
   /** @param {Socket} driver */
   function relay(driver) {
     const database = connect(Number(port), host);
-    /** @type {Map<number, WireRequest | string>} what is asked, by stream: a request, or the text to prepare */
-    const asked = new Map();
-    for (const [one, other] of [
+    /** @type {Map<number, WireRequest | string>} pending requests by stream: a request, or the text to prepare */
+    const pending = new Map();
+    for (const [socket, peer] of [
       [driver, database],
       [database, driver],
     ]) {
-      sockets.add(/** @type {Socket} */ (one));
-      one?.on('error', () => other?.destroy());
-      one?.on('close', () => {
-        sockets.delete(/** @type {Socket} */ (one));
-        other?.destroy();
+      sockets.add(/** @type {Socket} */ (socket));
+      socket?.on('error', () => peer?.destroy());
+      socket?.on('close', () => {
+        sockets.delete(/** @type {Socket} */ (socket));
+        peer?.destroy();
       });
     }
     const fromDriver = createFrameReader();
     driver.on('data', (chunk) => {
       for (const frame of fromDriver(chunk)) {
-        if (frame.opcode === PREPARE) asked.set(frame.stream, createBodyReader(frame.body).longString());
+        if (frame.opcode === PREPARE) pending.set(frame.stream, createBodyReader(frame.body).longString());
         const request = readRequest(frame, prepared);
         if (request) {
           requests.push(request);
-          asked.set(frame.stream, request);
+          pending.set(frame.stream, request);
         }
       }
       database.write(chunk);
@@ -74,8 +74,8 @@ export async function startCqlWire(contactPoint) {
     const fromDatabase = createFrameReader();
     database.on('data', (chunk) => {
       for (const { opcode, stream, body, bytes } of fromDatabase(chunk)) {
-        const question = asked.get(stream);
-        asked.delete(stream);
+        const question = pending.get(stream);
+        pending.delete(stream);
         const pass = () => driver.write(bytes);
         if (typeof question === 'string') {
           if (opcode === RESULT) remember(question, body, prepared);
@@ -94,15 +94,15 @@ export async function startCqlWire(contactPoint) {
     contactPoint: `127.0.0.1:${address.port}`,
     /** All requests so far, in order. */
     requests,
-    /** How many connections the driver has open. */
+    /** Number of open connections of the driver. */
     connections: () => sockets.size / 2,
-    /** Answers to these requests are kept back, though the database has them. @param {(request: WireRequest) => boolean} which */
+    /** Holds the responses to these requests, which the database still executes. @param {(request: WireRequest) => boolean} which */
     hold(which) {
       holding = which;
     },
-    /** How many answers are kept back. */
+    /** Number of responses that are held. */
     held: () => held.length,
-    /** Gives what was kept back. */
+    /** Sends the held responses. */
     release() {
       holding = null;
       for (const pass of held) pass();
@@ -121,14 +121,14 @@ export async function startCqlWire(contactPoint) {
 /**
  * @param {Frame} frame
  * @param {Map<string, Prepared>} prepared
- * @returns {WireRequest | null} null: no request for data
+ * @returns {WireRequest | null} null for other frames
  */
 function readRequest({ opcode, body }, prepared) {
   const read = createBodyReader(body);
   /** @param {string} id @param {Array<Buffer | null>} values */
   const statement = (id, values) => {
-    const { cql, table, keyAt } = /** @type {Prepared} */ (prepared.get(id));
-    return { cql, table, partition: keyAt.map((at) => values[at]?.toString('hex')).join(':') };
+    const { cql, table, keyIndexes } = /** @type {Prepared} */ (prepared.get(id));
+    return { cql, table, partition: keyIndexes.map((index) => values[index]?.toString('hex')).join(':') };
   };
   const values = () => Array.from({ length: read.short() }, () => read.value());
   if (opcode === QUERY) {
@@ -165,14 +165,14 @@ function readRequest({ opcode, body }, prepared) {
   return null;
 }
 
-/** Keeps what the database says of a prepared statement. @param {string} cql @param {Buffer} body @param {Map<string, Prepared>} prepared */
+/** Remembers a prepared statement from the response of the database. @param {string} cql @param {Buffer} body @param {Map<string, Prepared>} prepared */
 function remember(cql, body, prepared) {
   const read = createBodyReader(body);
   if (read.int() !== PREPARED) return;
   const id = read.shortBytes().toString('hex');
   const flags = read.int();
-  read.int(); // How many values it takes.
-  const keyAt = Array.from({ length: read.int() }, () => read.short());
+  read.int(); // The number of its values.
+  const keyIndexes = Array.from({ length: read.int() }, () => read.short());
   const table = flags & ONE_TABLE ? `${read.string()}.${read.string()}` : '';
-  prepared.set(id, { cql, table, keyAt });
+  prepared.set(id, { cql, table, keyIndexes });
 }

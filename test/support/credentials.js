@@ -10,7 +10,7 @@ import { createCredentialService } from '../../api/access/credentials/credential
 export const NOT_AUTHORIZED = 5;
 
 /**
- * What a broker needs to ask who connects, where there is no database.
+ * The options of a broker that has no database to check accounts.
  *
  * @param {Config['mqtt']} settings MQTT_AUTH is off
  */
@@ -23,7 +23,7 @@ export const everybodyMayConnect = (settings) => ({
 });
 
 /**
- * Credentials of a system's devices, kept by another process than the system's own, and clients that use them; to be stopped in
+ * Manages credentials of a system's devices as another process would, and clients that use them. The test stops it in
  * `afterAll`, before the system.
  *
  * @param {TestSystem} system
@@ -78,20 +78,20 @@ export const whenClosed = (client) =>
  * @param {MqttClient} client
  * @param {string} topic
  * @param {string} payload
- * @returns {Promise<boolean>} acknowledged, or else the connection was closed for it
+ * @returns {Promise<boolean>} true: acknowledged; false: the connection was closed
  */
 export async function isTaken(client, topic, payload) {
-  let giveUp = () => {};
+  let onClose = () => {};
   const closed = new Promise((resolve) => {
-    giveUp = () => resolve(false);
-    client.once('close', giveUp);
+    onClose = () => resolve(false);
+    client.once('close', onClose);
   });
   const acknowledged = client.publishAsync(topic, payload, { qos: 1 }).then(
     () => true,
     () => closed,
   );
   const isAcknowledged = await Promise.race([acknowledged, closed]);
-  client.off('close', giveUp);
+  client.off('close', onClose);
   return isAcknowledged;
 }
 

@@ -17,12 +17,12 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const PHONE = { width: 390, height: 844 };
 
 /**
- * The dashboard of a system of its own, open in a browser: set up before the first test of a file, a new page for each, and all of it
- * taken away at the end. A test fails where its page complained of anything.
+ * Opens the dashboard of a test system in a browser. The system starts before the first test of the file, each test has a new page, and
+ * all of it is removed at the end. A test fails when its page reports an error or a warning.
  *
  * @param {object} [options]
  * @param {Parameters<typeof startTestSystem>[0]} [options.system]
- * @param {(dashboard: Dashboard) => Promise<void>} [options.fill] publishes what the tests look at
+ * @param {(dashboard: Dashboard) => Promise<void>} [options.fill] publishes the data of the tests
  */
 export function useDashboard({ system: systemOptions, fill } = {}) {
   const dashboard = new Dashboard();
@@ -52,7 +52,7 @@ export function useDashboard({ system: systemOptions, fill } = {}) {
   return dashboard;
 }
 
-/** What the tests of a file do with their dashboard. */
+/** The dashboard under test, and its browser. */
 export class Dashboard {
   /** @type {TestSystem} */
   system = /** @type {any} */ (null);
@@ -67,7 +67,7 @@ export class Dashboard {
     return this.opened.page;
   }
 
-  /** Opens a page that knows nothing of those before it; the one before is closed. @param {BrowserContextOptions} [options] */
+  /** Opens a new page that shares nothing with the previous one, and closes that. @param {BrowserContextOptions} [options] */
   async open(options) {
     await this.opened?.close();
     this.opened = await this.browser.open(options);
@@ -76,7 +76,7 @@ export class Dashboard {
   /** @param {string} path */
   visit = (path) => this.page.goto(this.system.httpUrl + path);
 
-  /** @returns {string[]} the complaints of the page until now; the caller expects them */
+  /** @returns {string[]} the expected errors and warnings of the page, which are then forgotten */
   takeComplaints = () => this.opened.complaints.splice(0);
 
   /** @param {string} device @param {Record<string, unknown>} birth its session is now by default */
@@ -95,12 +95,12 @@ export class Dashboard {
   /** @param {number} count */
   untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
 
-  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 where nothing is drawn */
+  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 if nothing is drawn */
   paintedColors = (selector) =>
     this.page.evaluate((found) => {
       const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
       if (!canvas) return 1;
-      // Of a copy: reading one that is drawn on makes the browser complain that it is slow.
+      // Reads a copy, because the browser warns about slow reads from a canvas in use.
       const { width, height } = canvas;
       const copy = Object.assign(document.createElement('canvas'), { width, height });
       const context = copy.getContext('2d', { willReadFrequently: true });
@@ -110,7 +110,7 @@ export class Dashboard {
     }, selector);
 
   /**
-   * Keeps the page's looks under `.data/screenshots/`: both themes, and the width of a phone; and holds each to the rules of
+   * Saves screenshots of the page under `.data/screenshots/`, in both themes and the width of a phone, and checks each for
    * accessibility.
    *
    * @param {string} name
@@ -119,11 +119,11 @@ export class Dashboard {
     const wide = this.page.viewportSize() ?? PHONE;
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await this.page.emulateMedia({ colorScheme });
-      await this.#keep(`${name}-${colorScheme}`);
+      await this.#saveScreenshot(`${name}-${colorScheme}`);
       await this.expectAccessible();
     }
     await this.page.setViewportSize(PHONE);
-    await this.#keep(`${name}-phone`);
+    await this.#saveScreenshot(`${name}-phone`);
     await this.expectAccessible();
     const overflow = await this.page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -133,7 +133,7 @@ export class Dashboard {
   }
 
   /** @param {string} name */
-  #keep = (name) => this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+  #saveScreenshot = (name) => this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
 
   /** Fails on anything that axe-core calls serious or critical. */
   async expectAccessible() {

@@ -1,5 +1,5 @@
 /**
- * A dead letter as it stands in the database.
+ * A dead letter as the database has it.
  *
  * @typedef {object} StoredDeadLetter
  * @property {string} topic
@@ -15,11 +15,11 @@
 
 /**
  * @param {Client} database of the system under test
- * @param {string} [device] as the topic has it; default: of all
+ * @param {string} [device] as in the topic; default: all devices
  * @returns {Promise<StoredDeadLetter[]>} in order of arrival
  */
 export async function readDeadLetters(database, device) {
-  // A test's keyspace holds a handful of them: a scan is fine here.
+  // The keyspace of a test has only a few dead letters, so a scan is acceptable.
   const { rows } = await database.execute(
     'SELECT id, topic, device, size, sha256, payload, codes, refused FROM dead_letter',
     [],
@@ -28,9 +28,9 @@ export async function readDeadLetters(database, device) {
   return rows
     .filter((row) => device === undefined || row['device'] === device)
     .sort((a, b) => a['id'].getDate() - b['id'].getDate())
-    .map(({ topic, device: of, size, sha256, payload, codes, refused }) => ({
+    .map(({ topic, device: deviceName, size, sha256, payload, codes, refused }) => ({
       topic,
-      device: of,
+      device: deviceName,
       size,
       sha256,
       payload,

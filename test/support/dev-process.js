@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Copies the work tree as git would clone it: what is ignored (packages, jars, data, `.env`) stays behind.
+ * Copies the work tree as git would clone it, without ignored files (packages, jars, data, `.env`).
  *
  * @returns {Promise<{ folder: string, remove: () => Promise<void> }>} a folder with a space in its name
  */
@@ -38,17 +38,17 @@ export async function freePorts() {
   return { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
 }
 
-/** @returns {NodeJS.ProcessEnv} this process's environment without what npm, jest and our settings put there */
+/** @returns {NodeJS.ProcessEnv} the environment of this process without the variables of npm, jest and Millrace */
 export function plainEnvironment() {
-  const ours = (/** @type {string} */ name) =>
+  const isExcluded = (/** @type {string} */ name) =>
     name in SETTINGS ||
     /^(npm_|JEST_|TEST_)/.test(name) ||
     ['NODE_OPTIONS', 'NODE_ENV', 'INIT_CWD'].includes(name);
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours(name)));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isExcluded(name)));
 }
 
 /**
- * `npm run dev` as somebody types it, in a process group of its own as a terminal would make it.
+ * Starts `npm run dev` as a user does in a terminal, in its own process group.
  *
  * @param {string} folder the clone
  * @param {NodeJS.ProcessEnv} settings
@@ -73,12 +73,12 @@ export function startDev(folder, settings, flags = []) {
     pid,
     exited,
     output: () => output,
-    /** As Ctrl-C does: the signal goes to npm and to what it runs. @param {NodeJS.Signals} name */
+    /** Sends the signal to npm and its children, as Ctrl-C does. @param {NodeJS.Signals} name */
     signalGroup: (name) => process.kill(-pid, name),
-    /** As a service manager does: the signal goes to npm alone. @param {NodeJS.Signals} name */
+    /** Sends the signal to npm only, as a service manager does. @param {NodeJS.Signals} name */
     signalNpm: (name) => process.kill(pid, name),
     /**
-     * Waits for a condition; fails with all output when the process ends before it holds.
+     * Waits for a condition. It fails with the whole output when the process ends before.
      *
      * @template T
      * @param {() => Promise<T | null | false>} condition
@@ -100,7 +100,7 @@ export function startDev(folder, settings, flags = []) {
 }
 
 /**
- * Another command as somebody types it next to `npm run dev`, without any setting.
+ * Runs another command as a user does while `npm run dev` runs, without settings.
  *
  * @param {string} folder the clone
  * @param {string} script

@@ -1,7 +1,7 @@
 import mqtt from 'mqtt';
 
 /**
- * A device over MQTT: what it sends is committed when its promise settles, since the acknowledgement waits for that.
+ * Connects a device over MQTT. A message is committed when its promise settles, because the acknowledgement waits for the commit.
  *
  * @param {{ mqttUrl: string }} system
  */
@@ -25,7 +25,7 @@ export async function connectDevice({ mqttUrl }) {
     /**
      * @param {string} device
      * @param {object} birth
-     * @param {number} [birth.session] epoch ms; default: later than the last one
+     * @param {number} [birth.session] epoch ms; default: later than the previous session
      * @param {string} [birth.site]
      * @param {string} [birth.name]
      * @param {Array<{ sensor_id: string, name?: string, type?: string, unit?: string, interval_ms?: number }>} [birth.sensors]
@@ -38,7 +38,7 @@ export async function connectDevice({ mqttUrl }) {
     /** @param {string} device @param {'online' | 'offline'} state */
     status: (device, state) => send(`iot/v1/${device}/status`, { state, session }),
 
-    /** How often its connection was closed. */
+    /** Number of times that its connection was closed. */
     closed: () => closed,
 
     end: () => client.endAsync(true),

@@ -1,10 +1,10 @@
 /** @import { MqttClient } from 'mqtt' */
 
-/** Messages on their way at any time. */
+/** Messages in flight at any time. */
 const PENDING = 200;
 
 /**
- * Publishes one message after the other until it is ended: of the sensor `s`, value i at base + i.
+ * Publishes messages of the sensor `s` until `end`: value i at base + i.
  *
  * @param {MqttClient} client
  * @param {{ device: string, base: number }} load `base` in epoch ms
@@ -24,11 +24,11 @@ export function publishEndlessly(client, { device, base }) {
   const all = Promise.all(Array.from({ length: PENDING }, publishInTurn));
 
   return {
-    /** Messages that were acknowledged so far. */
+    /** Number of messages acknowledged so far. */
     get acknowledged() {
       return acknowledged;
     },
-    /** @returns {Promise<number>} settles when everything is acknowledged: how many messages were sent */
+    /** @returns {Promise<number>} the number of sent messages, after all are acknowledged */
     async end() {
       isEnded = true;
       await all;

@@ -8,14 +8,14 @@ import { freePort } from '../../infra/engine/ports.js';
 /** @import { Tls } from '../../infra/engine/cassandra-yaml.js' */
 /** @import { Profile } from '../../infra/engine/command.js' */
 
-/** The jars of the checkout: fetched once, shared with `npm run dev`. */
+/** The jars of the checkout, downloaded once and shared with `npm run dev`. */
 export const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
 
-/** The environment variable by which the global set-up passes the address of the shared database to test files. */
+/** The environment variable with the address of the shared database, which the global set-up sets for the test files. */
 export const CONTACT_POINT = 'TEST_CQL_CONTACT_POINT';
 
 /**
- * The database that all integration tests share. A test file uses a keyspace of its own, see `uniqueName`.
+ * Returns the address of the database that all integration tests share. Each test file uses its own keyspace, see `uniqueName`.
  *
  * @returns {string} contact point, `127.0.0.1:PORT`; data center `datacenter1`
  */
@@ -30,18 +30,18 @@ export const uniqueName = (prefix) =>
   `${prefix}_${process.pid}_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 
 /**
- * A database of a test's own, to be stopped and started at will.
+ * A separate database for one test, which can stop and start it.
  *
  * @typedef {object} TestEngine
  * @property {string} contactPoint stays the same
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop data kept
- * @property {() => void} kill at once, as a power cut would
- * @property {() => Promise<void>} dispose stops it and removes its data; to be called in `afterAll`
+ * @property {() => void} kill at once, as a power failure would
+ * @property {() => Promise<void>} dispose stops it and removes its data; the test calls it in `afterAll`
  */
 
 /**
- * Makes and starts a database that only the caller uses.
+ * Creates and starts a database that only the caller uses.
  *
  * @param {{ profile?: Profile, auth?: boolean, tls?: Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
  * @returns {Promise<TestEngine>}

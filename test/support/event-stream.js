@@ -33,7 +33,7 @@ export async function openStream(url, { headers = {} } = {}) {
     rest = String(blocks.pop());
     for (const block of blocks) {
       if (block.startsWith(':')) comments++;
-      else take(parse(block));
+      else addEvent(parse(block));
     }
   });
   for (const event of ['close', 'error']) {
@@ -43,7 +43,7 @@ export async function openStream(url, { headers = {} } = {}) {
   }
 
   /** @param {StreamEvent} event */
-  function take(event) {
+  function addEvent(event) {
     watchEvent(event);
     events.push(event);
   }
@@ -56,14 +56,14 @@ export async function openStream(url, { headers = {} } = {}) {
     events,
     headers: response.headers,
     items,
-    /** Each sensor's last item, as a reader would keep it. */
+    /** The last item of each sensor, as a reader would have it. */
     state: () =>
       new Map(items('snapshot', 'delta').map((item) => [`${item.device_id}/${item.sensor_id}`, item])),
     comments: () => comments,
     hasEnded: () => ended,
-    /** @param {string} kind @returns {Promise<StreamEvent>} the first of its kind */
+    /** @param {string} kind @returns {Promise<StreamEvent>} the first event of this kind */
     first: (kind) => until(() => events.find(({ event }) => event === kind), { what: `an event ${kind}` }),
-    /** Reads no further, so that the connection fills. */
+    /** Stops reading, so that the connection fills. */
     pause: () => response.pause(),
     resume: () => response.resume(),
     close: () => response.destroy(),

@@ -17,7 +17,7 @@ import { startTestSystem } from './system.js';
 export const BASE = Date.now() - 600_000;
 
 /**
- * A Mosquitto for each test of the file, and what stands around it; all of it is gone after the test.
+ * Starts a Mosquitto for each test of the file, and helpers around it. All of it is removed after the test.
  */
 export function useExternalBroker() {
   const afterwards = useCleanUps();
@@ -30,7 +30,7 @@ export function useExternalBroker() {
 
   return {
     broker: () => broker,
-    /** Takes what ends something, done after the test, before what was begun earlier is taken away */
+    /** Registers a clean-up. They run after the test, in reverse order. */
     afterwards,
 
     /** @param {Record<string, string>} [settings] @param {Partial<Periods>} [periods] */
@@ -55,7 +55,7 @@ export function useExternalBroker() {
     /** @param {IClientOptions} [options] */
     async connectDevice(options) {
       const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 100, ...options });
-      client.on('error', () => {}); // The broker is stopped and started under test; the client comes back.
+      client.on('error', () => {}); // Tests stop and start the broker. The client reconnects.
       afterwards(() => client.endAsync(true));
       return client;
     },
@@ -63,12 +63,12 @@ export function useExternalBroker() {
 }
 
 /**
- * A message for each value, of the sensor `s`, at BASE + value.
+ * Publishes a message of the sensor `s` for each value, at BASE + value.
  *
  * @param {MqttClient} client
  * @param {string} device
  * @param {number[]} values
- * @param {string} [filler] white space behind the JSON
+ * @param {string} [filler] white space after the JSON
  */
 export const publishValues = (client, device, values, filler = '') =>
   Promise.all(

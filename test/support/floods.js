@@ -11,14 +11,14 @@ const SUBACK_BYTES = 5;
 const SHORT_ACK_BYTES = 4;
 const PINGRESP_BYTES = 2;
 
-/** Sockets that are opened at once: the system's backlog holds as many. */
+/** Sockets opened at once, as many as the backlog of the system holds. */
 const OPENED_AT_ONCE = 100;
 
-/** A flood is answered within this time, in ms, on a slow machine that does other work as well. */
+/** Timeout for the answers to a flood, in ms, on a slow and busy machine. */
 const ANSWERED_WITHIN_MS = 120_000;
 
 /**
- * Floods of packets to the embedded broker from ordinary MQTT connections.
+ * Sends floods of packets to the embedded broker from ordinary MQTT connections.
  *
  * @param {number} port of the broker
  * @param {(cleanUp: () => void) => void} afterwards
@@ -48,11 +48,11 @@ export function createFloods(port, afterwards) {
   }
 
   /**
-   * Each connection sends all of it in one write.
+   * Sends all packets of each connection in one write.
    *
    * @param {number} connections
    * @param {Buffer} bytes
-   * @param {number} answerBytes that each connection gets
+   * @param {number} answerBytes size of the answers to each connection
    */
   async function send(connections, bytes, answerBytes) {
     const sockets = await openAll(connections);
@@ -60,16 +60,16 @@ export function createFloods(port, afterwards) {
     await answered(sockets, answerBytes);
   }
 
-  /** @param {Socket[]} sockets @param {number} answerBytes behind the CONNACK of each */
+  /** @param {Socket[]} sockets @param {number} answerBytes size of the answers to each after its CONNACK */
   async function answered(sockets, answerBytes) {
     const all = CONNACK_BYTES + answerBytes;
     await until(() => sockets.every(({ bytesRead, closed }) => closed || bytesRead >= all), {
       withinMs: ANSWERED_WITHIN_MS,
       what: 'the answer to a flood',
     });
-    const cut = sockets.filter(({ bytesRead }) => bytesRead < all).length;
+    const unserved = sockets.filter(({ bytesRead }) => bytesRead < all).length;
     for (const socket of sockets) socket.destroy();
-    if (cut > 0) throw new Error(`The broker closed ${cut} connections before it had answered.`);
+    if (unserved > 0) throw new Error(`The broker closed ${unserved} connections before it had answered.`);
   }
 
   /** @param {number} packets */
@@ -79,14 +79,14 @@ export function createFloods(port, afterwards) {
   return {
     open,
 
-    /** @param {number} connections @param {number} packets of each, every one with a filter of its own */
+    /** @param {number} connections @param {number} packets of each, all with different filters */
     subscribe: (connections, packets) => send(connections, subscriptions(packets), packets * SUBACK_BYTES),
 
     /**
-     * The CONNECT is part of the same write.
+     * Sends the CONNECT and the SUBSCRIBE packets in one write.
      *
      * @param {number} connections
-     * @param {number} packets of each, behind its CONNECT
+     * @param {number} packets of each, after its CONNECT
      */
     async subscribeAtOnce(connections, packets) {
       const sockets = times(connections, () => connect(port, '127.0.0.1').resume());
@@ -112,7 +112,7 @@ export function createFloods(port, afterwards) {
       send(connections, Buffer.alloc(packets * PINGREQ.length, PINGREQ), packets * PINGRESP_BYTES),
 
     /**
-     * PUBREL and PUBREC are answered by one packet each, PUBACK by none.
+     * Sends PUBREL and PUBREC, which the broker answers with one packet each, and PUBACK, which it does not answer.
      *
      * @param {number} connections
      * @param {number} packets of each, a third of each kind
@@ -124,8 +124,8 @@ export function createFloods(port, afterwards) {
     },
 
     /**
-     * @param {number} connections that break off at once
-     * @returns {Promise<() => void>} breaks them off
+     * @param {number} connections that break at the same time
+     * @returns {Promise<() => void>} breaks the connections
      */
     async prepareWills(connections) {
       const payload = JSON.stringify({ status: 'offline' });

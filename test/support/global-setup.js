@@ -7,6 +7,6 @@ export default async function startSharedEngine() {
   const engine = await startTestEngine({ profile: 'disposable', onStatus: line.update });
   line.clear();
   process.env[CONTACT_POINT] = engine.contactPoint;
-  // Jest's way from the set-up to the teardown; test files do not see it.
+  // Jest passes it from the set-up to the teardown. Test files do not see it.
   Reflect.set(globalThis, 'sharedEngine', engine);
 }

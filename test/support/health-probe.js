@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Runs in a thread of its own, so that it measures the server and not a test that is busy. */
+/** Runs in a separate thread, so that it measures the server and not a busy test. */
 const PROBE = `
 const { get } = require('node:http');
 const { parentPort, workerData: url } = require('node:worker_threads');
@@ -21,10 +21,10 @@ ask();
 `;
 
 /**
- * Asks for a URL again and again, one request after the other.
+ * Requests a URL repeatedly, one request after the other.
  *
  * @param {string} url
- * @returns {{ stop: () => Promise<number[]> }} `stop` gives the time of each answer in ms
+ * @returns {{ stop: () => Promise<number[]> }} `stop` returns the time of each answer in ms
  */
 export function startHealthProbe(url) {
   const worker = new Worker(PROBE, { eval: true, workerData: url });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { until } from './until.js';
 
-/** The writes of ingest, by the part of the store that they belong to. */
+/** The writes of ingest, by part of the store. */
 const WRITES = {
   measurements: ['commit', 'writeParts'],
   latest: ['write'],
@@ -16,16 +16,16 @@ const WRITES = {
 /** @typedef {{ [name: string]: any }} Part */
 
 /**
- * One write that a test holds: the store gets it when the test releases it.
+ * A write that a test holds. The store receives it when the test releases it.
  *
  * @typedef {object} Hold
  * @property {string} write part and method, such as `latest.write`
- * @property {number} [nth] which call of it, from now on (1 or more, default 1)
+ * @property {number} [nth] the call to hold, counted from now (1 or more, default 1)
  * @property {boolean} [answersEarly] true: the write resolves for the caller at once (default false)
  */
 
 /**
- * Stands between ingest and its store, and can hold a single write.
+ * Wraps the store of ingest, and can hold a single write.
  */
 export class HeldWrites {
   /** @type {HeldWrite | null} */
@@ -35,7 +35,7 @@ export class HeldWrites {
   /**
    * @template {object} S
    * @param {S} store
-   * @returns {S} the same store, whose writes of ingest can be held
+   * @returns {S} the same store, with writes that can be held
    */
   watch(store) {
     const parts = Object.entries(WRITES).map(([name, methods]) => {
@@ -58,13 +58,13 @@ export class HeldWrites {
     };
   }
 
-  /** @param {Hold} hold replaces the one before */
+  /** @param {Hold} hold replaces the previous one */
   hold(hold) {
     this.#held = new HeldWrite(hold);
     return this.#held;
   }
 
-  /** Settles when no write but the held one is under way, and ingest has acted on the answers. */
+  /** Settles when only the held write is pending, and ingest has processed all other answers. */
   async quiet() {
     await nextTurn();
     await until(() => this.#running === 0, { what: 'the end of all other writes' });
@@ -88,7 +88,7 @@ class HeldWrite {
     });
   }
 
-  /** @param {string} name @returns {boolean} whether this call is the one to hold */
+  /** @param {string} name @returns {boolean} whether to hold this call */
   takes(name) {
     return name === this.#hold.write && ++this.#calls === (this.#hold.nth ?? 1);
   }
@@ -99,12 +99,12 @@ class HeldWrite {
     return this.#hold.answersEarly ? Promise.resolve() : this.#committed;
   }
 
-  /** Settles when ingest has asked for the write. */
+  /** Settles when ingest has requested the write. */
   async reached() {
     await until(() => this.#committed !== null, { what: `a call of ${this.#hold.write}` });
   }
 
-  /** Lets the write go on. @returns {Promise<void>} settles when it is committed */
+  /** Releases the write. @returns {Promise<void>} settles when it is committed */
   async release() {
     this.#release();
     await this.#committed;

@@ -8,16 +8,16 @@ import { startTestSystem } from './system.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * A system in which time goes by as a test says, with a device that measures and a hand on its history: set up before the first
- * test of a file, and taken away at the end.
+ * Starts a system with a clock that the test sets, a device that measures, and access to its history. It starts before the first
+ * test of a file, and is removed at the end.
  *
  * @param {number} begin epoch ms
  */
 export function useHistorySystem(begin) {
-  const parts = new HistorySystem(begin);
-  beforeAll(() => parts.start());
-  afterAll(() => parts.stop());
-  return parts;
+  const historySystem = new HistorySystem(begin);
+  beforeAll(() => historySystem.start());
+  afterAll(() => historySystem.stop());
+  return historySystem;
 }
 
 /** Devices have one sensor each, `s`. */
@@ -57,7 +57,7 @@ class HistorySystem {
   /**
    * @param {string} name of a device
    * @param {Parameters<typeof layDown>[0]['hours']} hours
-   * @returns {Promise<Sample[]>} what there is of it then
+   * @returns {Promise<Sample[]>} all its samples after that
    */
   async lay(name, hours) {
     await layDown({

@@ -19,7 +19,7 @@ function nextMillisecond() {
 const uuid = (bytes) => new cassandra.types.Uuid(bytes);
 
 /**
- * A hand on the history of a system: hours are packed when a test says so, and what a reader must not need is taken away.
+ * Opens the history of a system. The test decides when hours are packed and when batches are deleted.
  *
  * @param {TestSystem} system
  */
@@ -36,8 +36,8 @@ export async function openHistory(system) {
   }
 
   /**
-   * Deletes as the test and writes as the application carry the times of two clients. A delete wins over a write of the same
-   * microsecond, so a delete has its millisecond for itself: without this, 7 % of the rows written right after one were missing.
+   * Deletes of the test and writes of the application have the times of two clients. A delete wins over a write of the same
+   * microsecond, so each delete has its own millisecond. Without this, 7 % of the rows written right after a delete were missing.
    *
    * @param {string} statement
    * @param {unknown[]} values
@@ -52,13 +52,13 @@ export async function openHistory(system) {
     store,
     sensorOf,
 
-    /** Nothing before it is looked for where history has no row. @param {number} until epoch ms */
+    /** Marks hours as packed, so readers do not look for their batches. @param {number} until epoch ms */
     async packedUntil(until) {
       for (let group = 0; group < latestGroups; group++) await store.packProgress.writePacked(group, until);
     },
 
     /**
-     * Packs an hour as the packer does: all that batches and history have of it.
+     * Packs an hour as the packer does, with all its batches and the existing history.
      *
      * @param {ReturnType<typeof sensorOf>} sensor
      * @param {number} hour epoch ms
@@ -74,7 +74,7 @@ export async function openHistory(system) {
       await store.history.writeStatistics(sensor, hour, statisticsOf(Array.from(values)), readFrom);
     },
 
-    /** The batches of these hours expire. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */
+    /** Deletes the batches of these hours, as their expiry would. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */
     async dropBatches({ device }, hours) {
       for (const hour of hours) {
         await erase('DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = 0', [
@@ -113,7 +113,7 @@ const statisticsOf = (values) => ({
   last: Number(values.at(-1)),
 });
 
-/** By brute force, what there is of samples that were sent: one an instant, by time. @param {Sample[]} samples @returns {Sample[]} */
+/** Merges sent samples by brute force: one for each instant, in order of time. @param {Sample[]} samples @returns {Sample[]} */
 export function unionOf(samples) {
   /** @type {Map<number, number>} */
   const values = new Map();
@@ -124,28 +124,28 @@ export function unionOf(samples) {
   return [...values].sort(([a], [b]) => a - b);
 }
 
-/** What one hour of the mixed sensor below has been through. @typedef {'packed' | 'packed, then late' | 'late alone' | 'batches' | 'nothing'} Fate */
+/** The path of an hour of samples into the database. @typedef {'packed' | 'packed, then late' | 'late alone' | 'batches' | 'nothing'} Fate */
 
 /** @type {Fate[]} */
 export const FATES = ['packed', 'packed, then late', 'late alone', 'batches', 'nothing'];
 
 /**
- * Lays down hours that have been through different things, in the order in which things happen: what comes in time, the
- * packer, what comes late, the expiry of batches. `batches` is for hours after all that are packed.
+ * Stores hours by different paths, in the order in which they happen: messages in time, the
+ * packer, late messages, the expiry of batches. `batches` is for hours after all packed ones.
  *
- * @param {object} parts
- * @param {History} parts.history
- * @param {(samples: Sample[]) => Promise<unknown>} parts.send one message
- * @param {{ now: number }} parts.clock the system's, set as time goes by
- * @param {ReturnType<History['sensorOf']>} parts.sensor
- * @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} parts.hours in order of time; of `packed, then late` the odd ones come late
+ * @param {object} options
+ * @param {History} options.history
+ * @param {(samples: Sample[]) => Promise<unknown>} options.send one message
+ * @param {{ now: number }} options.clock the clock of the system, which it sets
+ * @param {ReturnType<History['sensorOf']>} options.sensor
+ * @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} options.hours in order of time; of `packed, then late` every second sample is late
  */
 export async function layDown({ history, send, clock, sensor, hours }) {
   const end = Math.max(...hours.map(({ hour }) => hour)) + HOUR_MS;
   const timely = ['packed', 'packed, then late', 'batches'];
   for (const { hour, fate, samples } of hours) {
     clock.now = hour + HOUR_MS;
-    const now = samples.filter((_, at) => fate !== 'packed, then late' || at % 2 === 0);
+    const now = samples.filter((_, index) => fate !== 'packed, then late' || index % 2 === 0);
     if (timely.includes(fate) && now.length > 0) await send(now);
   }
   for (const { hour, fate } of hours) {
@@ -155,7 +155,7 @@ export async function layDown({ history, send, clock, sensor, hours }) {
   await history.packedUntil(bucketOf(firstUnpacked));
   clock.now = end + 3 * HOUR_MS;
   for (const { fate, samples } of hours) {
-    const late = samples.filter((_, at) => fate !== 'packed, then late' || at % 2 === 1);
+    const late = samples.filter((_, index) => fate !== 'packed, then late' || index % 2 === 1);
     if (!timely.includes(fate) || fate === 'packed, then late') {
       if (late.length > 0) await send(late);
     }

@@ -51,14 +51,14 @@ const CALLER_ROUTES = /** @type {const} */ ([
 }));
 
 /**
- * The HTTP application with its guards, limits, access and routes of sessions, without a database. `/api/v1/caller` answers
+ * Starts the HTTP application with its guards, limits, access and session routes, without a database. `/api/v1/caller` answers
  * with the caller: GET needs the scope `read`, POST `ingest`, DELETE `admin`.
  *
  * @param {object} [options]
  * @param {Partial<typeof SETTINGS>} [options.settings]
  * @param {() => number} [options.clock] epoch ms
- * @param {Rate} [options.attempts] wrong tokens of one address
- * @param {string} [options.secret] signs sessions
+ * @param {Rate} [options.attempts] limit for wrong tokens from one address
+ * @param {string} [options.secret] key that signs sessions
  * @param {Logger} [options.logger]
  */
 export async function startHttpApp(options = {}) {
@@ -90,9 +90,9 @@ export async function startHttpApp(options = {}) {
     send: (path, request) => send(url, path, { ...request, isReader: false }),
 
     /**
-     * Sends the head of one request as it is given.
+     * Sends the head of one request unchanged.
      *
-     * @param {string[]} lines without their ends
+     * @param {string[]} lines without line ends
      * @returns {Promise<{ status: number, text: string }>}
      */
     async sendLines(lines) {

@@ -6,13 +6,13 @@ import { watchAnswer } from './contract/watch.js';
 /** @import { IncomingHttpHeaders } from 'node:http' */
 
 /**
- * One request exactly as given: `fetch` would tidy up its path and its headers.
+ * Sends one request exactly as given, because `fetch` would normalize its path and its headers.
  *
  * @param {string} origin
- * @param {string} path as it goes over the wire
+ * @param {string} path as sent
  * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer>, isReader?: boolean }} [options]
- *   a body of several parts is sent in chunks, its length untold; `isReader`: whether readers are served there at all, to
- *   whom the contract speaks
+ *   a body of several parts is sent in chunks, without a length; `isReader`: whether the contract applies,
+ *   which covers processes that serve readers
  * @returns {Promise<{ status: number, headers: IncomingHttpHeaders, text: string }>}
  */
 export function send(
@@ -47,11 +47,11 @@ export function send(
   });
 }
 
-/** What must never be seen from outside: stacks, statements, files, hosts of the database. */
+/** Internal details that no answer may contain: stacks, statements, files, hosts of the database. */
 const INSIDE = /\bat .*\.js|node_modules|SELECT|INSERT|\.js:\d|127\.0\.0\.1:\d|cassandra/i;
 
 /**
- * Holds an answer to RFC 9457 and to our own table of codes.
+ * Checks an answer against RFC 9457 and the table of error codes.
  *
  * @param {{ status: number, headers: IncomingHttpHeaders, text: string }} answer
  * @param {number} status

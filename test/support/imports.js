@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What the code of some folders imports, types in comments left out.
+ * Lists the imports in the code of some folders, without types in comments.
  *
  * @param {string[]} folders
  * @returns {{ file: string, specifier: string }[]}

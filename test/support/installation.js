@@ -12,9 +12,9 @@ import { startMosquitto } from './mosquitto.js';
 /** @import { Mosquitto } from './mosquitto.js' */
 
 /**
- * What the processes of one installation share, for all tests of the file: a Mosquitto, and a keyspace that is migrated.
+ * Sets up an installation for all tests of the file: a Mosquitto, and a migrated keyspace.
  *
- * @param {Record<string, string>} [settings] as in the environment, on top of a test's own
+ * @param {Record<string, string>} [settings] as in the environment, added to the defaults of tests
  */
 export function useInstallation(settings) {
   const afterwards = useCleanUps();
@@ -48,14 +48,14 @@ export function useInstallation(settings) {
     cql: () => config().cql,
     afterwards,
 
-    /** @param {Record<string, string>} own on top of the installation's; the process is gone after the test */
+    /** @param {Record<string, string>} own settings of this process, which is killed after the test */
     async start(own) {
       const api = await startApi({ ...shared, ...own });
       afterwards(() => api.kill());
       return api;
     },
 
-    /** A client of the broker, gone after the test. @param {IClientOptions} [options] */
+    /** Connects a client to the broker. It is closed after the test. @param {IClientOptions} [options] */
     async connectClient(options) {
       const client = await mqtt.connectAsync(broker.url, options);
       afterwards(() => client.endAsync(true));

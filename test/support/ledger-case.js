@@ -15,7 +15,7 @@ import { compareLedger } from '../../simulator/verify/compare.js';
 
 export const HOUR_MS = 3_600_000;
 
-/** The first hour of a fleet's case, in epoch ms. */
+/** Begin of the first hour of `createFleetCase`, in epoch ms. */
 export const START = Date.UTC(2026, 10, 21, 10);
 
 /** @typedef {Array<[ts: number, value: number]>} Samples `ts` in epoch ms */
@@ -28,8 +28,8 @@ export const START = Date.UTC(2026, 10, 21, 10);
 /** @param {string} device @param {string} sensor names @returns {{ device: string, sensor: string }} ids */
 function idsOf(device, sensor) {
   const { id } = /** @type {Identity} */ (identifyDevice(device));
-  const of = /** @type {Identity} */ (identifySensor(id, sensor));
-  return { device: id, sensor: of.id };
+  const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+  return { device: id, sensor: identity.id };
 }
 
 /** @param {Row} row */
@@ -39,8 +39,8 @@ const seriesOf = ({ samples }) => ({
 });
 
 /**
- * A ledger on disk and what a database has of it, in memory: what the comparison reads of the store, and no more. A test
- * sends messages, and then changes what is stored.
+ * Makes a ledger on disk, and in memory the data of a database, as far as the comparison reads it. A test
+ * sends messages, and then changes the stored data.
  *
  * @param {(cleanUp: () => unknown) => void} afterwards
  */
@@ -81,12 +81,12 @@ export function createLedgerCase(afterwards) {
     history: () => history,
 
     /**
-     * One message. What is acknowledged of a healthy system is stored, and `latest` follows.
+     * Sends one message. A healthy system stores acknowledged messages, and updates `latest`.
      *
      * @param {string} device
      * @param {string} sensor
      * @param {Samples} samples of one hour
-     * @param {{ acknowledged?: boolean, stored?: boolean }} [fate]
+     * @param {{ acknowledged?: boolean, stored?: boolean }} [outcome]
      */
     send(device, sensor, samples, { acknowledged = true, stored = acknowledged } = {}) {
       const series = [{ name: sensor, samples: samples.map(([ts, value]) => ({ ts, value })) }];
@@ -102,14 +102,14 @@ export function createLedgerCase(afterwards) {
     /** Packs all batches into history, and lets them expire. @param {number} until epoch ms, the end of the last hour */
     pack(until) {
       for (const row of batches) {
-        const before = history.find((one) => one.sensor === row.sensor && one.hour === row.hour);
+        const before = history.find((packed) => packed.sensor === row.sensor && packed.hour === row.hour);
         const all = [...(before?.samples ?? []), ...row.samples];
         const { times, values } = sortMerge(
           all.map(([ts]) => ts),
           all.map(([, value]) => value),
         );
         const samples = /** @type {Samples} */ ([...times].map((ts, i) => [ts, Number(values[i])]));
-        history = [...history.filter((one) => one !== before), { ...row, samples, packed: true }];
+        history = [...history.filter((packed) => packed !== before), { ...row, samples, packed: true }];
       }
       batches = [];
       packedUntil = until;
@@ -167,7 +167,7 @@ export function createLedgerCase(afterwards) {
 }
 
 /**
- * Two sensors that sent a message an hour for three hours, and another device.
+ * Makes a case with two sensors that sent a message each hour for three hours, and another device.
  *
  * @param {(cleanUp: () => unknown) => void} afterwards
  */
@@ -185,7 +185,7 @@ export function createFleetCase(afterwards) {
   return fleet;
 }
 
-/** The findings, without kinds of which there are none. @param {Result} result */
+/** The findings, without empty kinds. @param {Result} result */
 export const findingsOf = ({ found }) =>
   Object.fromEntries(
     Object.entries(found)
@@ -196,7 +196,7 @@ export const findingsOf = ({ found }) =>
       ]),
   );
 
-/** @param {Result} result @param {Record<string, number>} kinds how many of each are found, without those of which there are none */
+/** @param {Result} result @param {Record<string, number>} kinds number of findings of each kind, without empty kinds */
 export function expectFindings(result, kinds) {
   const counts = Object.entries(findingsOf(result)).map(([kind, { count }]) => [kind, count]);
   expect(Object.fromEntries(counts)).toEqual(kinds);

@@ -56,7 +56,7 @@ export function createMemoryCredentials({ groups = 4 } = {}) {
   };
 }
 
-/** A set of texts comes back in the order of its UTF-8 bytes. @param {Credential} credential @returns {Credential} */
+/** The database returns a set of texts in the order of their UTF-8 bytes. @param {Credential} credential @returns {Credential} */
 const copyOf = ({ deviceId, account, hash, devices, issuedAt, changedAt, writtenAt }) => ({
   deviceId,
   account,

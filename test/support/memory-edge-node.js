@@ -15,7 +15,7 @@ import { createMemoryStore } from './memory-store/index.js';
 const GROUPS = 4;
 const HISTORY_DAYS = 365;
 
-/** Repeats what fails for a reason that passes. */
+/** Retries temporary failures. */
 export const newRetry = () => createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
 
 /** @param {Pick<MessageBatch, 'sensors'>} batch @returns {[sensor: string, value: number][]} */
@@ -25,12 +25,12 @@ export const valuesOf = ({ sensors }) =>
   );
 
 /**
- * The reader of Sparkplug messages and the registry, on a database in memory, and one edge node with its device `press`.
+ * Connects the reader of Sparkplug messages and the registry to a database in memory, for one edge node with its device `press`.
  *
  * @param {() => number} clock epoch ms
  */
 export async function createMemoryEdgeNode(clock) {
-  /** @type {string[]} tables of the writes that wait */
+  /** @type {string[]} tables of the waiting writes */
   const waiting = [];
   /** @type {{ table: string, opened: Promise<void> } | null} */
   let gate = null;
@@ -51,7 +51,7 @@ export async function createMemoryEdgeNode(clock) {
   const births = createBirths({ registry, store: store.registry, retry, clock });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
-  /** @type {string[]} topics of the commands that asked the node for a birth */
+  /** @type {string[]} topics of the rebirth commands to the node */
   const commands = [];
 
   const start = () =>
@@ -68,10 +68,10 @@ export async function createMemoryEdgeNode(clock) {
   let sparkplug = start();
 
   /** @param {string} type */
-  function placeOf(type) {
+  function topicOf(type) {
     const topic = `spBv1.0/plant/${type}/edge-1${type.startsWith('D') ? '/press' : ''}`;
     const parsed = parseTopic(topic);
-    if (!parsed?.sparkplug) throw new Error(`${topic} is no topic of an edge node`);
+    if (!parsed?.sparkplug) throw new Error(`${topic} is not a topic of an edge node`);
     const identity = /** @type {Identity} */ (identifyDevice(parsed.device));
     return { topic, sparkplug: parsed.sparkplug, identity };
   }
@@ -83,7 +83,7 @@ export async function createMemoryEdgeNode(clock) {
 
     waiting,
 
-    /** Writes to a table wait until they are let through. @param {string} table @returns {() => void} lets them through */
+    /** Holds the writes to a table. @param {string} table @returns {() => void} releases them */
     hold(table) {
       let open = () => {};
       const opened = new Promise((/** @type {(value: void) => void} */ resolve) => {
@@ -93,16 +93,16 @@ export async function createMemoryEdgeNode(clock) {
       return open;
     },
 
-    /** @returns {Promise<number>} requests for a birth by the metric */
+    /** @returns {Promise<number>} number of rebirth requests, from the metric */
     async requests() {
       const text = await metrics.registry.metrics();
       return Number(/^iot_sparkplug_rebirth_requests_total (\d+)$/m.exec(text)?.[1]);
     },
 
-    /** A first message makes the device known, without a birth. @param {string} name */
+    /** Registers a device as its first message does, without a birth. @param {string} name */
     register: (name) => registry.device(/** @type {Identity} */ (identifyDevice(name))),
 
-    /** Another process takes over: it knows what the database knows. */
+    /** Starts the reader again, as in another process: it only knows the data in the database. */
     restart: () => {
       sparkplug = start();
     },
@@ -110,11 +110,11 @@ export async function createMemoryEdgeNode(clock) {
     /**
      * @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type
      * @param {Buffer} payload
-     * @param {{ again?: boolean }} [options] `again`: the broker sends it once more
-     * @returns what it comes to, after its birth is registered; `ended` by name
+     * @param {{ again?: boolean }} [options] `again`: the broker sends it a second time
+     * @returns the result, after the birth is registered; `ended`: names
      */
     async send(type, payload, { again = false } = {}) {
-      const { topic, sparkplug: place, identity } = placeOf(type);
+      const { topic, sparkplug: place, identity } = topicOf(type);
       const message = { topic, payload, retained: false, receivedAt: clock(), again };
       const { birth, ended, batch } = await sparkplug.read(message, place, identity);
       if (birth) await births.register(identity, birth);
@@ -123,7 +123,7 @@ export async function createMemoryEdgeNode(clock) {
 
     /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {Buffer} payload */
     readAgain(type, payload) {
-      const { sparkplug: place, identity } = placeOf(type);
+      const { sparkplug: place, identity } = topicOf(type);
       return sparkplug.readAgain({ payload, receivedAt: clock(), now: clock() }, place, identity);
     },
   };

@@ -13,13 +13,13 @@ import { readSeries } from './metrics.js';
 
 const DAY_MS = 86_400_000;
 
-/** More than any test writes of one sensor. */
-const MOST_SAMPLES = 1000;
+/** More samples than any test writes for one sensor. */
+const MAX_SAMPLES = 1000;
 
 const MAX_DEAD_LETTERS = 100;
 
 /**
- * The pipeline of a process, from a message to its acknowledgement, on a database in memory.
+ * Starts the pipeline of a process, from a message to its acknowledgement, with a database in memory.
  *
  * @param {object} [options]
  * @param {Record<string, string>} [options.settings] as in the environment
@@ -45,7 +45,7 @@ export async function startMemoryPipeline(options = {}) {
     },
     async openStore({ gate }) {
       const memory = await createMemoryStore({ clock, gate, around });
-      // A database in memory has no nodes, of which the metrics tell.
+      // The metrics list nodes, and a database in memory has none.
       const store = { ...memory.store, nodes: () => [] };
       return writes ? writes.watch(store) : store;
     },
@@ -90,7 +90,7 @@ export async function startMemoryPipeline(options = {}) {
       });
     },
 
-    /** Newest values as live readers got them, in order. */
+    /** Newest values as live readers received them, in order. */
     published,
 
     /** For each publication to live readers, the number of its values. */
@@ -102,7 +102,7 @@ export async function startMemoryPipeline(options = {}) {
       const identity = /** @type {Identity} */ (identifySensor(id, sensor));
       const key = { device: bytes, sensor: identity.bytes, group };
       const range = { from, to: clock() + DAY_MS };
-      const { times, values } = await reading.page(key, range, { order: 'asc', limit: MOST_SAMPLES });
+      const { times, values } = await reading.page(key, range, { order: 'asc', limit: MAX_SAMPLES });
       return times.map((ts, index) => [ts, Number(values[index])]);
     },
 
@@ -115,7 +115,7 @@ export async function startMemoryPipeline(options = {}) {
     /** @param {string} device @returns {Promise<number | null | undefined>} epoch ms; undefined: not registered */
     lastSeen: async (device) => (await pipeline.store.devices.device(keyOf(device)))?.lastSeen,
 
-    /** @returns {Promise<Array<Record<string, number>>>} refused elements by code, of each dead letter, the oldest first */
+    /** @returns {Promise<Array<Record<string, number>>>} number of refused elements by code, for each dead letter, the oldest first */
     async deadLetters() {
       const range = { from: clock() - DAY_MS, to: clock() + DAY_MS };
       const { deadLetters } = await pipeline.store.deadLetters.page(range, {
@@ -128,7 +128,7 @@ export async function startMemoryPipeline(options = {}) {
     /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */
     metric: async (series) => readSeries(await context.metrics.registry.metrics(), series),
 
-    /** What cannot be committed now stays unacknowledged. */
+    /** Stops it. Messages that are not committed stay unacknowledged. */
     async stop() {
       pipeline.ingest.abort();
       await pipeline.store.close();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
 
 /**
- * The rows of `docs/reference/metrics.md`.
+ * Returns the rows of `docs/reference/metrics.md`.
  *
  * @returns {Array<{ name: string, labels: string[], type: string, help: string }>}
  */
@@ -18,18 +18,18 @@ export const documentedMetrics = () =>
 const HELP_OR_TYPE = /^# (HELP|TYPE) (iot_\w+) (.+)$/;
 
 /**
- * The same of what a process answers to Prometheus, its labels left out: which there are is known only of what was
- * counted already.
+ * Returns the metrics in an answer to Prometheus, without labels, because only values that were counted already
+ * have labels.
  *
- * @param {string} text as `/metrics` has it
+ * @param {string} text of `/metrics`
  * @returns {Array<{ name: string, type: string, help: string }>}
  */
 export function exposedMetrics(text) {
   /** @type {Map<string, Record<string, string>>} */
   const found = new Map();
   for (const line of text.split('\n')) {
-    const [, kind = '', name = '', said = ''] = HELP_OR_TYPE.exec(line) ?? [];
-    if (name) found.set(name, { ...found.get(name), [kind]: said });
+    const [, kind = '', name = '', content = ''] = HELP_OR_TYPE.exec(line) ?? [];
+    if (name) found.set(name, { ...found.get(name), [kind]: content });
   }
   return [...found].map(([name, { TYPE = '', HELP = '' }]) => ({ name, type: TYPE, help: HELP }));
 }

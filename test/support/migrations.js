@@ -14,8 +14,8 @@ import { dropKeyspace } from './keyspace.js';
 export const configOf = (settings) => readSettings(settings, { envFile: '' });
 
 /**
- * For tests of what migrates and of what starts: keyspaces that are not there yet, the processes themselves, and a look at what is
- * in the database. What a test started is ended, and its keyspaces are dropped, after it.
+ * Helpers for tests of migrations and starts: names of new keyspaces, the processes themselves, and queries of
+ * the database. After each test its processes are killed, and its keyspaces are dropped.
  */
 export function useMigrations() {
   const afterwards = useCleanUps();
@@ -35,8 +35,8 @@ export function useMigrations() {
     execute,
     admin: () => admin,
 
-    /** Settings with a keyspace of their own. @param {Settings} [more] */
-    fresh(more) {
+    /** Returns settings with a new keyspace. @param {Settings} [others] */
+    fresh(others) {
       const settings = {
         CQL_CONTACT_POINTS: sharedContactPoint(),
         CQL_KEYSPACE: uniqueName('t'),
@@ -46,7 +46,7 @@ export function useMigrations() {
       };
       const { cql } = configOf(settings);
       afterwards(() => dropKeyspace(cql));
-      return { ...settings, ...more };
+      return { ...settings, ...others };
     },
 
     /** @param {'api/index.js' | 'api/commands/migrate.js'} script @param {Settings} settings */

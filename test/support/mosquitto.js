@@ -12,12 +12,12 @@ import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/env
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
 
 /**
- * A real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues meanwhile.
+ * Starts a real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues.
  *
  * @param {object} [options]
- * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are let in
+ * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are accepted
  * @param {{ cert: string, key: string }} [options.tls] paths; default: without TLS
- * @param {string[]} [options.acl] lines of an `acl_file`; default: everybody may do everything
+ * @param {string[]} [options.acl] lines of an `acl_file`; default: no restrictions
  * @param {string} [options.files] a directory with `passwords` and `acl`, as `npm run credentials -- mosquitto` writes them
  */
 export async function startMosquitto({ users, acl, tls, files } = {}) {
@@ -28,14 +28,14 @@ export async function startMosquitto({ users, acl, tls, files } = {}) {
     const create = index === 0 ? ['-c'] : [];
     execFileSync('mosquitto_passwd', ['-b', ...create, passwords, name, password], { env });
   }
-  const rights = join(files ?? directory, 'acl');
-  if (acl) writeFileSync(rights, `${acl.join('\n')}\n`);
+  const aclFile = join(files ?? directory, 'acl');
+  if (acl) writeFileSync(aclFile, `${acl.join('\n')}\n`);
   const configuration = join(directory, 'mosquitto.conf');
   const lines = [
     ...persistentOn(port, directory),
     ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
     ...(users || files ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
-    ...(acl || files ? [`acl_file ${rights}`] : []),
+    ...(acl || files ? [`acl_file ${aclFile}`] : []),
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
@@ -56,14 +56,14 @@ export async function startMosquitto({ users, acl, tls, files } = {}) {
   return {
     url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
     start,
-    /** Ends it in order: it writes its queues. */
+    /** Stops it in order, so it writes its queues. */
     stop,
-    /** It reads its files again. */
+    /** Makes it read its files again. */
     reload: () => child?.kill('SIGHUP'),
-    /** It stays connected and says nothing, as a machine that hangs. */
+    /** Pauses it: it stays connected and silent, as a machine that hangs. */
     pause: () => child?.kill('SIGSTOP'),
     resume: () => child?.kill('SIGCONT'),
-    /** Ends it at once: it forgets what it took since it last wrote its queues. */
+    /** Kills it, so it loses all messages since it last wrote its queues. */
     async kill() {
       const running = child;
       child = null;

@@ -1,4 +1,4 @@
-/** MQTT 3.1.1 packets as bytes, for what no client library does. */
+/** MQTT 3.1.1 packets as bytes, for packets that no client library sends. */
 
 /** @param {string} text */
 function string(text) {
@@ -8,9 +8,9 @@ function string(text) {
   return Buffer.concat([length, bytes]);
 }
 
-/** @param {number} first @param {Buffer[]} parts */
-function packet(first, ...parts) {
-  const body = Buffer.concat(parts);
+/** @param {number} first @param {Buffer[]} fields */
+function packet(first, ...fields) {
+  const body = Buffer.concat(fields);
   const header = [first];
   let rest = body.length;
   do {
@@ -57,11 +57,11 @@ export const PINGREQ = Buffer.from([0xc0, 0]);
 
 export const DISCONNECT = Buffer.from([0xe0, 0]);
 
-/** The ids of the PUBACKs in what a broker sent. @param {Buffer} bytes whole packets */
+/** Returns the ids of the PUBACKs in the bytes from a broker. @param {Buffer} bytes whole packets */
 export function pubackIds(bytes) {
   const ids = [];
-  for (let at = 0; at + 2 <= bytes.length; at += 2 + /** @type {number} */ (bytes[at + 1])) {
-    if (bytes[at] === 0x40 && at + 4 <= bytes.length) ids.push(bytes.readUInt16BE(at + 2));
+  for (let offset = 0; offset + 2 <= bytes.length; offset += 2 + /** @type {number} */ (bytes[offset + 1])) {
+    if (bytes[offset] === 0x40 && offset + 4 <= bytes.length) ids.push(bytes.readUInt16BE(offset + 2));
   }
   return ids;
 }

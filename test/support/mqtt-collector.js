@@ -4,7 +4,7 @@ import mqtt from 'mqtt';
 /** @typedef {{ topic: string, payload: any, retain: boolean }} Collected `payload`: parsed JSON */
 
 /**
- * Keeps everything that is published under `iot/v1/`, in order of arrival, also across restarts of the broker.
+ * Collects all messages under `iot/v1/`, in order of arrival, also across restarts of the broker.
  *
  * @param {string} url
  */
@@ -20,7 +20,7 @@ export async function collectMessages(url) {
     properties: { sessionExpiryInterval: 600 },
     reconnectPeriod: 100,
   });
-  client.on('error', () => {}); // The broker is stopped and started under test; the client comes back.
+  client.on('error', () => {}); // Tests stop and start the broker. The client reconnects.
   client.on('message', (topic, payload, { retain }) => {
     messages.push({ topic, payload: JSON.parse(payload.toString()), retain });
     for (const listener of listeners) listener();
@@ -38,7 +38,7 @@ export async function collectMessages(url) {
         return levels[3] === kind && (device === undefined || levels[2] === device);
       }),
 
-    /** @param {() => boolean} condition looked at after each message @returns {Promise<void>} when it holds */
+    /** @param {() => boolean} condition checked after each message @returns {Promise<void>} settles when it is true */
     until(condition) {
       if (condition()) return Promise.resolve();
       return new Promise((resolve) => {

@@ -1,25 +1,25 @@
 import { startGate } from './tcp-gate.js';
 
 /**
- * What passed in one connection: which QoS 1 messages the broker sent and which acknowledgements the client gave, by
- * packet id and in order, how often the client said that it is there, how often a subscription was granted.
+ * The packets of one connection: QoS 1 messages of the broker and acknowledgements of the client, by
+ * packet id and in order, and the numbers of pings and of granted subscriptions.
  *
  * @typedef {{ delivered: number[], acknowledged: number[], pings: number, granted: number }} WireConnection
  */
 
 /**
- * Is told of the same while it happens; `body` is what follows the fixed header of a PUBLISH.
+ * Callbacks for the same packets. `body` is the rest of a PUBLISH after its fixed header.
  *
  * @typedef {object} WireWatch
  * @property {(connection: WireConnection, id: number, body: Buffer) => void} delivered
  * @property {(connection: WireConnection, id: number) => void} acknowledged
  */
 
-/** In the client id of the connection by which live changes go, which has nothing to do with what these tests look at. */
+/** Part of the client id of the connection for live changes, which these tests ignore. */
 const LIVE = '-live-';
 
 /**
- * A listener between a client and a broker that reads along: what ingest takes, of each connection from its CONNECT on.
+ * Starts a proxy between a client and a broker. It records the packets of each connection of ingest, from its CONNECT on.
  *
  * @param {string} url of the broker
  * @param {WireWatch} [watch]
@@ -59,9 +59,9 @@ export async function startMqttWire(url, watch) {
     url: gate.url,
     gate,
     connections,
-    /** @returns {WireConnection} the newest */
+    /** @returns {WireConnection} the newest connection */
     last: () => /** @type {WireConnection} */ (connections.at(-1)),
-    /** Breaks every connection, as a network would, and lets new ones in. */
+    /** Breaks every connection, as a network would, and accepts new ones. */
     cut: gate.breakAll,
     stop: gate.stop,
   };
@@ -69,7 +69,7 @@ export async function startMqttWire(url, watch) {
 
 /** @typedef {Awaited<ReturnType<typeof startMqttWire>>} MqttWire */
 
-/** @returns {(chunk: Buffer) => Array<{ first: number, body: Buffer }>} cuts what one side sends into whole packets */
+/** @returns {(chunk: Buffer) => Array<{ first: number, body: Buffer }>} splits the bytes of one side into packets */
 function createPacketReader() {
   let rest = Buffer.alloc(0);
   return (chunk) => {

@@ -6,29 +6,29 @@ import { startTestSystem } from './system.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * One system for all tests of the file, its database, and one connection over which all of them publish.
+ * One system for all tests of the file, its database, and one connection for all publications.
  *
  * @typedef {object} OneDevice
  * @property {TestSystem} system
  * @property {Client} database
  * @property {mqtt.MqttClient} client
- * @property {() => number} closed how often its connection was closed
+ * @property {() => number} closed number of times that its connection was closed
  */
 
-/** @param {Record<string, string>} [settings] @returns {OneDevice} there while tests run */
+/** @param {Record<string, string>} [settings] @returns {OneDevice} available while tests run */
 export function useOneDevice(settings) {
   let closed = 0;
-  const here = /** @type {OneDevice} */ ({ closed: () => closed });
+  const context = /** @type {OneDevice} */ ({ closed: () => closed });
   beforeAll(async () => {
-    here.system = await startTestSystem({ settings });
-    here.database = await here.system.openDatabase();
-    here.client = await mqtt.connectAsync(here.system.mqttUrl);
-    here.client.on('close', () => closed++);
+    context.system = await startTestSystem({ settings });
+    context.database = await context.system.openDatabase();
+    context.client = await mqtt.connectAsync(context.system.mqttUrl);
+    context.client.on('close', () => closed++);
   });
   afterAll(async () => {
-    await here.client?.endAsync(true);
-    await here.database?.shutdown();
-    await here.system?.stop();
+    await context.client?.endAsync(true);
+    await context.database?.shutdown();
+    await context.system?.stop();
   });
-  return here;
+  return context;
 }

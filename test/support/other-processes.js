@@ -7,7 +7,7 @@ import { createSession } from '../../api/store/session.js';
  * Writes the heartbeats of other processes: two that ingest, and one that serves readers.
  *
  * @param {TestSystem} system
- * @param {{ silentMs?: number }} [options] age of the heartbeat of the second one
+ * @param {{ silentMs?: number }} [options] age of the heartbeat of the second process
  */
 export async function writeHeartbeats(system, { silentMs = 0 } = {}) {
   const database = await system.openDatabase();

@@ -14,7 +14,7 @@ export const GROUPS = 2;
 const MINUTE_MS = 60_000;
 
 /**
- * A system whose clock the tests of the file hold, whom they send samples, and look what history has of them.
+ * Starts a system for the tests of the file, which set its clock, send samples and read its history.
  *
  * @param {Parameters<typeof useStoredSystem>[0]} [options]
  */
@@ -36,23 +36,23 @@ export function usePackedSystem(options) {
     store,
     database,
 
-    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [parts] */
-    packer: (parts) => createTestPacker({ store: store(), groups: GROUPS, clock: () => clock.now, ...parts }),
+    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [deps] */
+    packer: (deps) => createTestPacker({ store: store(), groups: GROUPS, clock: () => clock.now, ...deps }),
 
-    /** An hour of which nothing is packed yet; the clock stands in its middle. @returns {number} epoch ms */
+    /** Moves the clock to the middle of the next hour, which is not packed. @returns {number} epoch ms */
     newHour() {
       const hour = bucketOf(clock.now) + HOUR_MS;
       clock.now = hour + 30 * MINUTE_MS;
       return hour;
     },
 
-    /** Packs all that comes before an hour. @param {number} hour epoch ms */
+    /** Packs everything before an hour. @param {number} hour epoch ms */
     async packBefore(hour) {
       clock.now = closingOf(hour) - 1;
       await this.packer().packDue();
     },
 
-    /** Acknowledged when this settles. @param {string} device @param {Sample[]} samples @param {string} [sensor] */
+    /** Sends samples, and settles at their acknowledgement. @param {string} device @param {Sample[]} samples @param {string} [sensor] */
     async send(device, samples, sensor = 's') {
       const body = JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample })));
       const headers = { 'Content-Type': 'application/json' };
@@ -73,7 +73,7 @@ export function usePackedSystem(options) {
     /** @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} merged */
     async historyOf(device, hour, sensor) {
       const { times, values } = mergeSeries(await store().packed.readHour(keyOf(device, sensor), hour));
-      return [...times].map((ts, at) => ({ ts, value: Number(values[at]) }));
+      return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
     /** As a client reads them. @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} */
@@ -94,6 +94,6 @@ export function usePackedSystem(options) {
   };
 }
 
-/** One a second. @param {number} hour epoch ms @param {number} count @param {number} [from] the first one's number @returns {Sample[]} */
+/** Makes one sample for each second. @param {number} hour epoch ms @param {number} count @param {number} [from] number of the first sample @returns {Sample[]} */
 export const samplesOf = (hour, count, from = 0) =>
-  Array.from({ length: count }, (_, at) => ({ ts: hour + (from + at) * 1000, value: from + at - 3.5 }));
+  Array.from({ length: count }, (_, i) => ({ ts: hour + (from + i) * 1000, value: from + i - 3.5 }));

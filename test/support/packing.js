@@ -7,7 +7,7 @@ import { createRetry } from '../../api/store/retry.js';
 /** @import { Leases } from '../../api/history/packing/packer.js' */
 /** @import { Store } from '../../api/store/index.js' */
 
-/** Nobody else packs. @type {Leases} */
+/** Leases without other packers. @type {Leases} */
 const ALONE = {
   async hold(_group, work) {
     await work();
@@ -16,14 +16,14 @@ const ALONE = {
 };
 
 /**
- * A packer of a test's own, which packs when it is told to.
+ * Makes a packer that packs when the test calls it.
  *
- * @param {object} parts
- * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
- * @param {number} parts.groups
- * @param {() => number} parts.clock epoch ms, held by the test
- * @param {Leases} [parts.leases] default: nobody else packs
- * @param {() => boolean} [parts.isPressed]
+ * @param {object} options
+ * @param {Pick<Store, 'packing' | 'packProgress'>} options.store
+ * @param {number} options.groups
+ * @param {() => number} options.clock epoch ms, set by the test
+ * @param {Leases} [options.leases] default: no other packer
+ * @param {() => boolean} [options.isPressed]
  */
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
@@ -46,7 +46,7 @@ export function createTestPacker({ store, groups, clock, leases = ALONE, isPress
       onHour() {
         counts.groupHours++;
       },
-      onUnreadable(_of, rows) {
+      onUnreadable(_hour, rows) {
         counts.unreadable += rows;
       },
       onRefused() {

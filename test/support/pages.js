@@ -1,11 +1,11 @@
 /** @import { TestSystem } from './system.js' */
 
 /**
- * Follows `next` to the end and keeps the pages apart.
+ * Follows `next` to the end, and returns each page separately.
  *
  * @param {Pick<TestSystem, 'get'>} system
  * @param {string} path below /api/v1, with its query
- * @param {(page: number) => Promise<void>} [between] done after each page but the last
+ * @param {(page: number) => Promise<void>} [between] called after each page but the last
  * @returns {Promise<any[][]>} the items of each page
  */
 export async function pagesOf(system, path, between = async () => {}) {

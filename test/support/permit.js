@@ -1,7 +1,7 @@
 /** @import { Gate } from '../../api/store/session.js' */
 
 /**
- * A request behind a gate, as the store's session sends it.
+ * Sends a request through a gate, as the session of the store does.
  *
  * @template T
  * @param {Gate} gate

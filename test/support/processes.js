@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 /** @typedef {{ pid: number, parent: number, command: string }} RunningProcess */
 
-/** @returns {Promise<RunningProcess[]>} all processes of the machine that run; a zombie does not */
+/** @returns {Promise<RunningProcess[]>} all running processes of the machine, without zombies */
 export async function listProcesses() {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
@@ -20,7 +20,7 @@ async function fromProc() {
       // A process may end between the listing and the reading.
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      // The second field is the name in brackets, which may hold anything.
+      // The second field is the name in brackets, which may contain any character.
       const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return { pid: Number(pid), parent: Number(parent), command: command.replaceAll('\0', ' '), state };
     }),
@@ -37,7 +37,7 @@ async function fromPs() {
     .map((match) => ({ pid: Number(match?.[1]), parent: Number(match?.[2]), command: String(match?.[4]) }));
 }
 
-/** @param {number} root pid @returns {Promise<RunningProcess[]>} it and everything below it */
+/** @param {number} root pid @returns {Promise<RunningProcess[]>} the process and its descendants */
 export async function processTree(root) {
   const all = await listProcesses();
   const tree = all.filter(({ pid }) => pid === root);
@@ -48,7 +48,7 @@ export async function processTree(root) {
 }
 
 /**
- * Waits until none of these processes runs; a number that was given to another program does not count.
+ * Waits until none of these processes runs. A process id that another program got since does not count.
  *
  * @param {RunningProcess[]} processes
  * @param {{ withinMs: number }} options
@@ -58,8 +58,8 @@ export async function untilGone(processes, { withinMs }) {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const now = await listProcesses();
-    const left = processes.filter((one) =>
-      now.some(({ pid, command }) => pid === one.pid && command === one.command),
+    const left = processes.filter((expected) =>
+      now.some(({ pid, command }) => pid === expected.pid && command === expected.command),
     );
     if (left.length === 0 || Date.now() > deadline) return left;
     await sleep(100);

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Programs for a test's own PATH, in the place of those that are not here.
+ * Writes fake programs for the PATH of a test.
  *
  * @param {string} directory
- * @param {Record<string, string>} programs lines of sh by the program's name
+ * @param {Record<string, string>} programs lines of sh, by name of the program
  */
 export function writePrograms(directory, programs) {
   for (const [name, lines] of Object.entries(programs))

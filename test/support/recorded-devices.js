@@ -18,7 +18,7 @@ const INTERVAL_MS = 10_000;
 const SPAN_MS = 55 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** When each session began and ended, in minutes before now; null: it goes on. @type {[began: number, ended: number | null][]} */
+/** Begin and end of each session, in minutes before now; null: it is open. @type {[began: number, ended: number | null][]} */
 const RESTLESS = [
   [52, 33],
   [30, 14],
@@ -30,12 +30,12 @@ const STEADY = [[52, null]];
 /** Three beehives with eight sensors each and almost an hour of samples, some with gaps. The first device was offline twice. */
 export function createRecordedDevices() {
   const start = Date.now();
-  /** How far behind the system's clock is, in ms: what is published belongs to the past. */
-  let behind = 0;
+  /** Lag of the system's clock in ms, so that publications belong to the past. */
+  let lagMs = 0;
 
   /** @param {number} minutes before now */
   const goTo = (minutes) => {
-    behind = Date.now() - (start - minutes * MINUTE_MS);
+    lagMs = Date.now() - (start - minutes * MINUTE_MS);
   };
 
   /** @param {Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
@@ -51,13 +51,13 @@ export function createRecordedDevices() {
       goTo(ended);
       await publishState('offline');
     }
-    behind = 0;
+    lagMs = 0;
     await publish(name, measured(start));
   }
 
   return {
-    clock: () => Date.now() - behind,
-    /** @returns {number} minutes since then: a machine that is busy takes some */
+    clock: () => Date.now() - lagMs,
+    /** @returns {number} minutes since the start, because a busy machine needs some time */
     age: () => (Date.now() - start) / MINUTE_MS,
     /** @param {Dashboard} dashboard */
     async fill(dashboard) {

@@ -8,7 +8,7 @@ export const HOSTILE =
 /** SenML as CBOR: `[{n: "t", v: "hot"}, {n: "u", v: 1}]`. */
 const SENML_CBOR = Buffer.from('82a20061740263686f74a20061750201', 'hex');
 
-/** Devices send no two bytes of this in a row. */
+/** Bytes that are no valid payload in any format. */
 const NOISE = Buffer.from('00ff13374142', 'hex');
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /**
- * Resolves a SenML pack as RFC 8428, section 4.6, says: a decoder of its own, so that an encoder is not judged by its twin.
- * Base values hold until they are replaced; names are joined, times added.
+ * Resolves a SenML pack by RFC 8428, section 4.6. It is a separate decoder, so that it does not repeat a mistake of the encoder.
+ * Base values apply until they are replaced. Names are joined, and times are added.
  *
  * @param {Record<string, any>[]} pack
  * @returns {{ name: string, unit: string | undefined, ts: number, value: number }[]} `ts` in epoch ms

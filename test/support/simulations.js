@@ -7,19 +7,19 @@ import { startSimulator } from './simulator-process.js';
 /** @import { Collector } from './mqtt-collector.js' */
 
 /**
- * A Mosquitto for all tests of the file, and somebody who hears what simulators publish there.
+ * A Mosquitto for all tests of the file, and a collector of the messages that simulators publish there.
  *
  * @typedef {object} Simulations
  * @property {Mosquitto} broker
- * @property {Collector} collector of what was heard since the test began
- * @property {typeof startSimulator} start what it starts is gone after the test
+ * @property {Collector} collector of the messages since the test began
+ * @property {typeof startSimulator} start starts a simulator, which is killed after the test
  */
 
-/** @returns {Simulations} there while tests run */
+/** @returns {Simulations} available while tests run */
 export function useSimulations() {
   /** @type {ReturnType<typeof startSimulator>[]} */
   const started = [];
-  const here = /** @type {Simulations} */ ({
+  const context = /** @type {Simulations} */ ({
     start(args, environment) {
       const simulator = startSimulator(args, environment);
       started.push(simulator);
@@ -27,17 +27,17 @@ export function useSimulations() {
     },
   });
   beforeAll(async () => {
-    here.broker = await startMosquitto();
-    here.collector = await collectMessages(here.broker.url);
+    context.broker = await startMosquitto();
+    context.collector = await collectMessages(context.broker.url);
   });
   afterEach(async () => {
-    here.broker.resume();
+    context.broker.resume();
     await Promise.all(started.splice(0).map((simulator) => simulator.kill()));
-    here.collector.messages.length = 0;
+    context.collector.messages.length = 0;
   });
   afterAll(async () => {
-    await here.collector?.stop();
-    await here.broker?.remove();
+    await context.collector?.stop();
+    await context.broker?.remove();
   });
-  return here;
+  return context;
 }

@@ -5,10 +5,10 @@ import { finished } from 'node:stream/promises';
 /** @import { Readable } from 'node:stream' */
 
 /**
- * `npm run simulator` as a process of its own.
+ * Starts `npm run simulator` as a separate process.
  *
  * @param {string[]} args
- * @param {NodeJS.ProcessEnv} [environment] beside PATH
+ * @param {NodeJS.ProcessEnv} [environment] in addition to PATH
  */
 export function startSimulator(args, environment = {}) {
   const child = spawn(process.execPath, ['simulator/index.js', ...args], {
@@ -17,14 +17,14 @@ export function startSimulator(args, environment = {}) {
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-  // Not `close`: that never comes when the parent itself disconnects the channel.
+  // Not `close`, which never comes when the parent disconnects the channel.
   const ended = Promise.all([once(child, 'exit'), ...[child.stdout, child.stderr].map(ending)]).then(
     ([[code]]) => ({ code, output, summary: readSummary(output) }),
   );
   return {
     child,
     output: () => output,
-    /** Exit code, all that was printed, and the figures of the summary. */
+    /** Exit code, output, and the figures of the summary. */
     ended,
     async kill() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');

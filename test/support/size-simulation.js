@@ -13,25 +13,25 @@ import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Fleet } from '../../tools/sizing/traffic.js' */
 
-/** Where the simulated hours begin: epoch ms. */
+/** Begin of the simulated hours, in epoch ms. */
 const START = Date.UTC(2026, 10, 21);
 
 const WRITES = { packed: createSampleWrites, rows: createRowWrites };
 
 /**
- * Counts what a small fleet really makes of some hours: its messages are encoded as the simulator does, decoded, parted, packed and
- * laid out as rows by ingest's own code, and counted where the driver would send them. Each device begins at a
- * moment of its own.
+ * Counts messages, rows and bytes of a small fleet in some hours. The simulator's code encodes the messages. The code of ingest decodes,
+ * splits and packs them into rows. They are counted where the driver would send them. Each device begins at a
+ * different time.
  *
  * @param {Fleet} fleet a small one
- * @param {'packed' | 'rows'} way
+ * @param {'packed' | 'rows'} variant
  * @param {number} hours
  */
-export async function simulate(fleet, way, hours) {
+export async function simulate(fleet, variant, hours) {
   const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
-  const store = WRITES[way](countingSession(sent));
+  const store = WRITES[variant](countingSession(sent));
   const writer = createLatestWriter({
     store: /** @type {any} */ ({
       /** @param {number} _ @param {() => unknown[]} take */
@@ -55,7 +55,7 @@ export async function simulate(fleet, way, hours) {
       for (const { from, to } of hour.pieces) counted.samples += to - from;
       for (const { params } of rows) {
         counted.rowBytes +=
-          way === 'packed'
+          variant === 'packed'
             ? MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length
             : SAMPLE_ROW_BYTES;
       }
@@ -75,7 +75,7 @@ const countingSession = (sent) =>
     },
     /** @param {string} _ @param {() => unknown[]} take @param {Buffer} routing */
     async writeBatch(_, take, routing) {
-      // Taking may send others.
+      // The rows may come from other writes as well, which `take` merges.
       const taken = take();
       sent.requests++;
       sent.rows += taken.length;
@@ -91,11 +91,11 @@ function* messagesOf(fleet, hours) {
   for (let number = 0; number < fleet.sensors / fleet.sensorsPerDevice; number++) {
     const device = deviceOf(`device-${number}`, fleet.sensorsPerDevice);
     const phase = Math.floor(random.between(0, everyMs));
-    for (let at = START + phase; at < START + hours * 3_600_000; at += everyMs) {
+    for (let ts = START + phase; ts < START + hours * 3_600_000; ts += everyMs) {
       const series = device.names.map((name) => ({
         name,
         samples: Array.from({ length: samples }, (_, index) => ({
-          ts: at + index * fleet.intervalMs,
+          ts: ts + index * fleet.intervalMs,
           value: Math.round(random.between(1500, 2500)) / 100,
         })),
       }));
@@ -107,9 +107,9 @@ function* messagesOf(fleet, hours) {
 /** @param {string} name @param {number} sensors */
 function deviceOf(name, sensors) {
   const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
-  const names = Array.from({ length: sensors }, (_, at) => `sensor-${String(at).padStart(2, '0')}`);
-  const known = names.map((one) => ({ ...identifySensor(id, one), ts: null, value: null }));
-  return { id, bytes, group: 0, names, byName: new Map(names.map((one, at) => [one, known[at]])) };
+  const names = Array.from({ length: sensors }, (_, index) => `sensor-${String(index).padStart(2, '0')}`);
+  const known = names.map((sensor) => ({ ...identifySensor(id, sensor), ts: null, value: null }));
+  return { id, bytes, group: 0, names, byName: new Map(names.map((sensor, i) => [sensor, known[i]])) };
 }
 
 /** @param {ReturnType<typeof deviceOf>} device @param {Buffer} payload */

@@ -6,18 +6,18 @@ import { bytesText, countText } from '../../tools/sizing/text.js';
 
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
 
-/** Ten sensors a device, a message a minute, the defaults of retention. */
-const USUAL = { sensorsPerDevice: 10, batchMs: 60_000, batchDays: 30, historyDays: 365 };
+/** Ten sensors for each device, a message each minute, and the default retention. */
+const DEFAULTS = { sensorsPerDevice: 10, batchMs: 60_000, batchDays: 30, historyDays: 365 };
 
 const LOADS = { 'at 1 Hz': 1000, 'a sample a minute': 60_000 };
 
 /** @param {number} sensors @param {number} intervalMs @returns {Fleet} */
-const fleet = (sensors, intervalMs) => ({ ...USUAL, sensors, intervalMs });
+const fleet = (sensors, intervalMs) => ({ ...DEFAULTS, sensors, intervalMs });
 
 /** @param {(sensors: number) => string} figure */
 const each = (figure) => Object.values(FLEETS).map(figure);
 
-/** @returns {string} what comes in each second, and how it is shared out, in Markdown */
+/** @returns {string} rates for each second, and their distribution, in Markdown */
 export const ratesTable = () =>
   markdownTable(
     ['sensors', ...Object.keys(FLEETS)],
@@ -40,7 +40,7 @@ export const ratesTable = () =>
     ],
   );
 
-/** @returns {string} what is kept, in Markdown */
+/** @returns {string} rows and bytes of all tables, in Markdown */
 export function tablesTable() {
   const lines = Object.entries(LOADS).flatMap(([load, intervalMs]) =>
     /** @type {const} */ (['message', 'history']).map((table) => line(table, `, ${load}`, intervalMs)),
@@ -61,7 +61,7 @@ const line = (table, load, intervalMs) => [
   }),
 ];
 
-/** @returns {string} one partition of each, in Markdown */
+/** @returns {string} sizes of one partition of each table, in Markdown */
 export const partitionsTable = () =>
   markdownTable(
     ['a partition', 'rows', 'bytes'],

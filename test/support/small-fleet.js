@@ -4,14 +4,14 @@ export const SITES = ['North Meadow', 'South Meadow'];
 export const DEVICES = ['collar-1', 'collar-2', 'collar-3', 'collar-4'];
 export const SENSORS = ['ambient', 'belly', 'ear', 'hoof', 'muzzle', 'neck', 'rib', 'tail'];
 
-/** Two minutes of each sensor, one a second. */
+/** Samples of each sensor: one for each second of two minutes. */
 export const SAMPLES = 120;
 
 /** Half of the sensors of each device measure a temperature, half a pulse. @param {number} index */
 const typeOf = (index) => (index % 2 === 0 ? 'temperature' : 'pulse');
 
 /**
- * Publishes a small fleet, two minutes of it, up to now: four devices at two sites, eight sensors each.
+ * Publishes the last two minutes of a small fleet: four devices at two sites, with eight sensors each.
  *
  * @param {Dashboard} dashboard
  */

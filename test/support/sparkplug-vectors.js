@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** When the vectors' node was born, in epoch ms; data follows a second apart. */
+/** Time of the first birth in the vectors, in epoch ms. Data follows each second. */
 export const T0 = 1_748_736_000_000;
 
-/** Between the vectors' first births and their second, in ms. */
+/** Time between the first and the second births in the vectors, in ms. */
 export const LATER = 3_600_000;
 
-/** Messages that another implementation has encoded: see `test/vectors/sparkplug.py`. @type {Record<string, string | string[]>} */
+/** Messages that another implementation encoded: see `test/vectors/sparkplug.py`. @type {Record<string, string | string[]>} */
 const VECTORS = JSON.parse(readFileSync(new URL('../vectors/sparkplug.json', import.meta.url), 'utf8'));
 
-/** @param {string} name @param {number} [at] which of several @returns {Buffer} */
-export function vector(name, at = 0) {
-  const hex = [VECTORS[name]].flat()[at];
-  if (hex === undefined) throw new Error(`there is no vector ${name} ${at}`);
+/** @param {string} name @param {number} [index] for names with several messages @returns {Buffer} */
+export function vector(name, index = 0) {
+  const hex = [VECTORS[name]].flat()[index];
+  if (hex === undefined) throw new Error(`there is no vector ${name} ${index}`);
   return Buffer.from(hex, 'hex');
 }
 
-/** How many messages follow each other under that name. @param {string} name */
+/** Number of messages with this name. @param {string} name */
 export const countOf = (name) => [VECTORS[name]].flat().length;

@@ -6,7 +6,7 @@ import { startTestSystem } from './system.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * A system for the tests of a file, with a store and a client of its database of their own; all of it is taken away after them.
+ * Starts a system for the tests of a file, with a separate store and database client. All of it is removed after them.
  *
  * @param {Parameters<typeof startTestSystem>[0]} options
  */

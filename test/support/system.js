@@ -21,11 +21,11 @@ import { dropKeyspace } from './keyspace.js';
 const NEVER_MS = 86_400_000;
 
 /**
- * The whole system in this process, on free ports, in a keyspace of its own on the shared database: embedded broker,
- * ingest, HTTP. To be stopped in `afterAll`.
+ * Starts the whole system in this process, on free ports, in a new keyspace of the shared database: embedded broker,
+ * ingest, HTTP. The test stops it in `afterAll`.
  *
  * @param {object} [options]
- * @param {Record<string, string>} [options.settings] as in the environment, on top of a test's own
+ * @param {Record<string, string>} [options.settings] as in the environment, added to the defaults of tests
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
  * @param {Partial<Periods>} [options.periods] ms
@@ -52,14 +52,14 @@ export async function startTestSystem(options = {}) {
     { envFile: '' },
   );
   const { from } = await migrateDatabase(config);
-  if (clock && from === 0) await installedAt(config.cql, clock());
+  if (clock && from === 0) await setInstalled(config.cql, clock());
   const system = await startSystem({
     config,
     version: 'test',
     logger,
     onFatal,
     clock,
-    // A clock that the test holds is right by definition.
+    // A clock that the test sets is correct by definition.
     clockDifference: clock && (async () => 0),
     // Automatic packing would interfere with tests. A test enables it if it needs it.
     periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
@@ -105,10 +105,10 @@ export async function startTestSystem(options = {}) {
       return items;
     },
 
-    /** A client of the driver's in the system's keyspace, which the caller shuts down. */
+    /** Opens a client of the driver in the system's keyspace. The caller shuts it down. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
-    /** The store of another process, which the caller closes. @param {Gate} [gate] */
+    /** Opens a store as another process would. The caller closes it. @param {Gate} [gate] */
     openStore: (gate) =>
       connectStore({
         cql: config.cql,
@@ -118,7 +118,7 @@ export async function startTestSystem(options = {}) {
         onStaleIndex: () => {},
       }),
 
-    /** Stops the system alone; its keyspace stays, for another one to start on. */
+    /** Stops the system, and keeps its keyspace for another system. */
     halt: () => system.stop(),
 
     async stop() {
@@ -140,17 +140,17 @@ function failLoudly(error) {
 }
 
 /**
- * Packing begins shortly before the first migration, which by the clock of a test may be at any time.
+ * Sets the time of the first migration to the clock of the test, because packing begins shortly before it.
  *
  * @param {Config['cql']} cql
- * @param {number} at epoch ms
+ * @param {number} installed epoch ms
  */
-async function installedAt(cql, at) {
+async function setInstalled(cql, installed) {
   const database = await connect(cql, { keyspace: cql.keyspace, applicationName: 'test' });
   try {
     await database.execute(
       "UPDATE schema_version SET applied_at = ? WHERE part = 'millrace' AND version = 1",
-      [new Date(at)],
+      [new Date(installed)],
       { prepare: true },
     );
   } finally {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { until } from './until.js';
 
 /**
- * TCP connections of an unauthenticated client, from any loopback address.
+ * Opens TCP connections of an unauthenticated client, from any loopback address.
  *
  * @param {(cleanUp: () => void) => void} afterwards
  */
@@ -11,7 +11,7 @@ export function createTcpClients(afterwards) {
   /** @param {number} port @param {string} [from] source address */
   async function open(port, from = '127.0.0.1') {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from });
-    // It may be closed under us: its `close` is what is looked at.
+    // The server may close it. Tests look at its `close`.
     socket.on('error', () => {});
     afterwards(() => void socket.destroy());
     let received = '';
@@ -21,19 +21,19 @@ export function createTcpClients(afterwards) {
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     return {
       socket,
-      /** @returns {string} what was answered, a character a byte */
+      /** @returns {string} the answer so far, one character for each byte */
       received: () => received,
       closed: () => socket.closed,
-      /** Writes a byte at a time until it is closed. @param {string | Buffer} bytes @param {number} everyMs */
+      /** Writes one byte at a time until the connection is closed. @param {string | Buffer} bytes @param {number} everyMs */
       async drip(bytes, everyMs) {
-        let at = 0;
+        let sent = 0;
         const timer = setInterval(() => {
-          if (at < bytes.length) socket.write(Buffer.from(bytes).subarray(at, ++at));
+          if (sent < bytes.length) socket.write(Buffer.from(bytes).subarray(sent, ++sent));
         }, everyMs);
         afterwards(() => clearInterval(timer));
         await until(() => socket.closed);
         clearInterval(timer);
-        return at;
+        return sent;
       },
     };
   }
@@ -41,8 +41,8 @@ export function createTcpClients(afterwards) {
   /** @param {number} count @param {number} port @param {string} [from] */
   async function flood(count, port, from) {
     const all = [];
-    // One after the other, so that the order in which they came is known.
-    for (let at = 0; at < count; at++) all.push(await open(port, from));
+    // They connect one after the other, so that their order is known.
+    for (let i = 0; i < count; i++) all.push(await open(port, from));
     return all;
   }
 

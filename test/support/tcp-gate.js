@@ -5,32 +5,32 @@ import { steadyPort } from '../../infra/engine/ports.js';
 /** @import { Socket } from 'node:net' */
 
 /**
- * How a network may fail.
+ * The ways in which a network fails.
  *
- * - `refuse`: every connection breaks, and nobody listens any more.
- * - `reset`: every connection breaks, new ones as soon as they are made.
- * - `silence`: connections stay, and nothing passes, as when packets are lost; what was sent passes afterwards.
+ * - `refuse`: every connection breaks, and nothing listens on the port.
+ * - `reset`: every connection breaks, and new ones break at once.
+ * - `silence`: connections stay, and no bytes pass, as when packets are lost. The bytes pass afterwards.
  *
  * @typedef {'refuse' | 'reset' | 'silence'} Cut
  */
 
-/** Reads along, in one connection. @typedef {{ fromClient?: (chunk: Buffer) => void, fromServer?: (chunk: Buffer) => void }} Tap */
+/** Callbacks for the bytes of one connection. @typedef {{ fromClient?: (chunk: Buffer) => void, fromServer?: (chunk: Buffer) => void }} Tap */
 
 /**
- * A listener between a client and a server, which can fail as a network does and recover, always on the same port.
+ * Starts a proxy between a client and a server. It can fail as a network does, and recover on the same port.
  *
  * @param {string} url of the server, such as mqtt://127.0.0.1:1883
  * @param {() => Tap} [listen] called for every connection
  */
 export async function startGate(url, listen = () => ({})) {
   const { protocol, hostname, port } = new URL(url);
-  const own = await steadyPort();
+  const ownPort = await steadyPort();
   /** @type {Set<Socket>} */
   const sockets = new Set();
   /** @type {Cut | null} */
   let cut = null;
 
-  /** What one side sends goes to the other; a side that does not read holds the other back. @param {Socket} from @param {Socket} to @param {((chunk: Buffer) => void) | undefined} tap */
+  /** Forwards the bytes of one side to the other. A side that does not read slows the other down. @param {Socket} from @param {Socket} to @param {((chunk: Buffer) => void) | undefined} tap */
   function pass(from, to, tap) {
     sockets.add(from);
     from.on('data', (chunk) => {
@@ -62,32 +62,32 @@ export async function startGate(url, listen = () => ({})) {
   });
 
   async function open() {
-    const was = cut;
+    const previous = cut;
     cut = null;
     if (!server.listening) {
-      server.listen(own, '127.0.0.1');
+      server.listen(ownPort, '127.0.0.1');
       await once(server, 'listening');
     }
-    if (was === 'silence') for (const socket of sockets) socket.resume();
+    if (previous === 'silence') for (const socket of sockets) socket.resume();
   }
 
-  /** Breaks every connection, and lets new ones in. */
+  /** Breaks every connection, and accepts new ones. */
   function breakAll() {
     for (const socket of sockets) socket.destroy();
   }
 
   await open();
   return {
-    url: `${protocol}//127.0.0.1:${own}`,
-    port: own,
+    url: `${protocol}//127.0.0.1:${ownPort}`,
+    port: ownPort,
     open,
     breakAll,
 
-    /** @param {Cut} how until `open` */
-    cut(how) {
-      cut = how;
-      if (how === 'refuse') server.close();
-      if (how === 'silence') for (const socket of sockets) socket.pause();
+    /** @param {Cut} mode until `open` */
+    cut(mode) {
+      cut = mode;
+      if (mode === 'refuse') server.close();
+      if (mode === 'silence') for (const socket of sockets) socket.pause();
       else for (const socket of sockets) socket.resetAndDestroy();
     },
 

@@ -1,13 +1,13 @@
 /**
  * @param {() => Promise<unknown>} request
- * @returns {{ isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} whether it has settled, and when
+ * @returns {{ isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} whether the request was acknowledged, and a promise for it
  */
 export function track(request) {
   let isAcknowledged = false;
   const acknowledged = request().then(() => {
     isAcknowledged = true;
   });
-  // A test that fails earlier does not wait for it, and must not end the process.
+  // A test that fails earlier does not wait for it. Its rejection must not end the process.
   acknowledged.catch(() => {});
   return { isAcknowledged: () => isAcknowledged, acknowledged };
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for a condition, never for a fixed time.
+ * Waits for a condition instead of a fixed time.
  *
  * @template T
- * @param {() => Promise<T> | T} probe asked again and again until what it gives is truthy
+ * @param {() => Promise<T> | T} probe called repeatedly until its result is truthy
  * @param {{ withinMs?: number, what?: string }} [options]
  * @returns {Promise<NonNullable<T>>}
  */

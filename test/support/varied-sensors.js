@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 /** Samples of one message. */
 const MESSAGE = 5000;
 
-/** What the longest gap of the core's year is, in days ago. */
+/** The longest gap in the year of the sensor `core`, in days before now. */
 export const GAP_DAYS = { from: 150, to: 120 };
 
 /** @typedef {{ ts: number, value: number }} Sample */
@@ -72,11 +72,11 @@ export async function publishFurnace({ announce, publish }) {
   await announce(FURNACE, { site: 'Works', sensors });
   for (const { name, samples } of SENSORS) {
     const all = samples(now).map((sample) => ({ sensor_id: name, ...sample }));
-    for (let at = 0; at < all.length; at += MESSAGE) await publish(FURNACE, all.slice(at, at + MESSAGE));
+    for (let i = 0; i < all.length; i += MESSAGE) await publish(FURNACE, all.slice(i, i + MESSAGE));
   }
 }
 
-/** Every six hours for a year, with a gap; every minute of the last two days; every second of the last ten minutes. @param {number} now */
+/** A sample each six hours for a year, with a gap, each minute for two days, and each second for ten minutes. @param {number} now */
 function yearOfCore(now) {
   const { from, to } = GAP_DAYS;
   const quarters = steps(now - 360 * DAY, now - 2 * DAY, 6 * HOUR, heat);
@@ -88,7 +88,7 @@ function yearOfCore(now) {
   ];
 }
 
-/** Seasons, days, firings and some noise, always the same at the same time. @param {number} ts @returns {number} */
+/** Seasons, days, firings and some noise, always the same for the same time. @param {number} ts @returns {number} */
 function heat(ts) {
   const season = 8 * Math.sin((2 * Math.PI * ts) / (365 * DAY));
   const day = 6 * Math.sin((2 * Math.PI * ts) / DAY);
@@ -97,10 +97,10 @@ function heat(ts) {
   return Math.round(100 * (210 + season + day + firing + noise)) / 100;
 }
 
-/** @param {number} from @param {number} to @param {number} step @param {(ts: number) => number} valueAt @returns {Sample[]} up to `to`, with it */
+/** @param {number} from @param {number} to @param {number} step @param {(ts: number) => number} valueAt @returns {Sample[]} up to `to`, inclusive */
 function steps(from, to, step, valueAt) {
   const count = Math.floor((to - from) / step);
-  return Array.from({ length: count }, (_, at) => to - (count - 1 - at) * step).map((ts) => ({
+  return Array.from({ length: count }, (_, i) => to - (count - 1 - i) * step).map((ts) => ({
     ts,
     value: valueAt(ts),
   }));

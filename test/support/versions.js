@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Where versions may stand: everything but tests, what is generated, and the table itself. */
+/** Files that may contain versions: all except tests, generated files, and the table itself. */
 const READ = /(^|\/)(Dockerfile|[^/]+\.(ya?ml|tf|tfvars|hcl|sh|md|js|xml|example))$/;
 const NOT_READ = /^(test|docs\/images|infra\/monitoring\/grafana\/dashboards|infra\/python)\/|^CONTRIBUTING/;
 
 const VERSION = String.raw`v?(\d[\w.+-]*\w)`;
-/** Of HCL, such as `>= 1.11`: a shorter one stands for all that begin with it. */
+/** A constraint in HCL, such as `>= 1.11`. A shorter version matches every version that begins with it. */
 const CONSTRAINT = String.raw`"[~>=\s]*(\d[\w.]*)"`;
 
 /** @param {string} name of an image, without its tag */
@@ -32,7 +32,7 @@ const variable = (name) =>
 const ofKind = (kind, key) =>
   new RegExp(String.raw`^kind: ${kind}\n(?:(?!^---)[^\n]*\n)*?\s+${key}: ["']?${VERSION}`, 'gm');
 
-/** Which value of versions.env is meant by what, in whatever file it stands. @type {Record<string, RegExp[]>} */
+/** The patterns that find each value of versions.env in any file. @type {Record<string, RegExp[]>} */
 const PINS = {
   SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version'), variable('scylla_version')],
   CASSANDRA_VERSION: [
@@ -64,13 +64,13 @@ const PINS = {
   CERT_MANAGER_VERSION: [release('cert-manager')],
 };
 
-/** Something that has a version, whatever it is: an image with a tag, a provider. */
+/** Anything with a version: an image with a tag, a provider. */
 const ANY = [
   /^[ \t-]*image:[ \t]*["']?([\w./-]+):/gm,
   /^FROM (?:--\S+ )*([\w./-]+):/gm,
   /\bsource\s*=\s*"([\w-]+\/[\w-]+)"/g,
 ];
-/** Built here, not taken from others. */
+/** Images that this repository builds. */
 const OURS = /(^|\/)millrace$/;
 
 /** @returns {Map<string, string>} the table: name and value */
@@ -79,7 +79,7 @@ export function readVersions() {
   return new Map([...lines].map(([, name, value]) => [String(name), String(value)]));
 }
 
-/** Which values of the table the files below may repeat. */
+/** Names of the table whose values the files below may repeat. */
 export const pinnable = Object.keys(PINS);
 
 /** @returns {{ file: string, text: string }[]} the repository's files that may name versions */
@@ -93,7 +93,7 @@ export function filesWithVersions() {
 
 /**
  * @param {string} text of a file
- * @returns {{ name: string, version: string }[]} what it says, by the table's names
+ * @returns {{ name: string, version: string }[]} the versions in it, by the names of the table
  */
 export const pinsIn = (text) =>
   Object.entries(PINS).flatMap(([name, patterns]) =>

@@ -4,27 +4,27 @@ import { CongestionWindow, createPermits } from '../../api/ingest/backpressure/w
 const RECORD_EVERY_MS = 10;
 
 /**
- * A database under load, in virtual time: it works on some requests at once, in order of arrival, and the others wait
- * in it. Each request reaches it through the permits and the window of ingest, so that a test sees what both do together.
+ * Makes a database under load, in virtual time. It processes some requests at once, in order of arrival, and the others wait
+ * in it. Each request passes the permits and the window of ingest, so that a test sees their joint effect.
  * A minute of load takes less than a second.
  *
  * @param {object} options
- * @param {number} options.servers requests that it works on at once
- * @param {number | (() => number)} options.serviceMs what each of them takes there
- * @param {number} [options.most] requests in flight, `INGEST_MAX_IN_FLIGHT`
+ * @param {number} options.servers requests that it processes at once
+ * @param {number | (() => number)} options.serviceMs service time of each request
+ * @param {number} [options.max] requests in flight, `INGEST_MAX_IN_FLIGHT`
  */
-export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
+export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
   let now = 0;
   let service = serviceMs;
   /** @type {() => unknown} */
   let failureOf = () => undefined;
   let arrived = 0;
   let nextRecord = 0;
-  const window = new CongestionWindow({ max: most, now: () => now });
+  const window = new CongestionWindow({ max, now: () => now });
   const permits = createPermits(window);
-  /** @type {Array<{ sentAt: number, endsAt: number }>} requests that it works on, the first to end last */
+  /** @type {Array<{ sentAt: number, endsAt: number }>} requests in progress, the first to end last */
   const served = [];
-  /** @type {number[]} when each request was sent that waits in the database, the oldest first */
+  /** @type {number[]} times at which the waiting requests were sent, the oldest first */
   const queued = [];
 
   /** @param {number} sentAt in ms */
@@ -58,19 +58,19 @@ export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
     window,
     permits,
 
-    /** @param {number | (() => number)} ms what each request takes from now on */
+    /** @param {number | (() => number)} ms new service time of each request */
     slow(ms) {
       service = ms;
     },
 
-    /** @param {() => unknown} error with which the next request fails; undefined: it succeeds */
+    /** @param {() => unknown} returns the error of the next request; undefined: it succeeds */
     fail(error) {
       failureOf = error;
     },
 
     /**
      * @param {number} seconds of virtual time
-     * @param {number} [offered] requests per ms; without it there are always more than the window lets through
+     * @param {number} [offered] requests per ms; without it there are always more than the window allows
      * @returns {Promise<number[]>} the sizes of the window, one for each 10 ms
      */
     async run(seconds, offered) {
@@ -80,8 +80,8 @@ export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
       const firstArrival = now;
       arrived = 0;
       for (;;) {
-        if (offered === undefined) while (permits.inUse + permits.waiting <= most) request();
-        // Requests that have just got their permits are sent in the microtasks before this one goes on.
+        if (offered === undefined) while (permits.inUse + permits.waiting <= max) request();
+        // Requests with new permits are sent in the microtasks before this one continues.
         await null;
         const arrival = offered === undefined ? Number.POSITIVE_INFINITY : firstArrival + arrived / offered;
         const answer = served.at(-1)?.endsAt ?? Number.POSITIVE_INFINITY;

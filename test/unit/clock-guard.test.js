@@ -17,14 +17,14 @@ function clockWith({ difference = async () => 0, periods } = {}) {
   return { held, trusted };
 }
 
-test('gives the time at once when it agrees with the database', async () => {
+test('Clock guard: the clock agrees with the database: it returns the time at once', async () => {
   const { trusted } = clockWith({ difference: async () => -60_000 });
   await trusted.start();
   expect(trusted.now()).toBe(1_000_000);
   trusted.stop();
 });
 
-test('gives no time before it was compared, and none while it is off; then the time of that moment', async () => {
+test('Clock guard: not compared yet, or wrong: no time; after that the time of that moment', async () => {
   let ahead = 60_001;
   const { held, trusted } = clockWith({ difference: async () => ahead, periods: PERIODS });
   const first = trusted.now();
@@ -39,7 +39,7 @@ test('gives no time before it was compared, and none while it is off; then the t
   trusted.stop();
 });
 
-test('a clock that is set while it runs is compared before anybody gets the time', async () => {
+test('Clock guard: the clock is set while it runs: it is compared before it returns a time', async () => {
   let compared = 0;
   const { held, trusted } = clockWith({ difference: async () => compared++ });
   await trusted.start();
@@ -52,7 +52,7 @@ test('a clock that is set while it runs is compared before anybody gets the time
   trusted.stop();
 });
 
-test('a database that does not answer changes nothing of what is known', async () => {
+test('Clock guard: the database does not answer: the last result stays', async () => {
   let away = false;
   const { trusted } = clockWith({
     difference: async () => {

@@ -14,11 +14,11 @@ const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) =>
   readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
 
-describe('LATEST_GROUPS: the documents name the sensors that its default suits', () => {
+describe('LATEST_GROUPS: the documents name the sensors for its default', () => {
   const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
   const sensors = 160_000;
 
-  test('the code: as many sensors need the default, one more needs more', () => {
+  test('code: this number of sensors needs the default, one more needs more', () => {
     expect([groupsFor(sensors), groupsFor(sensors + 1)]).toEqual([groups, 2 * groups]);
   });
 
@@ -38,11 +38,11 @@ describe('LATEST_GROUPS: the documents name the sensors that its default suits',
   });
 });
 
-describe('Node.js: the oldest version that is supported', () => {
+describe('Node.js: the oldest supported version', () => {
   const engines = JSON.parse(read('package.json')).engines.node;
   const oldest = engines.replace('>=', '');
 
-  test('package.json names a major and a minor version', () => {
+  test('package.json: a major and a minor version', () => {
     expect(engines).toMatch(/^>=\d+\.\d+$/);
   });
 
@@ -50,11 +50,11 @@ describe('Node.js: the oldest version that is supported', () => {
     ['README.md', `You need Node.js ${oldest} or newer`],
     ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
     ['CONTRIBUTING.md', `Node.js ${oldest}`],
-  ])('%s names the same', (file, claim) => {
+  ])('%s: the same version', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 
-  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])('%s: taken', (version) => {
+  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])('%s: accepted', (version) => {
     expect(() => checkNode(version)).not.toThrow();
   });
 
@@ -67,7 +67,7 @@ describe('Node.js: the oldest version that is supported', () => {
     );
   });
 
-  test('the version that runs this: taken', () => {
+  test('the version that runs this test: accepted', () => {
     expect(() => checkNode()).not.toThrow();
   });
 });
@@ -110,7 +110,7 @@ describe('docs/decisions: the records and their index', () => {
   const index = readFileSync(new URL('README.md', folder), 'utf8');
   const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
 
-  test('the index lists every record, with ascending numbers', () => {
+  test('index: lists every record, with ascending numbers', () => {
     expect(listed.map(([, , file]) => file)).toEqual(files.sort());
     expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
   });
@@ -181,13 +181,13 @@ describe('Continuous integration: GitHub Actions and .ci/run', () => {
   const suites = [...read('.ci/run').matchAll(/ suite (test\S*)/g)].map(([, suite]) => suite);
   const workflow = read('.github/workflows/checks.yml');
 
-  test('the same suites', () => {
+  test('suites: the same', () => {
     const [, listed = ''] = /suite: \[([^\]]*)\]/.exec(workflow) ?? [];
     expect(suites.length).toBeGreaterThan(5);
     expect(listed.replaceAll('"', '').split(', ').sort()).toEqual(suites.sort());
   });
 
-  test('both fail where a test was skipped', () => {
+  test('skipped test: both fail', () => {
     expect(read('.ci/run')).toContain('node .ci/summary.js');
     expect(workflow).toMatch(/-- --ci --json --outputFile="([^"]+)".*node \.ci\/summary\.js "\1"/);
   });

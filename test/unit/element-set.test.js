@@ -4,7 +4,7 @@ import { elementsIn, packElements } from '../../api/store/dead-letters/dead-lett
 
 const MOST = 10_000;
 
-test('what goes in is in it, and nothing else', () => {
+test('Element set: any indexes: they are in it, and no others', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(MOST - 1)), (indexes) => {
       const isIn = elementsIn(packElements(indexes));
@@ -16,7 +16,7 @@ test('what goes in is in it, and nothing else', () => {
   );
 });
 
-test('bits are counted from the lowest of the first byte, as the documentation has it', () => {
+test('Element set: bits: counted from the lowest bit of the first byte, as documented', () => {
   expect(packElements([0, 3, 9]).toString('hex')).toBe('0902');
   expect(packElements([])).toHaveLength(0);
   expect(packElements([MOST - 1])).toHaveLength(1250);

@@ -24,12 +24,12 @@ test.each([
   ['Refusals', 'refusal'],
   ['Problems', 'problem'],
   ['Stops', 'stop'],
-])('docs/reference/errors.md mirrors the table: %s', (heading, kind) => {
+])('Errors: docs/reference/errors.md: the same table: %s', (heading, kind) => {
   expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
 });
 
-describe('the table', () => {
-  test('has no code that nobody uses', () => {
+describe('Errors: the table', () => {
+  test('codes: each is used', () => {
     const sources = ['api', 'common', 'infra', 'schema', 'simulator']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
@@ -40,28 +40,28 @@ describe('the table', () => {
     expect(table.map(([code]) => code).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
   });
 
-  test('has codes that programs can rely on, and titles that fit a line', () => {
+  test('codes and titles: identifiers for programs, and titles of one line', () => {
     for (const [code, { title }] of table) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(title).toMatch(/^[A-Z].*[^.\s]$/);
     }
   });
 
-  test('gives a status to what clients see, and to nothing else', () => {
+  test('statuses: only for errors that clients see', () => {
     for (const [, { kind, status, exit }] of table) {
       if (kind === 'stop') expect(status).toBeUndefined();
       else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
     }
   });
 
-  test('gives each stop an exit code of its own, none of which a shell or a signal uses', () => {
+  test('exit codes: each is unique, and neither a shell nor a signal uses it', () => {
     const exits = table.flatMap(([, { exit }]) => exit ?? []);
     expect(new Set(exits).size).toBe(exits.length);
     expect(exits).toHaveLength(rowsOf('stop').length);
     expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
   });
 
-  test('has every refusal of the contract', () => {
+  test('refusals of the contract: all are in it', () => {
     expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
       'malformed',
       'unknown_format',
@@ -80,8 +80,8 @@ describe('the table', () => {
   });
 });
 
-describe('an error of the table', () => {
-  test('carries code, message, cause and details', () => {
+describe('Errors: an error of the table', () => {
+  test('members: code, message, cause and details', () => {
     const cause = new Error('ECONNREFUSED');
     const error = new MillraceError('unavailable', 'Try again in a minute', {
       cause,
@@ -100,7 +100,7 @@ describe('an error of the table', () => {
     expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
   });
 
-  test('that was never meant for a client is a 500 to it; one that was ends a command with 1', () => {
+  test('code without a status: 500, exit code 70; client error in a command: exit code 1', () => {
     expect(new MillraceError('disk_full').status).toBe(500);
     expect(new MillraceError('disk_full').exitCode).toBe(70);
     expect(new MillraceError('not_found').exitCode).toBe(1);

@@ -37,7 +37,7 @@ function refused(...argv) {
   throw new Error(`${argv.join(' ')} was taken`);
 }
 
-describe('durations', () => {
+describe('Durations', () => {
   test.each([
     ['500ms', 500],
     ['1s', 1000],
@@ -49,7 +49,7 @@ describe('durations', () => {
     ['1e3s', 1_000_000],
     [' 5m ', 300_000],
     ['0s', 0],
-  ])('%s is %p ms', (text, ms) => {
+  ])('%s: %p ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
     expect(parseDuration(durationText(ms))).toBe(ms);
   });
@@ -62,12 +62,12 @@ describe('durations', () => {
   );
 });
 
-describe('flags', () => {
+describe('Flags', () => {
   test('none given: the defaults', () => {
     expect(parse()).toEqual({ devices: 25, interval: 1000, fresh: false });
   });
 
-  test('come with a space or an equals sign', () => {
+  test('with a space or an equals sign: both are read', () => {
     expect(
       parse('--devices', '1e3', '--rate=0.5', '--interval', '500ms', '--broker=mqtt://h', '--fresh'),
     ).toEqual({
@@ -79,7 +79,7 @@ describe('flags', () => {
     });
   });
 
-  test('whose names begin with no- are switches like others', () => {
+  test('names that begin with no-: switches like others', () => {
     expect(parse('--no-simulator')['no-simulator']).toBe(true);
   });
 
@@ -157,7 +157,7 @@ describe('flags', () => {
   });
 });
 
-describe('a group of commands', () => {
+describe('Flags: a group of commands', () => {
   const GROUP = {
     command: 'npm run x --',
     help: 'Keeps accounts.',

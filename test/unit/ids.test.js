@@ -11,7 +11,7 @@ import {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-describe('a name becomes the same id in every language', () => {
+describe('Ids: a name gives the same id in every language', () => {
   // From Python: uuid.uuid5(uuid.UUID(NS), name), then uuid.uuid5(device, 'temperature').
   test.each([
     ['collar-0001', 'a36cb3c5-2107-5d2a-9ce6-044505754689', '83e00b84-0b8a-55a5-8400-070a94a344bd'],
@@ -24,7 +24,7 @@ describe('a name becomes the same id in every language', () => {
     expect(identifySensor(deviceId, 'temperature')?.id).toBe(sensorId);
   });
 
-  test('the namespace is the one that every stored id hangs on', () => {
+  test('namespace: that of all stored ids', () => {
     expect(NS).toBe('6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44');
   });
 
@@ -36,7 +36,7 @@ describe('a name becomes the same id in every language', () => {
   });
 });
 
-describe('a lower-case UUID is taken as it is', () => {
+describe('Ids: a lower-case UUID is its own id', () => {
   test.each([
     ['of version 4', '9b2e5a34-6c1f-4d8e-8f3a-2b7c9d0e1f2a'],
     ['of nothing but zeros', NIL],
@@ -48,7 +48,7 @@ describe('a lower-case UUID is taken as it is', () => {
     expect(uuidText(uuidBytes(id))).toBe(id);
   });
 
-  test('names live under such a device as under any other', () => {
+  test('sensor names of such a device: like those of any other', () => {
     expect(identifySensor('00000000-0000-0000-0000-000000000001', 'temperature')?.id).toBe(
       'ecfa8e51-4c26-5068-bdd7-7ae480e83305',
     );
@@ -59,13 +59,13 @@ describe('a lower-case UUID is taken as it is', () => {
     ['without hyphens', '0f1c2f3e52a44d0b9a571d0c3b7e8a44', undefined],
     ['in braces', '{0f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44}', undefined],
     ['with a space', '0f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44 ', undefined],
-  ])('%s it is a name', (_, text, id) => {
+  ])('%s: a name', (_, text, id) => {
     expect(identifyDevice(text)?.name).toBe(text);
     if (id) expect(identifyDevice(text)?.id).toBe(id);
   });
 });
 
-describe('names', () => {
+describe('Ids: names', () => {
   test.each([
     ['128 bytes', 'x'.repeat(128)],
     ['128 bytes of two-byte characters', 'ü'.repeat(64)],
@@ -99,19 +99,19 @@ describe('names', () => {
     expect(identifySensor(NIL, text)).toBeNull();
   });
 
-  test('characters that look alike and differ in bytes are two names', () => {
+  test('characters that look alike with different bytes: two names', () => {
     expect(identifyDevice('\u00e9')?.id).not.toBe(identifyDevice('e\u0301')?.id);
   });
 });
 
-describe('the group of a device', () => {
+describe('Ids: the group of a device', () => {
   // From Python: int.from_bytes(hashlib.sha256(device.bytes).digest()[:4], 'big') % groups.
   test.each([
     [NIL, 15, 63],
     ['00000000-0000-0000-0000-000000000001', 0, 16],
     ['ffffffff-ffff-ffff-ffff-ffffffffffff', 4, 20],
     ['a36cb3c5-2107-5d2a-9ce6-044505754689', 13, 61],
-  ])('%s is in %p of 16, and %p of 64', (id, of16, of64) => {
+  ])('%s: %p of 16 groups, and %p of 64', (id, of16, of64) => {
     expect(groupOf(uuidBytes(id), 1)).toBe(0);
     expect(groupOf(uuidBytes(id), 16)).toBe(of16);
     expect(groupOf(uuidBytes(id), 64)).toBe(of64);
@@ -123,7 +123,7 @@ describe('the group of a device', () => {
       'ids that count upwards',
       (/** @type {number} */ i) => `${NIL.slice(0, -8)}${i.toString(16).padStart(8, '0')}`,
     ],
-  ])('%s spread evenly', (_, idOf) => {
+  ])('%s: spread evenly', (_, idOf) => {
     const groups = 16;
     const each = 500;
     const sizes = new Array(groups).fill(0);

@@ -71,7 +71,7 @@ afterEach(() => stats.stop());
 /** @param {string} process @param {unknown} signs */
 const receive = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
 
-test('each process is counted once: rates and requests add up, times are those of all messages', () => {
+test('Installation stats: processes: each counts once; rates and requests are added, times are those of all messages', () => {
   own = signsOf(10, [1, 1, 1]);
   receive('a', signsOf(5, [100]));
   receive('a', signsOf(20, [100]));
@@ -114,13 +114,13 @@ test.each([
   ['a count that is none', { ...signsOf(1), commits: [[1, -1]] }],
   ['a pair that is none', { ...signsOf(1), commits: [5] }],
   ['far more than ours', { ...signsOf(1), more: 'x'.repeat(20_000) }],
-])('%s is none of ours', (_, signs) => {
+])('Installation stats: %s: not a process of the installation', (_, signs) => {
   const payload = typeof signs === 'string' ? signs : JSON.stringify(signs);
   expect(listener?.('a', Buffer.from(payload))).toBe(false);
   expect(stats.read()).toEqual(NOTHING);
 });
 
-test('no more than a thousand others are kept, with names of usual length', () => {
+test('Installation stats: other processes: at most a thousand, with names of usual length', () => {
   expect(receive('x'.repeat(1001), signsOf(1))).toBe(false);
   for (let i = 0; i < 1000; i++) expect(receive(`p${i}`, signsOf(1))).toBe(true);
   expect(receive('one more', signsOf(1))).toBe(false);
@@ -131,14 +131,14 @@ test('no more than a thousand others are kept, with names of usual length', () =
   expect(receive('one more', signsOf(1))).toBe(true);
 });
 
-describe('once a second', () => {
+describe('Installation stats: each second', () => {
   test('Installation statistics: a running process: it publishes its snapshot', async () => {
     own = signsOf(7, [3]);
     await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
     expect(published.at(-1)).toEqual(['own', own]);
   });
 
-  test('it keeps what was so, five minutes of it', async () => {
+  test('history: the last five minutes', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
     receive('a', signsOf(5));

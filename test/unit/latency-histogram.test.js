@@ -17,7 +17,7 @@ const times = fc.array(
   },
 );
 
-test('a percentile is that of all times, within 3 %', () => {
+test('Latency histogram: a percentile: that of all times, within 3 %', () => {
   fc.assert(
     fc.property(times, fc.constantFrom(1, 50, 99, 100), (all, percent) => {
       const exact = [...all].sort((a, b) => a - b)[Math.ceil((all.length * percent) / 100) - 1] ?? 0;
@@ -26,7 +26,7 @@ test('a percentile is that of all times, within 3 %', () => {
   );
 });
 
-test('counts of several, added, are those of all of them', () => {
+test('Latency histogram: sum of several: the counts of all', () => {
   fc.assert(
     fc.property(times, times, (some, others) => {
       const sum = countsOf(some);
@@ -36,7 +36,7 @@ test('counts of several, added, are those of all of them', () => {
   );
 });
 
-test('whatever a time is, it has a bucket', () => {
+test('Latency histogram: any time: it has a bucket', () => {
   const counts = countsOf([0, -1, 1e-9, 1e12, Number.POSITIVE_INFINITY]);
   expect(counts.list()).toEqual([
     [0, 3],
@@ -44,7 +44,7 @@ test('whatever a time is, it has a bucket', () => {
   ]);
 });
 
-test('nothing counted has no percentile, neither before nor after', () => {
+test('Latency histogram: empty: no percentile', () => {
   const counts = createLatencyHistogram();
   expect(counts.percentile(50)).toBe(null);
   counts.record(1);

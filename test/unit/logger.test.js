@@ -18,7 +18,7 @@ function listen({ level = 'info', secrets } = {}) {
   return { logger, lines, read: () => lines.map((line) => JSON.parse(line)) };
 }
 
-describe('a secret', () => {
+describe('Logger: a secret', () => {
   const secrets = ['hush', 'hush-hush', 'quote "no"\\'];
 
   test.each([
@@ -32,7 +32,7 @@ describe('a secret', () => {
       'deep inside',
       (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
     ],
-  ])('%s is not written', (_, log) => {
+  ])('%s: not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);
     expect(read()).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
-  test('is hidden by its name where the settings do not know it', () => {
+  test('unknown to the settings: hidden by its name', () => {
     const { logger, read } = listen();
     logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
     expect(read()[0]).toMatchObject({
@@ -50,7 +50,7 @@ describe('a secret', () => {
   });
 });
 
-test('no control character is written, and all of them can be read', () => {
+test('Logger: no control character is written, and all of them can be read', () => {
   const { logger, lines, read } = listen();
   // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
   const codes = [
@@ -70,7 +70,7 @@ test('no control character is written, and all of them can be read', () => {
   ]);
 });
 
-describe('what repeats', () => {
+describe('Logger: repeated lines', () => {
   test('Logger: a line repeats: ten are written, the others are summed up with the last one', () => {
     const { logger, read } = listen();
     for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
@@ -83,14 +83,14 @@ describe('what repeats', () => {
     expect(read()).toHaveLength(12);
   });
 
-  test('without details is summed up too', () => {
+  test('without details: summed up as well', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 12; i++) logger.info('again');
     jest.advanceTimersByTime(EVERY_MS);
     expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
   });
 
-  test('does not hold up anything else, nor what developers ask for', () => {
+  test('many: other lines still appear, and debug lines are not limited', () => {
     const { logger, read } = listen({ level: 'debug' });
     for (let i = 0; i < 30; i++) logger.warn('again');
     logger.warn('other');
@@ -105,7 +105,7 @@ describe('what repeats', () => {
     expect(read()).toHaveLength(25);
   });
 
-  test('keeps no more texts in mind than a few hundred, however many there are', () => {
+  test('many different texts: only a few hundred are remembered', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
     expect(read().length).toBeLessThan(600);

@@ -57,7 +57,7 @@ const pieces = fc
     }),
   );
 
-describe('block', () => {
+describe('Block', () => {
   test('any series of many sensors: every sample comes back bit by bit', () => {
     fc.assert(
       fc.property(pieces, (list) => {
@@ -77,12 +77,12 @@ describe('block', () => {
     expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
   });
 
-  test('a part of a series: only its samples are packed', () => {
+  test('a range of a series: only its samples are packed', () => {
     const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
     expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
   });
 
-  test('two parts of series that go on at other instants: the times are still stored once', () => {
+  test('two ranges of series that continue at other instants: the times are still stored once', () => {
     const list = [
       { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
       { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
@@ -90,7 +90,7 @@ describe('block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('newest sample: found across sensors, within the part that is packed', () => {
+  test('newest sample: found across sensors, within the packed range', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -105,7 +105,7 @@ describe('block', () => {
   });
 });
 
-describe('block reader', () => {
+describe('Block reader', () => {
   const whole = packBlock(BUCKET, [pieceOf(1, seconds(3)), pieceOf(2, seconds(3))]);
   const id = '00'.repeat(16);
 
@@ -152,12 +152,12 @@ describe('block reader', () => {
   });
 });
 
-describe('split into blocks', () => {
+describe('Split into blocks', () => {
   /** @param {Piece[][]} blocks */
   const bytesOf = (blocks) =>
     blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
-  test('any pieces: no block exceeds its bound, every sample is in one of them, in order', () => {
+  test('any pieces: no block exceeds its limit, and every sample is in one of them, in order', () => {
     const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
       minLength: 1,
       maxLength: 60,
@@ -181,7 +181,7 @@ describe('split into blocks', () => {
     );
   });
 
-  test('a message of usual size: one block, with the very pieces', () => {
+  test('a message of usual size: one block with the same pieces', () => {
     const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
     expect(splitBlocks(list)).toEqual([list]);
   });
@@ -237,7 +237,7 @@ describe('split into blocks', () => {
     expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
   });
 
-  test('pieces that fit, parts of a series too: the very objects, no copies', () => {
+  test('pieces that fit, also ranges of series: the same objects, without copies', () => {
     const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
     const [block, ...others] = splitBlocks(list);
     expect(others).toEqual([]);

@@ -80,7 +80,7 @@ function walk(step, round, start = 20) {
   });
 }
 
-test('what is packed comes out again, bit by bit, whatever it is', () => {
+test('Packed hour: any samples: unpacked bit by bit', () => {
   fc.assert(
     fc.property(anyHour, ({ times, values }) => {
       const out = unpackSamples(BUCKET, pack(times, values));
@@ -90,7 +90,7 @@ test('what is packed comes out again, bit by bit, whatever it is', () => {
   );
 });
 
-test('a part of a series is packed as if it were the whole, from either kind of array', () => {
+test('Packed hour: a range of a series: packed like a whole series, from both kinds of arrays', () => {
   fc.assert(
     fc.property(anyHour, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -102,7 +102,7 @@ test('a part of a series is packed as if it were the whole, from either kind of 
   );
 });
 
-test('no hour is larger than in version 1', () => {
+test('Packed hour: any hour: not larger than in version 1', () => {
   fc.assert(
     fc.property(anyHour, ({ times, values }) => {
       expect(pack(times, values).length).toBeLessThanOrEqual(1 + 12 * times.length);
@@ -110,7 +110,7 @@ test('no hour is larger than in version 1', () => {
   );
 });
 
-describe('an hour at 1 Hz', () => {
+describe('Packed hour: an hour at 1 Hz', () => {
   const hundredths = (/** @type {number} */ value) => Math.round(value * 100) / 100;
 
   test.each([
@@ -143,7 +143,7 @@ describe('an hour at 1 Hz', () => {
       FORMS.decimals,
       0.7,
     ],
-  ])('of %s takes at most the bytes a sample that it should', (_, times, values, form, most) => {
+  ])('%s: at most the expected bytes for each sample', (_, times, values, form, most) => {
     const blob = pack(times, values);
     expect([...blob.subarray(0, 2)]).toEqual([2, form]);
     expect(blob.length / times.length).toBeLessThanOrEqual(most);
@@ -152,7 +152,7 @@ describe('an hour at 1 Hz', () => {
   });
 });
 
-test('the longest hour comes out again, and one sample more is refused', () => {
+test('Packed hour: the longest hour: unpacked; one sample more: refused', () => {
   const times = Array.from({ length: MAX_SAMPLES_PER_HISTORY_ROW + 1 }, (_, i) => BUCKET + i * 54);
   const values = times.map(() => random.normal());
   const out = unpackSamples(BUCKET, packHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
@@ -160,7 +160,7 @@ test('the longest hour comes out again, and one sample more is refused', () => {
   expect(() => pack(times, values)).toThrow(/65537 samples/);
 });
 
-describe('what is broken', () => {
+describe('Packed hour: broken bytes', () => {
   const blob = pack(JITTERING, walk(0.1, Number));
 
   /** @param {Uint8Array} bytes @returns {boolean} it was taken for the samples of an hour */
@@ -178,7 +178,7 @@ describe('what is broken', () => {
     }
   }
 
-  test('is refused when its end is missing, or something follows', () => {
+  test('end is missing, or bytes follow: refused', () => {
     fc.assert(
       fc.property(anyHour, fc.nat(), ({ times, values }, cut) => {
         const whole = pack(times, values);
@@ -189,7 +189,7 @@ describe('what is broken', () => {
     );
   });
 
-  test('is refused, or is the samples of some hour: nothing else comes of any bytes', () => {
+  test('any bytes: refused, or the samples of an hour', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         isRead(Buffer.concat([Buffer.from([2]), bytes]));
@@ -244,7 +244,7 @@ describe('what is broken', () => {
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('a plane that would inflate to far more than its samples is cut off', () => {
+  test('a plane that would inflate to far more than its samples: inflation stops', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const length = [(bomb.length & 0x7f) | 0x80, ((bomb.length >> 7) & 0x7f) | 0x80, bomb.length >> 14];
     const bytes = Buffer.concat([Buffer.from([2, 2, ...longest, ...clock, 0, 0, 4, 0, ...length]), bomb]);
@@ -253,13 +253,13 @@ describe('what is broken', () => {
     );
   });
 
-  test('a plane that inflates to less than its samples is refused', () => {
+  test('a plane that inflates to less than its samples: refused', () => {
     const little = deflateRawSync(Buffer.alloc(8));
     const bytes = Buffer.from([2, 2, 9, ...clock, 0, 0, 4, 0, little.length, ...little]);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(/8 bytes were deflated; 9 are needed/);
   });
 
-  test('an hour with one byte changed anywhere is no trouble', () => {
+  test('one byte changed anywhere: no crash', () => {
     for (let at = 0; at < blob.length; at += 499) {
       const bytes = Buffer.from(blob);
       bytes[at] = ~Number(bytes[at]) & 0xff;
@@ -268,7 +268,7 @@ describe('what is broken', () => {
   });
 });
 
-describe('what cannot be packed', () => {
+describe('Packed hour: invalid samples', () => {
   test.each([
     ['no sample', [], 0, 0],
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],

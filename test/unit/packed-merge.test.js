@@ -41,7 +41,7 @@ const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
 const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
 const manySeries = fc.array(anySeries, { maxLength: 12 });
 
-test('of two values the one with the greater bytes wins', () => {
+test('Merge: two values for one instant: the one with the greater bytes', () => {
   fc.assert(
     fc.property(anyValue, anyValue, (a, b) => {
       const greater = bytesOf(a) > bytesOf(b) ? a : b;
@@ -60,12 +60,12 @@ test.each([
   [Number.NaN, Number.POSITIVE_INFINITY, Number.NaN],
   [Number.NaN, -Number.MIN_VALUE, -Number.MIN_VALUE],
   [Number.NaN, Number.NaN, Number.NaN],
-])('%p against %p: %p, in both orders', (a, b, winner) => {
+])('Merge: %p against %p: %p, in both orders', (a, b, winner) => {
   expect(Object.is(greaterValue(a, b), winner)).toBe(true);
   expect(Object.is(greaterValue(b, a), winner)).toBe(true);
 });
 
-test('samples in any order merge as brute force merges them', () => {
+test('Merge: samples in any order: the same as brute force', () => {
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const merged = sortMerge(times, values);
@@ -76,7 +76,7 @@ test('samples in any order merge as brute force merges them', () => {
   );
 });
 
-test('a sorted series is handed back as it came, not copied', () => {
+test('Merge: a sorted series: returned without a copy', () => {
   fc.assert(
     fc.property(anySeries, ({ times, values }) => {
       const merged = sortMerge(times, values);
@@ -85,7 +85,7 @@ test('a sorted series is handed back as it came, not copied', () => {
   );
 });
 
-test('what was given is never changed', () => {
+test('Merge: its input: never changed', () => {
   fc.assert(
     fc.property(arrivals(FEW), manySeries, (given, list) => {
       const before = structuredClone({ given, list });
@@ -96,7 +96,7 @@ test('what was given is never changed', () => {
   );
 });
 
-test('batches that overlap in any way merge as brute force merges them', () => {
+test('Merge: batches with any overlap: the same as brute force', () => {
   fc.assert(
     fc.property(manySeries, (list) => {
       const merged = mergeSeries(list);
@@ -107,7 +107,7 @@ test('batches that overlap in any way merge as brute force merges them', () => {
   );
 });
 
-test('however samples are cut into batches, and in whatever order these come, the union is the same', () => {
+test('Merge: any batches in any order: the same union', () => {
   fc.assert(
     fc.property(
       anySeries,
@@ -135,7 +135,7 @@ test('however samples are cut into batches, and in whatever order these come, th
   );
 });
 
-test('merging is commutative, associative and idempotent', () => {
+test('Merge: any series: commutative, associative and idempotent', () => {
   fc.assert(
     fc.property(anySeries, anySeries, anySeries, (a, b, c) => {
       const ab = samplesOf(mergeSeries([a, b]));
@@ -150,7 +150,7 @@ test('merging is commutative, associative and idempotent', () => {
   );
 });
 
-test('thousands of rows of one sample merge like any others', () => {
+test('Merge: thousands of rows with one sample: like any others', () => {
   const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
   expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
 });

@@ -44,29 +44,29 @@ function bigEndianHex(value) {
 
 const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
 
-test('the page has vectors of both versions, and of each form of values', () => {
+test('Vectors: the page: both versions, and each form of values', () => {
   expect(inVersion(1).length).toBeGreaterThanOrEqual(4);
   expect(new Set(inVersion(2).map(({ blob }) => blob[1]))).toEqual(new Set(Object.values(FORMS)));
 });
 
-test.each(vectors)('vector $digest has the digest of its bytes', ({ blob, digest }) => {
+test.each(vectors)('Vector $digest: its bytes: this digest', ({ blob, digest }) => {
   expect(digestOf(blob).toString('hex')).toBe(digest);
 });
 
-test.each(inVersion(1))('vector $digest packs to the bytes of the page', (vector) => {
+test.each(inVersion(1))('Vector $digest: packed: the bytes of the page', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const blob = packSamples(vector.bucket, times, values, 0, times.length);
   expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
 });
 
-test.each(vectors)('vector $digest unpacks to the samples of the page', (vector) => {
+test.each(vectors)('Vector $digest: unpacked: the samples of the page', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const samples = unpackSamples(vector.bucket, vector.blob);
   expect([...samples.times]).toEqual([...times]);
   expect([...samples.values].map(bigEndianHex)).toEqual([...values].map(bigEndianHex));
 });
 
-test("the page's reader in Python reads the vectors and refuses what is broken", () => {
+test('Vectors: the Python reader of the page: reads them, and refuses broken bytes', () => {
   const deflated = String(inVersion(2).at(-1)?.blob.toString('hex'));
   const broken = [
     '',

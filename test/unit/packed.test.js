@@ -11,7 +11,7 @@ const BUCKET = Date.UTC(2026, 10, 21, 9);
 /** One hour's series: times within the hour of BUCKET. */
 const hourSeries = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLength: 1 });
 
-test('what is packed comes out again, bit by bit', () => {
+test('Packed: any samples: unpacked bit by bit', () => {
   fc.assert(
     fc.property(hourSeries, ({ times, values }) => {
       const out = unpackSamples(BUCKET, packSamples(BUCKET, times, values, 0, times.length));
@@ -21,7 +21,7 @@ test('what is packed comes out again, bit by bit', () => {
   );
 });
 
-test('a part of a series is packed as if it were the whole', () => {
+test('Packed: a range of a series: packed like a whole series', () => {
   fc.assert(
     fc.property(hourSeries, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -39,13 +39,13 @@ test('a part of a series is packed as if it were the whole', () => {
   );
 });
 
-test('a blob is read wherever it lies in its buffer, as the driver hands them out', () => {
+test('Packed: a blob at any offset of its buffer: read, as the driver delivers it', () => {
   const blob = packSamples(BUCKET, [BUCKET + 7], [0.1], 0, 1);
   const shifted = Buffer.concat([Buffer.from('abc'), blob]).subarray(3);
   expect(unpackSamples(BUCKET, shifted)).toEqual(unpackSamples(BUCKET, blob));
 });
 
-test('other samples have another digest, the same samples the same', () => {
+test('Packed: digest: equal for equal samples only', () => {
   fc.assert(
     fc.property(hourSeries, anyValue, ({ times, values }, other) => {
       const blob = packSamples(BUCKET, times, values, 0, times.length);
@@ -56,7 +56,7 @@ test('other samples have another digest, the same samples the same', () => {
   );
 });
 
-describe('what does not fit the form is refused', () => {
+describe('Packed: invalid input is refused', () => {
   const blob = packSamples(BUCKET, [BUCKET, BUCKET + 1], [1, 2], 0, 2);
   /** @param {(bytes: Buffer) => unknown} change */
   const changed = (change) => {
@@ -81,7 +81,7 @@ describe('what does not fit the form is refused', () => {
       changed((bytes) => bytes.writeUInt32LE(HOUR_MS, 5)),
       /3600000 ms after its hour/,
     ],
-  ])('reading %s', (_, bytes, message) => {
+  ])('read %s', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(message);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(RangeError);
   });
@@ -92,12 +92,12 @@ describe('what does not fit the form is refused', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('packing %s', (_, times, from, to) => {
+  ])('pack %s', (_, times, from, to) => {
     expect(() => packSamples(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });
 
-test('statistics are those of the values between the indexes', () => {
+test('Packed: statistics: those of the values between the indexes', () => {
   fc.assert(
     fc.property(fc.array(anyValue, { minLength: 1 }), fc.nat(), (values, a) => {
       const from = a % values.length;

@@ -41,7 +41,7 @@ const DDL = {
   routed: false,
 };
 
-describe('the rules', () => {
+describe('Query rules: allowed', () => {
   test.each([
     ['a request as all should be', GOOD],
     ['a lightweight transaction that is not repeated', { ...TRANSACTION, idempotent: false }],
@@ -55,7 +55,7 @@ describe('the rules', () => {
       { ...GOOD, intended: 'LOCAL_ONE', consistency: LOCAL_ONE },
     ],
     ['whatever a test asks', { ...GOOD, application: 'test', prepared: false }],
-  ])('take %s', (_, record) => {
+  ])('%s: no violation', (_, record) => {
     expect(violations([record])).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('the rules', () => {
     ['not idempotent', { idempotent: false }],
     ['sent to any node instead of a replica', { routed: false }],
     ['a logged batch', { batch: true, logged: true }],
-    ['a batch of more partitions than Cassandra takes without a warning', { batch: true, partitions: 11 }],
+    ['a batch of more partitions than Cassandra accepts without a warning', { batch: true, partitions: 11 }],
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
@@ -79,7 +79,7 @@ describe('the rules', () => {
   });
 });
 
-describe('the statements of the sources', () => {
+describe('Query rules: statements of the sources', () => {
   const SOURCE = `
     const COLUMNS = 'a, b';
     const SELECT = 'SELECT a FROM t WHERE b = ?';
@@ -88,7 +88,7 @@ describe('the statements of the sources', () => {
     const LOCK = "UPDATE t SET owner = 'me' WHERE a = ?";
     throw new Error('SELECTED nothing');`;
 
-  test('are found whole, with their parts put in', () => {
+  test('statement with constants: found whole', () => {
     expect(statementsIn(SOURCE)).toEqual([
       'SELECT a FROM t WHERE b = ? LIMIT ?',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: where a function puts a word in
@@ -97,7 +97,7 @@ describe('the statements of the sources', () => {
     ]);
   });
 
-  test('of the store are those of every table that it has', () => {
+  test('statements of the store: those of all its tables', () => {
     const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
     expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
     expect(tables.length).toBeGreaterThan(40);
@@ -105,19 +105,19 @@ describe('the statements of the sources', () => {
 
   const written = statementsOf(['api/store']);
 
-  test('that nobody sent are named, with their file', () => {
+  test('never sent: named with their file', () => {
     const [first, ...others] = written;
     const sent = others.map(({ cql }) => ({ ...GOOD, statements: [cql.replaceAll(/\$\{\w+\}/g, 'type')] }));
     expect(unsent(sent, written)).toEqual([`${first?.file}: ${first?.cql}`]);
   });
 
-  test('are all that may be sent: values have no place in the text', () => {
+  test('text with values: reported, because statements must not contain values', () => {
     const record = { ...GOOD, statements: ["SELECT device_id FROM sensor_by_type WHERE type = 'x'"] };
     expect(unwritten([record, DDL], written)).toEqual(record.statements);
   });
 });
 
-describe('a run', () => {
+describe('Query rules: a run', () => {
   /** @type {string} */
   let folder;
   beforeAll(() => {
@@ -125,13 +125,13 @@ describe('a run', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('of which nothing was written down does not pass for complete', async () => {
+  test('without records: not complete', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
   });
 
-  test('is written down by each of its processes, by each kind of request once', async () => {
+  test('several processes: each records each kind of request once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
       import { SENT_REQUESTS } from './api/store/tracker.js';
@@ -159,7 +159,7 @@ describe('a run', () => {
     expect(processes).toBe(1);
     expect(records.map(({ partitions }) => partitions)).toEqual([1, 11]);
     expect(violations(records)).toEqual([
-      'a batch of more partitions than Cassandra takes without a warning: INSERT INTO t (a) VALUES (?)',
+      'a batch of more partitions than Cassandra accepts without a warning: INSERT INTO t (a) VALUES (?)',
     ]);
   });
 });

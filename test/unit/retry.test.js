@@ -21,13 +21,13 @@ test.each(
       (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node')),
     ],
   ]),
-)('%s is asked for again, on the same node as well, but not for ever', (_, decide) => {
+)('Retry policy: %s: repeated, also on the same node, with a limit', (_, decide) => {
   expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
   expect(decide(after(9))).toMatchObject({ decision: retry });
   expect(decide(after(10))).toEqual({ decision: rethrow });
 });
 
-test('a write that is no transaction is as the driver has it; a connection that broke goes on at another node', () => {
+test('Retry policy: a plain write: as the driver decides; after a broken connection: another node', () => {
   expect(policy.onWriteTimeout(after(0), 1, 0, 1, 'SIMPLE')).toEqual({ decision: rethrow });
   expect(policy.onRequestError(after(0), 1, new Error('reset'))).toMatchObject({ useCurrentHost: false });
 });

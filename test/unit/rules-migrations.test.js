@@ -25,20 +25,20 @@ const statementsWith = (options) =>
     DIALECTS.scylla,
   );
 
-describe.each(['scylla', 'cassandra'])('the migrations on %s', (name) => {
+describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
   const server = /** @type {keyof typeof DIALECTS} */ (name);
 
-  test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])('keep the rules of windows at %p days', (days) => {
+  test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])('retention of %p days: the rules of windows hold', (days) => {
     expect(() => statements(days, server)).not.toThrow();
   });
 
-  test('let whole windows expire, and nothing but windows', () => {
+  test('compaction: only whole windows expire', () => {
     const expiring = statements(30, server).filter((statement) => statement.includes('default_time_to_live'));
     expect(expiring.length).toBeGreaterThan(0);
     for (const statement of expiring) expect(statement).toContain('TimeWindowCompactionStrategy');
   });
 
-  test('have nothing that one of the servers does badly', () => {
+  test('features: none that one of the servers does badly', () => {
     for (const statement of statements(30, server)) {
       expect(statement).not.toMatch(
         /\bcounter\b|CREATE\s+(CUSTOM\s+)?INDEX|MATERIALIZED\s+VIEW|ALLOW\s+FILTERING/i,
@@ -63,11 +63,11 @@ test.each([
     "default_time_to_live = 604800 AND compaction = {'class': 'TimeWindowCompactionStrategy'}",
     /001-made-up.cql/,
   ],
-])('a migration with %s fails before it is sent', (_, options, message) => {
+])('Migrations: %s: fails before it is sent', (_, options, message) => {
   expect(() => statementsWith(options)).toThrow(message);
 });
 
-test('a migration that asks for a retention nobody sets fails', () => {
+test('Migrations: an unknown retention: fails', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what stands in the files
   expect(() => statementsWith('${window(WEEKS)}')).toThrow(/001-made-up.cql: no retention is called WEEKS/);
 });

@@ -24,33 +24,33 @@ import {
 
 const DAY_S = DAY_MS / 1000;
 
-describe('windows of time-window compaction', () => {
+describe('Rules: windows of time-window compaction', () => {
   test('7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
     expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
       /168 windows.*50 is the most/,
     );
   });
 
-  test('30 days in windows of a day pass', () => {
+  test('30 days in windows of a day: allowed', () => {
     expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
     expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
   });
 
-  test('exactly 50 windows pass, a second more does not', () => {
+  test('exactly 50 windows: allowed; a second more: not', () => {
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
   });
 
-  test('20 years are the longest retention, and the longest that can be set', () => {
+  test('20 years: the longest retention, and the longest setting', () => {
     expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
     expect(() => windowFor(7301)).toThrow(/20 years/);
   });
 
-  test.each([0, -1, Number.NaN])('a TTL of %p s is refused', (ttlSeconds) => {
+  test.each([0, -1, Number.NaN])('a TTL of %p s: refused', (ttlSeconds) => {
     expect(() => checkWindow({ ttlSeconds, windowDays: 1 })).toThrow(RangeError);
   });
 
-  test.each([0, Number.NaN])('a window of %p days is refused', (windowDays) => {
+  test.each([0, Number.NaN])('a window of %p days: refused', (windowDays) => {
     expect(() => checkWindow({ ttlSeconds: DAY_S, windowDays })).toThrow(RangeError);
   });
 
@@ -67,7 +67,7 @@ describe('windows of time-window compaction', () => {
     return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
   });
 
-  test('every retention that can be set keeps the rule and loses nothing', () => {
+  test('every retention that can be set: allowed, and nothing is lost', () => {
     const wrong = windows.filter(
       (one) =>
         one.windows > TWCS_MAX_WINDOWS ||
@@ -77,12 +77,12 @@ describe('windows of time-window compaction', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('from 40 days on there are 20 to 30 windows; fewer only below, where a window is a day or two', () => {
+  test('40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
     const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
     expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
   });
 
-  test('dead letters keep it too', () => {
+  test('dead letters: allowed as well', () => {
     expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
   });
 });
@@ -91,19 +91,19 @@ test('Rules: two clocks are as far apart as they may be: the margin before the c
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
 });
 
-describe('the bucket is the hour, in UTC', () => {
+describe('Rules: the bucket is the hour in UTC', () => {
   test.each([
     ['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:00.000Z'],
     ['2026-11-21T09:59:59.999Z', '2026-11-21T09:00:00.000Z'],
     ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
     ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
-  ])('%s is in the hour of %s', (time, hour) => {
+  ])('%s: in the hour of %s', (time, hour) => {
     expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
   });
 });
 
-describe('one hour of a device', () => {
+describe('Rules: an hour of a device', () => {
   /** @param {number} sensors @param {number} intervalMs @param {number} batchMs */
   const hour = (sensors, intervalMs, batchMs) => partitionPerHour({ sensors, intervalMs, batchMs });
 
@@ -160,11 +160,11 @@ describe('one hour of a device', () => {
   });
 });
 
-describe('batches', () => {
+describe('Rules: batches', () => {
   // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
   const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
 
-  test('a group commit of latest would pass even where it carried more than one mutation', () => {
+  test('a group commit of latest: allowed, even with more than one mutation', () => {
     expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
     expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
   });

@@ -38,7 +38,7 @@ function problemsOf(environment, options = NONE) {
   }
 }
 
-test('without any settings everything is on loopback, with the defaults of the contract', () => {
+test('Settings: none: everything is on loopback, with the defaults of the contract', () => {
   expect(readSettings({}, NONE)).toMatchObject({
     cql: {
       contactPoints: null,
@@ -70,7 +70,7 @@ test('without any settings everything is on loopback, with the defaults of the c
   });
 });
 
-test('an installation in parts reads as it was written', () => {
+test('Settings: an installation with separate parts: read as written', () => {
   const config = readSettings(
     {
       ROLE: 'ingest',
@@ -94,7 +94,7 @@ test('an installation in parts reads as it was written', () => {
   });
 });
 
-describe('devices register by themselves', () => {
+describe('Settings: devices register by themselves', () => {
   test.each([
     [{}, true],
     [{ MQTT_URL: 'mqtt://localhost:1883' }, true],
@@ -129,11 +129,11 @@ test.each([
   ['localhost.example', false],
   ['10.0.0.1', false],
   ['', false],
-])('loopback, %s: %p', (host, expected) => {
+])('Settings: %s is loopback: %p', (host, expected) => {
   expect(isLoopback(host)).toBe(expected);
 });
 
-describe('a value that is wrong by itself', () => {
+describe('Settings: a wrong value', () => {
   test.each([
     ['HTTP_PORT', '65536', 'must be a whole number from 0 to 65535'],
     ['HTTP_PORT', '80a', 'must be a whole number from 0 to 65535'],
@@ -166,14 +166,14 @@ describe('a value that is wrong by itself', () => {
     ]);
   });
 
-  test('a certificate that is not there', () => {
+  test('missing certificate: refused', () => {
     expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
       expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
     ]);
   });
 });
 
-describe('values that are wrong together', () => {
+describe('Settings: wrong combinations', () => {
   test.each([
     [
       { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
@@ -213,7 +213,7 @@ describe('values that are wrong together', () => {
       { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
       'MQTT',
     ],
-  ])('nothing listens beyond loopback without TLS: %p', (own, protocol) => {
+  ])('listeners beyond loopback: only with TLS: %p', (own, protocol) => {
     /** @type {Record<string, string>} */
     const environment = {
       ...own,
@@ -229,7 +229,7 @@ describe('values that are wrong together', () => {
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
   });
 
-  test('a certificate shown to the database has a key, and the database an authority', () => {
+  test('client certificate for the database: it needs a key, and the database an authority', () => {
     const pem = file('shown.pem', 'PEM');
     const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
@@ -244,7 +244,7 @@ describe('values that are wrong together', () => {
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
   });
 
-  test('secrets that can be guessed where others can try', () => {
+  test('secrets that can be guessed where others can try: refused', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
     /** @type {Record<string, string>[]} */
@@ -269,7 +269,7 @@ describe('values that are wrong together', () => {
     expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
   });
 
-  test('a token of two scopes', () => {
+  test('one token in two scopes: refused', () => {
     const both = (/** @type {string} */ one, /** @type {string} */ other) =>
       `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
@@ -288,7 +288,7 @@ describe('values that are wrong together', () => {
     ],
     ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
     ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
-  ])('a password that would go in the clear to %s=%s', (name, value, message) => {
+  ])('an unencrypted password to %s=%s: refused', (name, value, message) => {
     const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
     const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
     expect(problemsOf(environment)).toEqual([expect.stringContaining(message)]);
@@ -303,12 +303,12 @@ describe('values that are wrong together', () => {
     ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
     ['MQTT_URL', 'mqtt://[::1]:1883'],
     ['MQTT_URL', 'mqtt://localhost'],
-  ])('on loopback a password may: %s=%s', (name, value) => {
+  ])('a password on loopback: %s=%s: accepted', (name, value) => {
     const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
     expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
   });
 
-  test('half of a certificate and its key', () => {
+  test('a certificate or a key alone: refused', () => {
     const pem = file('half.pem', 'PEM');
     expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
       'MQTT_TLS_CERT must be set when MQTT_TLS_KEY is set',
@@ -316,14 +316,14 @@ describe('values that are wrong together', () => {
     ]);
   });
 
-  test('a certificate for a connection without TLS, which would then be open without a word', () => {
+  test('a certificate for a connection without TLS: refused, because the connection would be open', () => {
     const MQTT_TLS_CA = file('ca.pem', 'PEM');
     const expected = ['MQTT_URL must be mqtts:// when MQTT_TLS_CA is set'];
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
   });
 
-  test('all that is wrong is said at once, but nothing about what could not be read', () => {
+  test('several problems: all are reported at once, except for values that could not be read', () => {
     expect(
       problemsOf({
         ROLE: 'ingest',
@@ -341,13 +341,13 @@ describe('values that are wrong together', () => {
   });
 });
 
-describe('secrets in files', () => {
-  test('are read without the line break at their end', () => {
+describe('Settings: secrets in files', () => {
+  test('content: read without the line break at the end', () => {
     const API_TOKEN_FILE = file('token', ' to ken \n');
     expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
   });
 
-  test('that are not there, or empty, are problems by the name of the setting that was set', () => {
+  test('missing or empty file: reported with the name of the setting', () => {
     const CQL_PASSWORD_FILE = join(folder, 'nowhere');
     const API_TOKEN_FILE = file('empty', '\n');
     expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
@@ -363,7 +363,7 @@ describe('secrets in files', () => {
     ]);
   });
 
-  test('are all the settings that nobody else should see', () => {
+  test('secret settings: all that others must not see', () => {
     const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual([
       'CQL_PASSWORD',
@@ -377,41 +377,41 @@ describe('secrets in files', () => {
   });
 });
 
-describe('.env', () => {
-  test('gives what the environment does not', () => {
+describe('Settings: .env', () => {
+  test('a setting that is not in the environment: read from it', () => {
     const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
     const config = readSettings({ HTTP_PORT: '3' }, { envFile });
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
-  test('is silenced by an empty value in the environment', () => {
+  test('an empty value in the environment: it overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
   });
 
-  test('that cannot be read is a problem', () => {
+  test('unreadable file: reported', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
   });
 });
 
-describe('.env.example', () => {
-  test('is what npm run docs:reference writes', () => expect(EXAMPLE).toBe(envExample()));
+describe('Settings: .env.example', () => {
+  test('content: the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
 
-  test('has every setting with its default, in order', () => {
+  test('settings: all with their defaults, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
     expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 
-  test('with every # taken away changes nothing', () => {
+  test('without the # characters: the defaults', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
     expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
   });
 });
 
-describe('docs/reference/settings.md', () => {
+describe('Settings: docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
 
-  test('is what npm run docs:reference writes', () => expect(page).toBe(settingsPage()));
+  test('content: the output of npm run docs:reference', () => expect(page).toBe(settingsPage()));
 
   test('Settings page: every setting: its values and its meaning', () => {
     for (const setting of Object.values(SETTINGS))

@@ -34,21 +34,21 @@ test.each([
   ['what comes in', ratesTable()],
   ['what is kept', tablesTable()],
   ['the partitions', partitionsTable()],
-])('the page on the data model has this table of %s', (_, table) => {
+])('Sizes: the page on the data model: it has this table of %s', (_, table) => {
   expect(PAGE).toContain(table);
 });
 
-describe('a thousand sensors at 1 Hz', () => {
+describe('Sizes: a thousand sensors at 1 Hz', () => {
   const thousand = fleet(1000, 1000);
 
-  test('send 1,000 samples in 100 / 60 messages a second', () => {
+  test('rate: 1,000 samples in 100 / 60 messages each second', () => {
     const { samples, messages, packedHours } = ratesOf(thousand);
     expect(samples).toBe(1000);
     expect(messages).toBeCloseTo(100 / 60);
     expect(packedHours).toBeCloseTo(1000 / 3600, 6);
   });
 
-  test('have a row a minute and device in message, and one an hour and sensor in history', () => {
+  test('rows: one for each minute and device in message, and one for each hour and sensor in history', () => {
     const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
     expect(message).toEqual({
       rows: 100 * 30 * 24 * 60,
@@ -61,12 +61,12 @@ describe('a thousand sensors at 1 Hz', () => {
   });
 });
 
-test('a year of history weighs less a sample than a tenth of one row per sample', () => {
+test('Sizes: a year of history: less than a tenth of the bytes of one row per sample', () => {
   const { history } = tablesOf(fleet(1, 1000));
   expect(history.bytes / (365 * 86_400)).toBeLessThan(60 / 10);
 });
 
-test.each([1e3, 1e6, 1e9])('no partition of %p sensors is beyond the aim', (sensors) => {
+test.each([1e3, 1e6, 1e9])('Sizes: %p sensors: no partition exceeds the target', (sensors) => {
   for (const intervalMs of [1000, 60_000]) {
     for (const { rows, bytes } of Object.values(partitionsOf(fleet(sensors, intervalMs)))) {
       expect(rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
@@ -86,7 +86,7 @@ test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
   },
 );
 
-test('groups are as many as can be set, at most, and the default suits a small fleet', () => {
+test('Sizes: groups: at most as many as can be set, and the default suits a small fleet', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
   expect(groupsFor(1e12)).toBe(MOST_GROUPS);
   expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS)).success).toBe(true);
@@ -96,7 +96,7 @@ test('groups are as many as can be set, at most, and the default suits a small f
 test.each([
   [1000, 3600],
   [60_000, 60],
-])('a sample every %p ms takes what the code that packs makes of it, rounded up', (intervalMs, count) => {
+])('Sizes: a sample every %p ms: the bytes of the packing code, rounded up', (intervalMs, count) => {
   const random = createRandom(1);
   let value = 2100;
   const times = Array.from({ length: count }, (_, at) => at * intervalMs + Math.floor(random.between(0, 41)));

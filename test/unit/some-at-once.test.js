@@ -5,7 +5,7 @@ import { someAtOnce } from '../../common/some-at-once.js';
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
 
-test('all items are worked on once, in order, so many at once', async () => {
+test('Some at once: all items: each once, in order, with the limit', async () => {
   /** @type {number[]} */
   const begun = [];
   let underWay = 0;
@@ -21,7 +21,7 @@ test('all items are worked on once, in order, so many at once', async () => {
   expect(underWay).toBe(0);
 });
 
-test('after a failure nothing new is begun, and what is under way is waited for', async () => {
+test('Some at once: a failure: nothing new begins, and it waits for running work', async () => {
   let begun = 0;
   let ended = 0;
   const work = someAtOnce(4, numbers(100), async (item) => {

@@ -6,7 +6,7 @@ import { MillraceError } from '../../common/errors.js';
 const { errors, types } = cassandra;
 const { responseErrorCodes: codes } = types;
 
-test.each([codes.syntaxError, codes.invalid])('what the server calls bad content is refused: %i', (code) => {
+test.each([codes.syntaxError, codes.invalid])('Store errors: the server reports bad content: refused: %i', (code) => {
   expect(translate(new errors.ResponseError(code, 'reason'), 'write_samples')).toMatchObject({
     code: 'rejected',
     message: 'write_samples: reason',
@@ -22,7 +22,7 @@ test.each([
   new errors.OperationTimedOutError('late', '127.0.0.1:9042'),
   new errors.BusyConnectionError('127.0.0.1:9042', 2048, 1),
   Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
-])('trouble that passes is worth another try: %s', (error) => {
+])('Store errors: temporary failure: retried: %s', (error) => {
   expect(translate(error, 'write_samples')).toMatchObject({ code: 'unavailable', cause: error });
 });
 
@@ -30,9 +30,9 @@ test.each([
   new TypeError('x is not a function'),
   new RangeError('offset'),
   new errors.ArgumentError('query'),
-])('a defect is neither: %s', (error) => expect(translate(error, 'write_samples')).toBe(error));
+])('Store errors: defect: neither refused nor retried: %s', (error) => expect(translate(error, 'write_samples')).toBe(error));
 
-test('an error of ours stays what it is', () => {
+test('Store errors: an error of the table: unchanged', () => {
   const error = new MillraceError('unavailable', 'the process ends');
   expect(translate(error, 'write_samples')).toBe(error);
 });

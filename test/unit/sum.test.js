@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { hourStatisticsOf, sumOf } from '../../schema/packed/statistics.js';
 
-test('a sum has the digits that rounding takes from a plain one', () => {
+test('Sum: many values: the digits that a plain sum loses', () => {
   const values = [1, 1e100, 1, -1e100];
   expect(values.reduce((sum, value) => sum + value)).toBe(0);
   expect(sumOf(values)).toBe(2);
   expect(sumOf(Array(1_000_000).fill(0.1))).toBe(100_000);
 });
 
-test('a sum that is beyond a double only on the way is finite', () => {
+test('Sum: an intermediate result above the range of a double: finite', () => {
   expect(sumOf([1e308, 1e308, -1e308, -5e307])).toBe(5e307);
   expect(sumOf([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
   expect(sumOf([-1e308, 1, -1e308])).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('the statistics of an hour', () => {
+test('Sum: statistics of an hour', () => {
   expect(hourStatisticsOf([3, -1, 2])).toEqual({ count: 3, min: -1, max: 3, sum: 4, first: 3, last: 2 });
   expect(hourStatisticsOf(new Float64Array([7]))).toEqual({
     count: 1,

@@ -26,7 +26,7 @@ const holders = (holds) =>
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
   }));
 
-test('every line of the threat model is held by a test that is there', () => {
+test('Threat model: every line: an existing test proves it', () => {
   expect(rows.length).toBeGreaterThan(20);
   for (const [door, line, holds = ''] of rows) {
     const held = holders(holds);
@@ -35,7 +35,7 @@ test('every line of the threat model is held by a test that is there', () => {
   }
 });
 
-test('every line names a test by its title', () => {
+test('Threat model: every line: names a test by its title', () => {
   const unnamed = rows.filter(([, , holds = '']) => {
     const tests = holders(holds).filter(({ file }) => file.endsWith('.test.js'));
     return tests.length > 0 && tests.every(({ titles }) => titles.length === 0);
@@ -43,7 +43,7 @@ test('every line names a test by its title', () => {
   expect(unnamed.map(([, line]) => line)).toEqual([]);
 });
 
-test('each title is that of a test of its file', () => {
+test('Threat model: each title: a test of its file has it', () => {
   const missing = rows
     .flatMap(([, , holds = '']) => holders(holds))
     .flatMap(({ file, titles }) => {
@@ -55,7 +55,7 @@ test('each title is that of a test of its file', () => {
   expect(missing).toEqual([]);
 });
 
-test('every test of abuse holds a line', () => {
+test('Threat model: every test of abuse: a line names it', () => {
   for (const file of readdirSync(new URL('test/thorough/abuse', root))) {
     expect(page).toContain(`test/thorough/abuse/${file}`);
   }

@@ -12,7 +12,7 @@ test.each([
   ['2026-11-21', Date.UTC(2026, 10, 21)],
   ['1763683200000', 1763683200000],
   ['-1', -1],
-])('%s is %d ms', (text, ms) => expect(parseTime(text)).toBe(ms));
+])('Times: %s: %d ms', (text, ms) => expect(parseTime(text)).toBe(ms));
 
 test.each([
   '2026-02-30T00:00:00Z',
@@ -24,9 +24,9 @@ test.each([
   '1e3',
   '',
   '12345678901234567',
-])('%s is no time', (text) => expect(parseTime(text)).toBeNull());
+])('Times: %s: not a time', (text) => expect(parseTime(text)).toBeNull());
 
-test('the quick way and moment read every instant alike', () => {
+test('Times: any instant: the fast parser and moment agree', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('1950-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),

@@ -88,14 +88,14 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['of 123'], ['of 234'], ['of '], ['of ']]);
   });
 
-  test('a write in an idle system: sent in the same turn, without company', async () => {
+  test('a write in an idle system: sent in the same turn, alone', async () => {
     const { write, sent } = open(1);
     void write('a', '1');
     await Promise.resolve();
     expect(sent).toEqual([['a']]);
   });
 
-  test('writes wait for a place: those of the same replicas leave together, in order, ten at most', async () => {
+  test('writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -116,7 +116,7 @@ describe('WriteMerger', () => {
     expect(merger.waiting).toBe(0);
   });
 
-  test('writes that are too large together: the first leaves with smaller ones behind it', async () => {
+  test('writes that are too large together: the first leaves with smaller ones after it', async () => {
     const { write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -131,7 +131,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
   });
 
-  test('rows are asked for when they are sent, not before', async () => {
+  test('rows: requested when they are sent, not before', async () => {
     const { write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -176,7 +176,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('rows that cannot be made: their writer gets the error, the others leave, no place is lost', async () => {
+  test('rows that cannot be made: their writer gets the error, the others leave, and no slot is lost', async () => {
     const { write, sent, inFlight, places } = open(1);
     const broken = () => {
       throw new RangeError('no samples');
@@ -202,7 +202,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('any writes, answers and failures: each is committed or fails once, within the bounds, and no place is lost', async () => {
+  test('any writes, answers and failures: each is committed or fails once, within the limits, and no slot is lost', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ nodes: fc.constantFrom('', '1', '2'), bytes: fc.nat(6000) }) },
       {
@@ -257,7 +257,7 @@ describe('WriteMerger', () => {
     );
   });
 
-  test('many other requests wait for permits: each write has its place among them', async () => {
+  test('many other requests wait for permits: each write has its turn among them', async () => {
     const { write, sent, inFlight, enter, leave, places } = open(1);
     void write('first', '1');
     await settle();
@@ -297,7 +297,7 @@ describe('WriteMerger', () => {
     expect(sent.at(-1)).toEqual(['last']);
   });
 
-  test('thousands of large writes wait: few of them are looked at for one request', async () => {
+  test('thousands of large writes wait: few of them are examined for one request', async () => {
     const { merger, write, inFlight } = open(1);
     void write('first', '1');
     await settle();

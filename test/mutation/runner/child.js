@@ -7,27 +7,27 @@ import { TEMPORARY } from '../workspace.js';
 
 const script = fileURLToPath(new URL('run.js', import.meta.url));
 
-/** CPU seconds of one run. A mutant that loops for ever would outlive a parent that was killed, and take a core for itself. */
+/** Limit for the CPU seconds of one run. Otherwise a mutant in an endless loop would occupy a core after its parent was killed. */
 const MAX_CPU_S = 900;
 const LIMITED = `ulimit -t ${MAX_CPU_S}; exec "$0" "$@"`;
 
 /**
- * How a run of test files ended. `time`: a test took too long, or waited for what never came.
+ * The result of a run of test files. `time`: a test took too long, or the process ended.
  *
  * @typedef {object} Outcome
  * @property {'passed' | 'failed' | 'time'} end
  * @property {string} file the last test file that began
- * @property {string} title of the test that failed
+ * @property {string} title of the failed test
  * @property {string} error
- * @property {Record<string, number>} took ms of each file that passed
+ * @property {Record<string, number>} took ms, for each file that passed
  */
 
 /**
- * Runs test files in a process of their own, and ends that process and its children.
+ * Runs test files in a separate process, and kills that process and its children.
  *
  * @param {string[]} files relative to `directory`
  * @param {{ directory: string, limitMs: (file: string) => number, env?: Record<string, string>, signal?: AbortSignal }} options
- *   `limitMs`: how long a file may go without finishing a test
+ *   `limitMs`: limit for the time between two finished tests of a file
  * @returns {Promise<Outcome>}
  */
 export function runTests(files, { directory, limitMs, env = {}, signal }) {
@@ -71,7 +71,7 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
     child.once('close', () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
-      // Tests that were cut off may have left processes.
+      // Tests that were killed may have left processes.
       killGroup(child.pid);
       if (signal?.aborted) reject(signal.reason);
       else resolve(outcome);
@@ -79,7 +79,7 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
   });
 }
 
-/** Ends a process that was started as `detached`, and all that it started. @param {number | undefined} group */
+/** Kills a process that was started as `detached`, and all its children. @param {number | undefined} group */
 export function killGroup(group) {
   try {
     if (group) process.kill(-group, 'SIGKILL');

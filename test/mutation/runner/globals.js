@@ -1,6 +1,6 @@
 /**
- * Stands in for `@jest/globals` in the mutation runner. The parts are jest's own packages. Jest itself would load every
- * module again for every test file, which costs a second per file; this runner needs milliseconds.
+ * Replaces `@jest/globals` in the mutation runner, with packages of jest itself. Jest would load every
+ * module again for every test file, which costs a second per file. This runner needs milliseconds.
  */
 import { jestExpect } from '@jest/expect';
 import { ModernFakeTimers } from '@jest/fake-timers';
@@ -15,10 +15,10 @@ const timers = new ModernFakeTimers({
   global: globalThis,
 });
 
-/** Jest draws a seed for each run; here mutants are compared, so it stays the same. */
+/** Jest draws a seed for each run. This runner compares mutants, so its seed is fixed. */
 const RUN = { getSeed: () => 1 };
 
-/** `jest.fn`, `jest.spyOn`, `jest.useFakeTimers` and the like. Mocks of modules do not exist here. */
+/** `jest.fn`, `jest.spyOn`, `jest.useFakeTimers` and the like. Mocks of modules are not supported. */
 export const jest = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
   get(_, name) {
     for (const part of [mocker, timers, RUN]) {
@@ -29,7 +29,7 @@ export const jest = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
   },
 });
 
-/** Ends what a test file left behind: fake timers and spies. */
+/** Removes fake timers and spies that a test file left. */
 export function restoreGlobals() {
   timers.useRealTimers();
   mocker.restoreAllMocks();

@@ -17,10 +17,10 @@ let began = 0;
 /** @param {RunnerMessage} message */
 const send = (message) => void (process.send ? process.send(message) : console.log(message));
 
-/** Settles when the parent has the message. Fake timers would keep that from ever happening. @param {RunnerMessage} message */
+/** Settles when the parent has received the message. Fake timers must be removed first, or it never settles. @param {RunnerMessage} message */
 function sendLast(message) {
   restoreGlobals();
-  return new Promise((done) => (process.send ? process.send(message, done) : done(console.log(message))));
+  return new Promise((sent) => (process.send ? process.send(message, sent) : sent(console.log(message))));
 }
 
 /** @param {string} title @param {unknown} error */
@@ -40,12 +40,12 @@ async function onEvent(event) {
 }
 
 addEventHandler(/** @type {any} */ (onEvent));
-// The channel tells that the parent was killed. It must not keep a process alive in which a test waits for something that never comes.
+// The channel closes when the parent is killed. It must not keep the process alive when a test waits without end.
 process.once('disconnect', () => process.exit(1));
 process.channel?.unref();
 for (file of process.argv.slice(2)) {
   resetState();
-  // The parent bounds the time of a test.
+  // The parent limits the time of a test.
   setState({ ...getState(), testTimeout: 600_000 });
   began = performance.now();
   send({ kind: 'file', file });
@@ -56,5 +56,5 @@ for (file of process.argv.slice(2)) {
   restoreGlobals();
 }
 await sendLast({ kind: 'done' });
-// Whatever a test left open must not hold up the next mutant.
+// Handles that a test left open must not delay the next mutant.
 process.exit(0);

@@ -6,7 +6,7 @@ import { ROUTES } from '../../../api/http/routes/index.js';
 /** @import { ErrorCode } from '../../../common/errors.js' */
 
 /**
- * An answer as it came over the wire.
+ * An answer as received.
  *
  * @typedef {object} Answer
  * @property {string} method
@@ -21,20 +21,20 @@ const TABLE = ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
 }));
 
-/** What is answered where no route is, or before it is known which one. */
-const NOWHERE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limited', 'wrong_host']);
+/** Error codes of paths without a route, or before the route is known. */
+const NO_ROUTE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limited', 'wrong_host']);
 
-/** Characters of anything that are shown. */
+/** Limit for quoted text, in characters. */
 const SHOWN = 500;
 
-/** Headers without which an answer of that status helps nobody. @type {Record<number, string>} */
+/** Headers that answers of a status must have. @type {Record<number, string>} */
 const REQUIRED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
 
 /**
- * Holds an answer to the contract.
+ * Checks an answer against the contract.
  *
  * @param {Answer} answer
- * @returns {string | null} what of it is not in the document; null: nothing
+ * @returns {string | null} the first difference from the document; null: none
  */
 export function objectionTo(answer) {
   const objection = findObjection(answer);
@@ -46,29 +46,29 @@ export function objectionTo(answer) {
 /** @param {Answer} answer @returns {string | null} */
 function findObjection(answer) {
   const path = String(answer.path.split('?', 1)[0]);
-  const here = TABLE.filter(({ pattern }) => pattern.test(path));
+  const routes = TABLE.filter(({ pattern }) => pattern.test(path));
   const required = REQUIRED[answer.status];
   if (required && !answer.header(required)) return `no header ${required}`;
-  if (here.length === 0) return ofNoRoute(path, answer);
+  if (routes.length === 0) return checkWithoutRoute(path, answer);
   const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
-  const route = here.find((one) => one.method === method);
-  if (!route) return problemObjection(answer, ['method_not_allowed', ...NOWHERE]);
+  const route = routes.find((candidate) => candidate.method === method);
+  if (!route) return problemObjection(answer, ['method_not_allowed', ...NO_ROUTE]);
   const content = route.operation.answers[answer.status];
   if (content) return bodyObjection(answer, content);
   return problemObjection(answer, problemsOf(route.operation).get(answer.status) ?? []);
 }
 
-/** The dashboard and its files are no part of the contract; problems are. @param {string} path @param {Answer} answer */
-function ofNoRoute(path, answer) {
-  const isOurs = /^\/api(\/|$)/.test(path) || mediaType(answer) === 'application/problem+json';
-  return isOurs ? problemObjection(answer, ['method_not_allowed', 'headers_too_large', ...NOWHERE]) : null;
+/** The dashboard and its files are not part of the contract. Problem documents are. @param {string} path @param {Answer} answer */
+function checkWithoutRoute(path, answer) {
+  const isApi = /^\/api(\/|$)/.test(path) || mediaType(answer) === 'application/problem+json';
+  return isApi ? problemObjection(answer, ['method_not_allowed', 'headers_too_large', ...NO_ROUTE]) : null;
 }
 
 /** @param {Answer} answer @param {Content} content */
 function bodyObjection(answer, content) {
-  if (Object.keys(content).length === 0) return answer.text ? 'a body, where none is described' : null;
+  if (Object.keys(content).length === 0) return answer.text ? 'a body, but none is described' : null;
   const type = mediaType(answer);
-  const [, body] = Object.entries(content).find(([one]) => one.split(';', 1)[0] === type) ?? [];
+  const [, body] = Object.entries(content).find(([described]) => described.split(';', 1)[0] === type) ?? [];
   if (!body) return `the media type ${type} is not described`;
   return body instanceof z.ZodType ? jsonObjection(answer, body) : null;
 }

@@ -4,11 +4,11 @@ import { objectionTo } from './answers.js';
 
 /** @import { Answer } from './answers.js' */
 
-/** What was answered against the contract since somebody last asked. @type {Set<string>} */
+/** Answers that violate the contract, since the last call of `settleWatch`. @type {Set<string>} */
 const objections = new Set();
 
 /** @type {Set<Promise<void>>} */
-const looking = new Set();
+const pendingChecks = new Set();
 
 /** @param {Answer} answer */
 export function watchAnswer(answer) {
@@ -24,18 +24,18 @@ export function watchEvent({ event, data }) {
   if (error) objections.add(`The event ${event} of /stream: ${z.prettifyError(error).slice(0, 500)}`);
 }
 
-/** @param {() => Promise<void>} look at something that is not there yet */
-export function watchLater(look) {
-  // Who goes away before the end of an answer leaves nothing to look at.
-  const done = look().catch(() => {});
-  looking.add(done);
-  void done.then(() => looking.delete(done));
+/** @param {() => Promise<void>} check an answer that has not arrived yet */
+export function watchLater(check) {
+  // A page that closes before the end of an answer leaves nothing to check.
+  const pending = check().catch(() => {});
+  pendingChecks.add(pending);
+  void pending.then(() => pendingChecks.delete(pending));
 }
 
-/** @throws {Error} something was answered that the document does not have */
+/** @throws {Error} for answers that the document does not describe */
 export async function settleWatch() {
-  await Promise.all(looking);
-  const said = [...objections];
+  await Promise.all(pendingChecks);
+  const found = [...objections];
   objections.clear();
-  if (said.length > 0) throw new Error(`Not in the contract:\n\n${said.join('\n\n')}`);
+  if (found.length > 0) throw new Error(`Not in the contract:\n\n${found.join('\n\n')}`);
 }

@@ -5,9 +5,9 @@ import { createStoredWorld, prepareMemoryWorlds } from './world.js';
 
 /** @import { Mistake } from './simulation.js' */
 
-/** @typedef {(run: number, mistake?: Mistake) => Promise<string[]>} FaultsOf simulates run number `run` of this run of jest: what was wrong, each with its seed */
+/** @typedef {(run: number, mistake?: Mistake) => Promise<string[]>} FaultsOf runs simulation number `run` of this run of jest, and returns the faults with their seed */
 
-/** @param {(seed: number, mistake?: Mistake) => Promise<string[]>} run @returns {FaultsOf} with seeds that jest draws, and `--seed=` repeats */
+/** @param {(seed: number, mistake?: Mistake) => Promise<string[]>} run @returns {FaultsOf} with the seeds of jest, which `--seed=` repeats */
 function seeded(run) {
   const firstSeed = jest.getSeed() >>> 0;
   return async (number, mistake) => {
@@ -18,23 +18,23 @@ function seeded(run) {
 }
 
 /**
- * Simulates a mistake until it shows.
+ * Simulates a mistake until a check notices it.
  *
  * @param {FaultsOf} faultsOf
  * @param {Mistake} mistake
- * @param {number} mostRuns
- * @returns {Promise<string[]>} what was wrong in the first simulation that shows it
- * @throws {Error} when none does, with the seed
+ * @param {number} maxRuns
+ * @returns {Promise<string[]>} faults of the first simulation with any
+ * @throws {Error} with the seed, when none has any
  */
-export async function firstFaults(faultsOf, mistake, mostRuns) {
-  for (let run = 0; run < mostRuns; run++) {
+export async function firstFaults(faultsOf, mistake, maxRuns) {
+  for (let run = 0; run < maxRuns; run++) {
     const faults = await faultsOf(run, mistake);
     if (faults.length > 0) return faults;
   }
-  throw new Error(`none of ${mostRuns} simulations shows it (again: --seed=${jest.getSeed()})`);
+  throw new Error(`none of ${maxRuns} simulations shows it (again: --seed=${jest.getSeed()})`);
 }
 
-/** Simulations in memory, some ten a second. @returns {FaultsOf} */
+/** Runs simulations in memory, about ten each second. @returns {FaultsOf} */
 export function useMemorySimulations() {
   /** @type {Awaited<ReturnType<typeof prepareMemoryWorlds>>} */
   let createWorld;
@@ -44,12 +44,12 @@ export function useMemorySimulations() {
   return seeded(async (seed, mistake) => simulate({ world: await createWorld(), seed, mistake }));
 }
 
-/** Simulations on the real database, on the tables of a system of its own, which is taken away after the tests of the file. @returns {FaultsOf} */
+/** Runs simulations on the real database, with the tables of a new system, which is removed after the tests of the file. @returns {FaultsOf} */
 export function useStoredSimulations() {
   const stored = useStoredSystem({ settings: { LATEST_GROUPS: '1' } });
   beforeAll(async () => {
     process.stderr.write(`again with these simulations: npm run test:thorough -- --seed=${jest.getSeed()}\n`);
-    // Its tables are wanted; it packs nothing itself, since its clock is long before anything.
+    // The simulations only need its tables.
     await stored.system().halt();
   });
   return seeded(async (seed, mistake) => {

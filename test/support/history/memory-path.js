@@ -16,14 +16,14 @@ import { createTestPacker } from '../packing.js';
 
 export const GROUPS = 2;
 
-/** An hour in the middle of a day, and of a year. */
+/** An hour in the middle of a day and of a year. */
 export const HOUR = Date.UTC(2026, 4, 5, 12);
 
 const logger = pino({ level: 'silent' });
 
 /**
- * The path of a measurement from the sample writer to history and back to a reader, on a database in memory, by a clock that
- * the test holds. Nothing is packed before `HOUR`.
+ * Connects the path of a measurement from the sample writer to history and to a reader, with a database in memory and a clock that
+ * the test sets. Nothing is packed before `HOUR`.
  */
 export async function createMemoryPath() {
   const clock = { now: HOUR };
@@ -42,9 +42,9 @@ export async function createMemoryPath() {
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 
-  /** @param {Partial<Store>} [parts] in place of the store's own */
-  function createWriter(parts) {
-    const used = { ...store, ...parts };
+  /** @param {Partial<Store>} [overrides] parts that replace those of the store */
+  function createWriter(overrides) {
+    const used = { ...store, ...overrides };
     const days = createLateDayNotes({ store: used.lateDays, retry });
     return createSampleWriter({
       store: used.measurements,
@@ -80,16 +80,16 @@ export async function createMemoryPath() {
     late,
     keyOf,
 
-    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [parts] */
-    packer: (parts) => createTestPacker({ store, groups: GROUPS, clock: () => clock.now, ...parts }),
+    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [deps] */
+    packer: (deps) => createTestPacker({ store, groups: GROUPS, clock: () => clock.now, ...deps }),
 
     /**
      * @param {string} name of a device
      * @param {Sample[]} samples of its sensor `s`
-     * @param {{ sensor?: string, parts?: Partial<Store> }} [options] `parts`: in place of the store's own
+     * @param {{ sensor?: string, overrides?: Partial<Store> }} [options] `overrides`: parts that replace those of the store
      * @returns {Promise<void>} settles when they may be acknowledged
      */
-    async send(name, samples, { sensor = 's', parts } = {}) {
+    async send(name, samples, { sensor = 's', overrides } = {}) {
       await register(name, sensor);
       const key = keyOf(name, sensor);
       const series = { known: /** @type {any} */ ({}), sensor: key.sensor };
@@ -101,30 +101,30 @@ export async function createMemoryPath() {
         group: key.group,
         sensors: new Map(),
       });
-      const used = parts ? createWriter(parts) : writer;
+      const used = overrides ? createWriter(overrides) : writer;
       await used.write(device, used.plan(device, [{ ...series, times, values }]));
     },
 
-    /** @param {string} name @param {number} hour epoch ms @returns what history_stat has of the hour, or null */
+    /** @param {string} name @param {number} hour epoch ms @returns the row of history_stat for the hour, or null */
     async statisticsOf(name, hour) {
       const [row] = await store.packed.readStatistics(keyOf(name), hour, hour + HOUR_MS);
       return row ?? null;
     },
 
-    /** @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} what history has of the hour, merged */
+    /** @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} the samples of the hour in history, merged */
     async historyOf(name, hour) {
       const { times, values } = mergeSeries(await store.packed.readHour(keyOf(name), hour));
-      return [...times].map((ts, at) => ({ ts, value: Number(values[at]) }));
+      return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
-    /** As a client reads it. @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} */
+    /** Reads an hour as a client does. @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} */
     async read(name, hour) {
       const range = { from: hour, to: hour + HOUR_MS };
       const page = await createReading(store).page(keyOf(name), range, { order: 'asc', limit: 10_000 });
-      return page.times.map((ts, at) => ({ ts, value: Number(page.values[at]) }));
+      return page.times.map((ts, index) => ({ ts, value: Number(page.values[index]) }));
     },
 
-    /** The samples of an hour that its points count. @param {string} name @param {number} hour epoch ms */
+    /** Counts the samples in the points of an hour. @param {string} name @param {number} hour epoch ms */
     async countOf(name, hour) {
       const range = { from: hour, to: hour + HOUR_MS };
       const shape = await createReading(store).series(keyOf(name), range, { points: 1, newest: range.to });
@@ -135,6 +135,6 @@ export async function createMemoryPath() {
 
 /** @typedef {Awaited<ReturnType<typeof createMemoryPath>>} MemoryPath */
 
-/** One a second. @param {number} hour epoch ms @param {number} count @param {number} [from] the first one's number @returns {Sample[]} */
+/** Makes one sample for each second. @param {number} hour epoch ms @param {number} count @param {number} [from] number of the first sample @returns {Sample[]} */
 export const samplesOf = (hour, count, from = 0) =>
-  Array.from({ length: count }, (_, at) => ({ ts: hour + (from + at) * 1000, value: from + at - 3.5 }));
+  Array.from({ length: count }, (_, i) => ({ ts: hour + (from + i) * 1000, value: from + i - 3.5 }));

@@ -5,17 +5,17 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 /** @import { Sample } from './samples.js' */
 /** @import { World, WorldDevice } from './world.js' */
 
-/** Hours that are measured, some of them before packing begins. */
+/** Hours of measurements, some of them before packing begins. */
 const HOURS_BEFORE = 1;
 export const HOURS = 6;
 
-/** Instants of an hour that are measured: few, so that messages overlap. */
+/** Instants of measurements in an hour: few, so that messages overlap. */
 const INSTANTS = 30;
 
 const MINUTE_MS = 60_000;
 
 /**
- * A message: what was measured, by sensor, and the rows that it becomes.
+ * A message: its samples by sensor, and its rows.
  *
  * @typedef {object} SentMessage
  * @property {WorldDevice} device
@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 /**
  * @param {Random} random
  * @param {World} world
- * @returns {{ message: SentMessage, at: number }} `at`: epoch ms at which it comes
+ * @returns {{ message: SentMessage, at: number }} `at`: arrival, in epoch ms
  */
 export function makeMessage(random, world) {
   const whole = (/** @type {number} */ below) => Math.floor(random.between(0, below));
@@ -48,17 +48,17 @@ function samplesOf(random, hour) {
   const step = HOUR_MS / INSTANTS;
   const first = Math.floor(random.between(0, INSTANTS));
   const count = 1 + Math.floor(random.between(0, 3));
-  // The last of them may be of the next hour.
-  return Array.from({ length: count }, (_, at) => {
-    const ts = hour + (first + at) * step;
-    // Seldom another value for the same instant.
+  // The last samples may belong to the next hour.
+  return Array.from({ length: count }, (_, index) => {
+    const ts = hour + (first + index) * step;
+    // A second value for the same instant is rare.
     const other = random.uniform() < 0.05 ? 0.5 : 0;
     return { ts, value: Math.sin(ts) + other };
   });
 }
 
 /**
- * On time, around the moment of closing as clocks a minute off see it, within minutes of it, hours and days late.
+ * Draws an arrival: on time, within a minute or some minutes of the closing, hours late, or days late.
  *
  * @param {Random} random
  * @param {number} hour epoch ms

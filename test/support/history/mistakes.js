@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../schema/rules.js';
 /** @import { Mistake } from './simulation.js' */
 /** @import { World } from './world.js' */
 
-/** The margin before the closing from which on a message is late, as docs/explanation/history.md gives it, in ms. */
+/** Margin before the closing after which a message is late, in ms: see docs/explanation/history.md. */
 const MARGIN_MS = 5 * 60_000;
 
 /** @param {(...args: any[]) => Promise<unknown>} write @returns {(...args: any[]) => Promise<void>} returns before it is committed */
@@ -16,7 +16,7 @@ const notAwaited =
   };
 
 /**
- * Mistakes against the rules of docs/explanation/history.md, each of which must show in the simulations.
+ * Violations of the rules in docs/explanation/history.md. The simulations must notice each of them.
  *
  * @type {Record<string, Mistake>}
  */
@@ -29,7 +29,7 @@ export const MISTAKES = {
     },
   },
 
-  // Late from the closing on, and exact where the mark is older than the reading: as if the margin were 0 in both rules.
+  // Messages are late only after the closing, and statistics are exact if the mark is older: as if the margin were 0 in both rules.
   'the margin before the closing is 0': {
     slow: [],
     ingestClock: (clock) => ({ now: () => clock.now() - MARGIN_MS }),
@@ -46,7 +46,7 @@ export const MISTAKES = {
     ingestStore: (store) => ({ ...store, history: { ...store.history, writeLate: async () => {} } }),
   },
 
-  'the packer notes its clock after it has read': {
+  'the packer reads its clock after the samples': {
     slow: ['packing.blockPage answer', 'history.writeSamples request'],
     packerStore(store, clock) {
       /** @type {Map<string, number>} */
@@ -95,13 +95,13 @@ export const MISTAKES = {
     readerStore: withStatisticsFirst,
   },
 
-  'clocks differ by 15 minutes and nobody checks': {
+  'clocks differ by 15 minutes without a check': {
     slow: [],
     skewMs: 15 * 60_000,
   },
 };
 
-/** Orders that the rules do not need: with these, nothing may be wrong. @type {Record<string, Mistake>} */
+/** Other orders that the rules allow: with these, the simulations must find no fault. @type {Record<string, Mistake>} */
 export const HARMLESS = {
   'late hours are marked before their samples are written': {
     ingestStore(store) {
@@ -127,7 +127,7 @@ export const HARMLESS = {
 };
 
 /**
- * A store by which a reader sees older statistics than packed_until: the wrong order.
+ * Wraps a store so that a reader sees older statistics than packed_until, which is the wrong order.
  *
  * @param {Store} store
  * @param {World} world

@@ -1,7 +1,7 @@
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { VirtualTime } from './virtual-time.js' */
 
-/** What a process needs of the store, by what it does. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
+/** The parts of the store that a process needs, by role. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
 const PARTS = {
   ingest: ['measurements', 'history', 'lateDays', 'registry'],
   pack: ['packing', 'packProgress'],
@@ -11,27 +11,27 @@ const PARTS = {
 /** Functions that only compute. */
 const SYNCHRONOUS = new Set(['plan', 'encode', 'sensorWrites']);
 
-/** Functions that write: after one of these a process may die. */
+/** Functions that write. A process may die after one of these. */
 const WRITES = /\.(commit|write)/;
 
 /**
- * The store as one process sees it: each request takes its time before it is sent and before its answer is there, and
- * after any of its writes the process may die, which nobody ever hears of.
+ * Wraps the store for one process: each request waits before it is sent and before its answer arrives, and
+ * the process may die after any of its writes, without a trace.
  *
  * @param {Store} store
  * @param {object} options
  * @param {keyof typeof PARTS} options.role
  * @param {VirtualTime} options.time
  * @param {(name: string, phase: 'request' | 'answer') => number} options.delay ms before a request is sent, and before its
- *   answer is there, by part and function
- * @param {number} [options.diesAfter] writes
+ *   answer arrives, by part and function
+ * @param {number} [options.diesAfter] number of writes
  */
 export function storeOfProcess(store, { role, time, delay, diesAfter = Number.POSITIVE_INFINITY }) {
   let writes = 0;
   const isDead = () => writes >= diesAfter;
   const silence = () => new Promise(() => {});
 
-  /** What takes no time is no event: most requests are answered within the moment in which they are sent. */
+  /** A delay of 0 is not an event, because most requests are answered at the moment in which they are sent. */
   async function pass(/** @type {string} */ name, /** @type {'request' | 'answer'} */ phase) {
     const ms = delay(name, phase);
     if (ms > 0) await time.sleep(ms);
@@ -56,14 +56,14 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
     Object.fromEntries(
       Object.entries(part).map(([name, member]) => {
         if (member !== null && typeof member === 'object') return [name, slowPart(`${path}.${name}`, member)];
-        const passes = typeof member !== 'function' || SYNCHRONOUS.has(name);
-        return [name, passes ? member : slow(`${path}.${name}`, member.bind(part))];
+        const isUnchanged = typeof member !== 'function' || SYNCHRONOUS.has(name);
+        return [name, isUnchanged ? member : slow(`${path}.${name}`, member.bind(part))];
       }),
     );
 
-  const parts = PARTS[role].map((name) => [name, slowPart(name, store[name])]);
+  const entries = PARTS[role].map((name) => [name, slowPart(name, store[name])]);
   return {
-    store: /** @type {Store} */ (Object.fromEntries(parts)),
+    store: /** @type {Store} */ (Object.fromEntries(entries)),
     get isDead() {
       return isDead();
     },

@@ -11,19 +11,19 @@ import { faultsOf, seriesFaultsOf } from './samples.js';
 
 /** @typedef {{ acknowledged: Known, sent: Known }} KnownBoth */
 
-/** @param {World} world @returns {Range} all that is ever measured */
+/** @param {World} world @returns {Range} the range of all measurements */
 const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
- * Reads a sensor in one of the ways that there are.
+ * Reads a sensor in one way.
  *
  * @callback Way
  * @param {Reading} reading
  * @param {Sensor} sensor
  * @param {Range} range
  * @param {Random} random
- * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before it began
- * @returns {Promise<string[]>} what is wrong
+ * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before the reading began
+ * @returns {Promise<string[]>} the faults
  */
 
 /** @type {Way} */
@@ -46,15 +46,15 @@ async function series(reading, sensor, range, random, known) {
   return seriesFaultsOf(shape, known()).map(by(`${points} points from ${shape.source}`));
 }
 
-/** Series first and oftener: of statistics that miss something they alone know. @type {Way[]} */
+/** Series are read more often, because only they use statistics. @type {Way[]} */
 const WAYS = [series, series, pages, whole];
 
 /**
- * @param {object} parts
- * @param {Store} parts.store
- * @param {Random} parts.random
- * @param {World} parts.world
- * @param {KnownBoth} parts.known
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {Random} options.random
+ * @param {World} options.world
+ * @param {KnownBoth} options.known
  */
 export function createReaders({ store, random, world, known: { acknowledged, sent } }) {
   const range = wholeRange(world);
@@ -63,12 +63,12 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
   async function readBy(device, { key, bytes }, way) {
     const before = acknowledged.copy(key);
     const sensor = { device: device.bytes, sensor: bytes, group: device.group };
-    const knownNow = () => ({ acknowledged: before, sent: sent.of(key) });
+    const knownNow = () => ({ acknowledged: before, sent: sent.instantsOf(key) });
     return way(createReading(store), sensor, range, random, knownNow);
   }
 
   return {
-    /** Reads one sensor in one way. @returns {Promise<string[]>} what is wrong */
+    /** Reads one sensor in one way. @returns {Promise<string[]>} the faults */
     async readOne() {
       const [device] = random.shuffled(world.devices);
       const [sensor] = random.shuffled(device?.sensors ?? []);
@@ -76,7 +76,7 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
       return device && sensor && way ? readBy(device, sensor, way) : [];
     },
 
-    /** Reads every sensor in every way. @returns {Promise<string[]>} what is wrong */
+    /** Reads every sensor in every way. @returns {Promise<string[]>} the faults */
     async readAll() {
       const faults = [];
       for (const device of world.devices) {
@@ -102,7 +102,7 @@ async function readPages(reading, sensor, range, { order, limit }) {
   const got = [];
   for (let rest = range; rest.from < rest.to; ) {
     const page = await reading.page(sensor, rest, { order, limit });
-    got.push(...page.times.map((ts, at) => ({ ts, value: Number(page.values[at]) })));
+    got.push(...page.times.map((ts, index) => ({ ts, value: Number(page.values[index]) })));
     if (page.reached === null) break;
     rest = order === 'asc' ? { ...rest, from: page.reached } : { ...rest, to: page.reached };
   }
@@ -117,7 +117,7 @@ async function readPages(reading, sensor, range, { order, limit }) {
 async function readWhole(reading, sensor, range) {
   const got = [];
   for await (const { times, values } of reading.all(sensor, range, 'asc', new AbortController().signal)) {
-    for (let at = 0; at < times.length; at++) got.push({ ts: Number(times[at]), value: Number(values[at]) });
+    for (let i = 0; i < times.length; i++) got.push({ ts: Number(times[i]), value: Number(values[i]) });
   }
   return got;
 }

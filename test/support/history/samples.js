@@ -5,25 +5,25 @@ import { greaterValue } from '../../../schema/packed/series.js';
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /**
- * Samples of sensors, as a test knows them: by sensor and instant, every value that was ever given for it.
+ * Collects the samples of a test: by sensor and instant, every value that was sent for it.
  */
 export function createKnown() {
   /** @type {Map<string, Map<number, number[]>>} */
   const sensors = new Map();
 
   /** @param {string} sensor */
-  const of = (sensor) => {
+  const instantsOf = (sensor) => {
     const instants = sensors.get(sensor) ?? new Map();
     sensors.set(sensor, instants);
     return instants;
   };
 
   return {
-    of,
+    instantsOf,
 
     /** @param {string} sensor @param {Sample[]} samples */
     add(sensor, samples) {
-      const instants = of(sensor);
+      const instants = instantsOf(sensor);
       for (const { ts, value } of samples) {
         const values = instants.get(ts);
         if (!values) instants.set(ts, [value]);
@@ -31,8 +31,8 @@ export function createKnown() {
       }
     },
 
-    /** @param {string} sensor @returns {Map<number, number[]>} as it is now */
-    copy: (sensor) => new Map([...of(sensor)].map(([ts, values]) => [ts, [...values]])),
+    /** @param {string} sensor @returns {Map<number, number[]>} a copy of the current state */
+    copy: (sensor) => new Map([...instantsOf(sensor)].map(([ts, values]) => [ts, [...values]])),
   };
 }
 
@@ -42,8 +42,8 @@ export function createKnown() {
 export const greatest = (values) => values.reduce(greaterValue);
 
 /**
- * What is wrong with a reading of raw samples: what was acknowledged before it began is missing, or there is what nobody
- * has sent.
+ * Checks a reading of raw samples. It must contain all samples acknowledged before it began, and only samples that
+ * were sent.
  *
  * @param {Sample[]} got in order of time
  * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
@@ -52,7 +52,7 @@ export const greatest = (values) => values.reduce(greaterValue);
 export function faultsOf(got, { acknowledged, sent }) {
   const faults = [];
   const values = new Map(got.map(({ ts, value }) => [ts, value]));
-  if (got.some(({ ts }, at) => at > 0 && ts <= Number(got[at - 1]?.ts))) faults.push('not in order');
+  if (got.some(({ ts }, i) => i > 0 && ts <= Number(got[i - 1]?.ts))) faults.push('not in order');
   for (const [ts, acked] of acknowledged) {
     const value = values.get(ts);
     if (value === undefined) faults.push(`missing ${ts}`);
@@ -65,7 +65,7 @@ export function faultsOf(got, { acknowledged, sent }) {
 }
 
 /**
- * What is wrong with a series. Where all that was sent into a bin is acknowledged, there is one right answer.
+ * Checks a series. If all samples of a bin are acknowledged, only one answer is correct.
  *
  * @param {Shape} shape
  * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
@@ -82,11 +82,11 @@ export function seriesFaultsOf({ points, width }, { acknowledged, sent }) {
     const acked = must.get(ts) ?? [];
     if (point.count < acked.length || point.count > all.length) {
       faults.push(`count ${point.count} at ${ts}, of ${acked.length} to ${all.length}`);
-    } else if (acked.length === all.length && acked.every((value, at) => Object.is(value, all[at]))) {
+    } else if (acked.length === all.length && acked.every((value, i) => Object.is(value, all[i]))) {
       const sum = acked.reduce((total, value) => total + value, 0);
-      const right = { min: Math.min(...acked), max: Math.max(...acked), avg: sum / acked.length };
-      const near = Math.abs(Number(point.avg) - right.avg) < 1e-9 * Math.max(...acked.map(Math.abs), 1e-300);
-      if (point.min !== right.min || point.max !== right.max || !near) faults.push(`values at ${ts}`);
+      const exact = { min: Math.min(...acked), max: Math.max(...acked), avg: sum / acked.length };
+      const near = Math.abs(Number(point.avg) - exact.avg) < 1e-9 * Math.max(...acked.map(Math.abs), 1e-300);
+      if (point.min !== exact.min || point.max !== exact.max || !near) faults.push(`values at ${ts}`);
     }
   }
   return faults;

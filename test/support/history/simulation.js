@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 const logger = pino({ level: 'silent' });
 const nothing = () => {};
 
-/** A simulation goes on until batches have expired, all second passes are over, and everything is read a last time, in ms. */
+/** Duration of a simulation, in ms. By then batches have expired, all second passes have ended, and all samples are read again. */
 const DURATION_MS = 4.5 * DAY_MS;
 
 const PROCESSES = 4;
@@ -31,7 +31,7 @@ const MESSAGES = 40;
 const READERS = 40;
 const LATE_PACKERS = 12;
 
-/** Requests between which much may happen. Each simulation draws some that are slow, so that rare meetings of slow ones come up. */
+/** Requests that may be slow. Each simulation draws some of them, so that rare combinations of slow requests occur. */
 const REQUESTS = [
   'measurements.commit',
   'history.writeSamples',
@@ -50,12 +50,12 @@ const REQUESTS = [
 ];
 
 /**
- * What breaks a rule of history, to see that the checks notice: by wrapping the parts that a process is made of.
+ * A violation of a rule of history, to prove that the checks notice it. It wraps parts of a process.
  *
  * @typedef {object} Mistake
- * @property {string[]} [slow] requests that are to be slow, so that the mistake shows, or only their `request` or `answer`; default: drawn
- * @property {number} [skewMs] how far each clock may be off; as far as the clock check allows where nothing is given
- * @property {(clock: Clock) => Clock} [ingestClock] made anew for each message
+ * @property {string[]} [slow] slow requests that make the mistake visible, or only their `request` or `answer`; default: drawn
+ * @property {number} [skewMs] largest error of each clock; default: the limit of the clock check
+ * @property {(clock: Clock) => Clock} [ingestClock] called for each message
  * @property {(late: LateWriter) => LateWriter} [late]
  * @property {(store: Store, clock: Clock) => Store} [ingestStore]
  * @property {(store: Store, clock: Clock) => Store} [packerStore]
@@ -63,13 +63,13 @@ const REQUESTS = [
  */
 
 /**
- * Some days of two devices, of four processes that take their messages and pack, and of readers, by a clock that is held here.
+ * Simulates some days of two devices, four processes that store their messages and pack, and readers, in virtual time.
  *
- * @param {object} parts
- * @param {World} parts.world
- * @param {number} parts.seed
- * @param {Mistake} [parts.mistake]
- * @returns {Promise<string[]>} what was found wrong
+ * @param {object} options
+ * @param {World} options.world
+ * @param {number} options.seed
+ * @param {Mistake} [options.mistake]
+ * @returns {Promise<string[]>} the faults
  */
 export async function simulate({ world, seed, mistake = {} }) {
   const { store } = world;
@@ -81,15 +81,15 @@ export async function simulate({ world, seed, mistake = {} }) {
   /** @type {string[]} */
   const faults = [];
   const chance = (/** @type {number} */ share) => random.uniform() < share;
-  const most = mistake.skewMs ?? MOST_CLOCK_DIFFERENCE_MS;
-  // Half of them are as far off as they may be, to either side.
+  const maxSkew = mistake.skewMs ?? MOST_CLOCK_DIFFERENCE_MS;
+  // Half of the clocks have the largest error, in both directions.
   const skews = Array.from({ length: PROCESSES }, (_, n) =>
-    n < 2 ? /** @type {number} */ ([-most, most][n]) : random.between(-most, most),
+    n < 2 ? /** @type {number} */ ([-maxSkew, maxSkew][n]) : random.between(-maxSkew, maxSkew),
   );
 
   const slow = new Set(mistake.slow ?? random.shuffled(REQUESTS).slice(0, 3));
 
-  /** Mostly at once, sometimes minutes, seldom hours: ms that a request, or its answer, is on its way. @param {string} name @param {string} phase */
+  /** Draws the delay of a request or its answer, in ms: mostly none, sometimes minutes, rarely hours. @param {string} name @param {string} phase */
   function delay(name, phase) {
     if (!chance(slow.has(name) || slow.has(`${name} ${phase}`) ? 0.5 : 0.02)) return 0;
     return chance(0.9) ? random.between(3 * MINUTE_MS, 30 * MINUTE_MS) : random.between(0, 2 * HOUR_MS);
@@ -107,22 +107,22 @@ export async function simulate({ world, seed, mistake = {} }) {
 
   /** @param {SentMessage} message @param {number} tries */
   async function deliver(message, tries) {
-    // A broker brings again what was not acknowledged, and sometimes what was.
+    // A broker repeats messages without acknowledgement, and sometimes acknowledged ones.
     if (tries > 1 && chance(0.5))
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
-    const own = mistake.ingestStore?.(plain, clock) ?? plain;
-    const days = createLateDayNotes({ store: own.lateDays, retry });
-    const late = createLateWriter({ store: own.history, retry, days, onLate: nothing });
+    const used = mistake.ingestStore?.(plain, clock) ?? plain;
+    const days = createLateDayNotes({ store: used.lateDays, retry });
+    const late = createLateWriter({ store: used.history, retry, days, onLate: nothing });
     const writer = createSampleWriter({
-      store: own.measurements,
+      store: used.measurements,
       retry,
       partitions: createPartitionWatch({ logger, onLarge: nothing }),
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
       late: mistake.late?.(late) ?? late,
     });
     const { device, series, rows } = message;
-    if (!registered.has(device)) await register(own, device, clock.now());
+    if (!registered.has(device)) await register(used, device, clock.now());
     registered.add(device);
     for (const { key, samples } of series) known.sent.add(key, samples);
     const sensors = new Map(device.sensors.map((sensor) => [sensor.key, sensor]));
@@ -134,9 +134,9 @@ export async function simulate({ world, seed, mistake = {} }) {
   /** @param {number} skew ms */
   async function pack(skew) {
     const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
-    // Without leases: it is as if each were lost the moment that it is taken.
-    const own = mistake.packerStore?.(plain, clock) ?? plain;
-    await createTestPacker({ store: own, groups: 1, clock: clock.now }).packDue();
+    // It packs without leases, as if each were lost at once.
+    const used = mistake.packerStore?.(plain, clock) ?? plain;
+    await createTestPacker({ store: used, groups: 1, clock: clock.now }).packDue();
   }
 
   /** @param {string[]} found */
@@ -144,9 +144,9 @@ export async function simulate({ world, seed, mistake = {} }) {
     faults.push(...found.map((fault) => `${new Date(time.now).toISOString()} ${fault}`));
 
   async function read() {
-    const own = createProcess('read', 0).store;
-    const seen = mistake.readerStore?.(own, world) ?? own;
-    note(await createReaders({ store: seen, random, world, known }).readOne());
+    const plain = createProcess('read', 0).store;
+    const used = mistake.readerStore?.(plain, world) ?? plain;
+    note(await createReaders({ store: used, random, world, known }).readOne());
   }
 
   for (let n = 0; n < MESSAGES; n++) {
@@ -154,7 +154,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     time.at(at, () => deliver(message, chance(0.3) ? 3 : 1));
   }
   for (let hour = world.start; hour < world.start + HOURS * HOUR_MS; hour += HOUR_MS) {
-    // As soon as it has closed by the packer's own clock; sometimes a second one comes meanwhile.
+    // A packer begins when the hour closes by its own clock. Sometimes a second one begins meanwhile.
     const skew = anySkew();
     time.at(closingOf(hour) - skew, () => pack(skew));
     const other = anySkew();
@@ -165,7 +165,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     time.at(world.installedAt + random.between(0, DURATION_MS), () => pack(skew));
   }
   for (let n = 0; n < READERS; n++) {
-    // Half of them while hours close.
+    // Half of the readers read while hours close.
     const hour = world.start + Math.floor(random.between(0, HOURS)) * HOUR_MS;
     const at =
       n % 2 === 0
@@ -174,8 +174,8 @@ export async function simulate({ world, seed, mistake = {} }) {
     time.at(at, read);
   }
   const readers = createReaders({ store, random, world, known });
-  for (let at = DURATION_MS / 3; at <= DURATION_MS; at += DURATION_MS / 3) {
-    await time.run(world.installedAt + at);
+  for (let elapsed = DURATION_MS / 3; elapsed <= DURATION_MS; elapsed += DURATION_MS / 3) {
+    await time.run(world.installedAt + elapsed);
     await time.real(() => world.expire(time.now));
     note(await readers.readAll());
   }

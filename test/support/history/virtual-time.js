@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 
-/** Turns of the event loop in which nobody went on: then nobody will before time does. */
+/** Turns of the event loop without progress, after which only time can cause progress. */
 const QUIET_TURNS = 4;
 
 /**
- * Time that a test holds. What sleeps in it is woken in order, one after the other; in between, everything that was woken
- * runs until it sleeps again, whatever the requests to the real database take by the clock on the wall.
+ * Makes virtual time. Sleepers wake in order, one after the other. Between two of them, all woken code runs until it sleeps
+ * again, however long requests to the real database take.
  *
  * @param {number} start epoch ms
- * @param {(now: number) => void} [onTime] told of each moment, in epoch ms
+ * @param {(now: number) => void} [onTime] called with each new time, in epoch ms
  */
 export function createVirtualTime(start, onTime = () => {}) {
   let now = start;
@@ -28,7 +28,7 @@ export function createVirtualTime(start, onTime = () => {}) {
   /** Settles with the next answer of the database. */
   const nextAnswer = () => new Promise((resolve) => answered.once('answer', resolve));
 
-  /** Waits until no request is under way and nobody has gone on for some turns of the event loop. */
+  /** Waits until no request is pending and no code made progress for some turns of the event loop. */
   async function untilQuiet() {
     for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
       const before = steps;
@@ -49,7 +49,7 @@ export function createVirtualTime(start, onTime = () => {}) {
       return new Promise((resolve) => insert(now + ms, () => resolve(undefined)));
     },
 
-    /** @template T @param {() => Promise<T>} request to the real database, which takes no time here @returns {Promise<T>} */
+    /** @template T @param {() => Promise<T>} request to the real database, without virtual time @returns {Promise<T>} */
     async real(request) {
       underWay++;
       try {
@@ -66,7 +66,7 @@ export function createVirtualTime(start, onTime = () => {}) {
       insert(Math.max(at, now), () => void begin());
     },
 
-    /** @param {number} until epoch ms: wakes whoever sleeps until then */
+    /** @param {number} until epoch ms: wakes all sleepers up to this time */
     async run(until) {
       await untilQuiet();
       for (let next = sleepers[0]; next && next.at <= until; next = sleepers[0]) {

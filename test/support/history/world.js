@@ -12,27 +12,27 @@ import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
 /** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: WorldSensor[] }} WorldDevice */
 
 /**
- * Where a simulation takes place: a database with one group of devices, whose first migration was long enough ago.
+ * The database of a simulation, with one group of devices, and an old first migration.
  *
  * @typedef {object} World
  * @property {Store} store
- * @property {number} start epoch ms of the first hour that is packed
- * @property {number} installedAt epoch ms of the first migration: no message came before
- * @property {WorldDevice[]} devices whom nobody has registered yet
- * @property {(now: number) => void} setClock tells the database the time, in epoch ms
- * @property {(now: number) => Promise<void>} expire takes away batches whose time is over
+ * @property {number} start epoch ms of the first packed hour
+ * @property {number} installedAt epoch ms of the first migration, before any message
+ * @property {WorldDevice[]} devices that are not registered yet
+ * @property {(now: number) => void} setClock sets the time of the database, in epoch ms
+ * @property {(now: number) => Promise<void>} expire deletes expired batches
  */
 
-/** Batches expire so long after their commit, in days: after the second pass over their hour. */
+/** Days from the commit of batches to their expiry: longer than the second pass over their hour. */
 export const BATCH_DAYS = 4;
 
-/** Late in the evening, so that the hours lie on both sides of midnight. @param {number} day epoch ms */
+/** Late evening, so that the hours are on both sides of midnight. @param {number} day epoch ms */
 const eveningOf = (day) => day + 21 * HOUR_MS;
 
-/** A day of the simulations in memory: the same seed does the same on every day. */
+/** The day of simulations in memory. It is fixed, so that a seed always gives the same result. */
 const MEMORY_DAY = Date.UTC(2026, 4, 5);
 
-/** @returns {Promise<() => Promise<World>>} makes worlds in memory, where batches expire by the simulation's own clock */
+/** @returns {Promise<() => Promise<World>>} creates worlds in memory, where batches expire by the clock of the simulation */
 export async function prepareMemoryWorlds() {
   const retention = { latestGroups: 1, batchDays: BATCH_DAYS };
   const tables = await readMemoryTables(retention);
@@ -63,10 +63,10 @@ async function createMemoryWorld(tables, retention) {
 }
 
 /**
- * @param {object} parts
- * @param {Store} parts.store
- * @param {Client} parts.database
- * @returns {Promise<World>} on the real database, in a keyspace where nothing is packed
+ * @param {object} options
+ * @param {Store} options.store
+ * @param {Client} options.database
+ * @returns {Promise<World>} a world on the real database, in a keyspace without packed hours
  */
 export async function createStoredWorld({ store, database }) {
   const start = eveningOf(dayOf(Date.now()) - 12 * DAY_MS);
@@ -91,14 +91,14 @@ export async function createStoredWorld({ store, database }) {
 }
 
 /**
- * Lets batches expire, by deleting what was written until some days ago: the database's own clock cannot be held.
+ * Returns a function that deletes batches written before some days ago, because tests cannot set the clock of the database.
  *
  * @param {Client} database
  * @param {Pick<World, 'start' | 'devices'>} world
  * @returns {World['expire']}
  */
 function expiryOf(database, { start, devices }) {
-  /** What the clock on the wall showed when the held one showed `at`. @type {Array<{ at: number, wall: number }>} */
+  /** Pairs of virtual time and real time. @type {Array<{ at: number, wall: number }>} */
   const marks = [];
   return async (now) => {
     marks.push({ at: now, wall: Date.now() });

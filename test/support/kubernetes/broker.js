@@ -10,11 +10,11 @@ import { KUBERNETES } from './build.js';
 const COMPONENTS = `${KUBERNETES}/components`;
 
 /**
- * The machine's own Mosquitto, started as its pod would start it. Only the paths, the ports and (where the test runs as root) the user
- * are others. Its passwords are `application` and `devices`.
+ * Starts the installed Mosquitto as its pod would start it. Only the paths, the ports and (where the test runs as root) the user
+ * differ. Its passwords are `application` and `devices`.
  *
- * @param {string} directory an empty one of the test's
- * @param {'mosquitto' | 'mosquitto-tls'} component whose listener it has
+ * @param {string} directory an empty directory
+ * @param {'mosquitto' | 'mosquitto-tls'} component whose listener it uses
  */
 export async function prepareBroker(directory, component) {
   const port = await freePort();
@@ -25,7 +25,7 @@ export async function prepareBroker(directory, component) {
   for (const path of [join(configuration, 'listeners'), secrets, certificates, join(directory, 'data')])
     mkdirSync(path, { recursive: true });
   /** @param {string} path */
-  const here = (path) =>
+  const adapted = (path) =>
     readFileSync(join(COMPONENTS, path), 'utf8')
       .replaceAll('/opt/millrace/', `${configuration}/`)
       .replaceAll('/etc/millrace/tls/', `${certificates}/`)
@@ -34,24 +34,24 @@ export async function prepareBroker(directory, component) {
       .replace(/^listener 8883$/m, `listener ${port} 127.0.0.1`)
       .replace(/^listener 1883$/m, `listener ${port} 127.0.0.1`)
       .replace('listener 1883 127.0.0.1', `listener ${inside} 127.0.0.1`);
-  // Started by root it would change to the user mosquitto, who cannot read files of root's.
+  // A broker that root starts changes to the user mosquitto, which cannot read the files of root.
   const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
-  writeFileSync(join(configuration, 'mosquitto.conf'), here('mosquitto/mosquitto.conf') + asRoot);
-  writeFileSync(join(configuration, 'listeners/listener.conf'), here(`${component}/listener.conf`));
+  writeFileSync(join(configuration, 'mosquitto.conf'), adapted('mosquitto/mosquitto.conf') + asRoot);
+  writeFileSync(join(configuration, 'listeners/listener.conf'), adapted(`${component}/listener.conf`));
   copyFileSync(join(COMPONENTS, 'mosquitto/mosquitto.acl'), join(configuration, 'mosquitto.acl'));
   writeFileSync(join(secrets, 'mqtt_password'), 'application');
   writeFileSync(join(secrets, 'mqtt_device_password'), 'devices');
 
   /** @type {ChildProcess | null} */
   let child = null;
-  let said = '';
+  let output = '';
   return {
     port,
     secrets,
     certificates,
-    /** What start.sh has said to standard error. */
-    said: () => said,
-    /** @param {string} [programs] a directory of programs that come before the machine's */
+    /** @returns {string} the standard error of start.sh so far */
+    output: () => output,
+    /** @param {string} [programs] a directory that comes first in PATH */
     start(programs = '') {
       child = spawn('/bin/sh', [join(COMPONENTS, 'mosquitto/start.sh')], {
         env: {
@@ -66,7 +66,7 @@ export async function prepareBroker(directory, component) {
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       child.stderr?.on('data', (chunk) => {
-        said += chunk;
+        output += chunk;
       });
       return child;
     },

@@ -12,20 +12,20 @@ import { ensurePython } from '../../../infra/python/ensure.js';
 const run = promisify(execFile);
 export const KUBERNETES = 'infra/kubernetes';
 
-/** Kustomizations that are applied; those of `components/` are parts of them. */
+/** Kustomizations that are applied. Those of `components/` are included in them. */
 export const BUILDS = ['base', 'overlays', 'jobs', 'scylla'].flatMap((folder) => kustomizationsIn(folder));
 
 /**
  * @typedef {object} Builds
  * @property {PythonTools} python
- * @property {string[]} files what was built: one for the secrets, one for each of BUILDS, one for the rules of Prometheus
+ * @property {string[]} files the output: one for the secrets, one for each of BUILDS, one for the rules of Prometheus
  * @property {Resource[]} secrets
- * @property {string} secretFiles the directory of what make.sh wrote
+ * @property {string} secretFiles the directory that make.sh wrote
  * @property {Map<string, Resource[]>} built by kustomization, and the rules as `prometheus-rules`
  * @property {() => void} remove
  */
 
-/** @param {string} folder @returns {string[]} paths below KUBERNETES of what kustomize builds */
+/** @param {string} folder @returns {string[]} paths of kustomizations below KUBERNETES */
 function kustomizationsIn(folder) {
   const entries = readdirSync(join(KUBERNETES, folder), { withFileTypes: true });
   if (entries.some(({ name }) => name === 'kustomization.yaml')) return [folder];
@@ -35,7 +35,7 @@ function kustomizationsIn(folder) {
 }
 
 /**
- * Builds all kustomizations, with secrets made for this once.
+ * Builds all kustomizations, with new secrets.
  *
  * @returns {Promise<Builds>}
  */
@@ -65,7 +65,7 @@ export async function buildAll() {
   };
 }
 
-/** @param {string} kustomization its directory @param {string} file for what it makes @returns {Promise<string>} the file */
+/** @param {string} kustomization its directory @param {string} file for the output @returns {Promise<string>} the file */
 async function build(kustomization, file) {
   const { stdout } = await run('kubectl', ['kustomize', kustomization], { maxBuffer: 16 * 1048576 });
   writeFileSync(file, stdout);

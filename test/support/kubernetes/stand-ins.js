@@ -7,22 +7,22 @@ import { writePrograms } from '../programs.js';
 
 const run = promisify(execFile);
 
-/** What each stand-in notes: its name and its arguments, as the scripts print a command. */
+/** Each stand-in records its name and its arguments, as the scripts print a command. */
 const NOTE = 'echo "$(basename "$0") $*" >>"$NOTES"\n';
 
 /**
- * Programs that come before the machine's, in the place of a cluster: each notes how it was called, and then does what the test says.
+ * Stand-ins for programs, first in PATH: each records its call, and then runs the lines of the test.
  *
- * @param {Record<string, string>} programs what each does then, as lines of sh; `$HERE` is the directory of what it may keep
+ * @param {Record<string, string>} programs the lines of sh of each; `$HERE` is a directory for its files
  */
 export function standIns(programs) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stand-ins-'));
   const notes = join(directory, 'notes');
-  const noting = Object.entries(programs).map(([name, lines]) => [name, NOTE + lines]);
-  writePrograms(directory, Object.fromEntries(noting));
+  const recording = Object.entries(programs).map(([name, lines]) => [name, NOTE + lines]);
+  writePrograms(directory, Object.fromEntries(recording));
   return {
-    /** @param {string} name of what a stand-in has kept */
-    kept: (name) => readFileSync(join(directory, name), 'utf8'),
+    /** @param {string} name of a file that a stand-in wrote */
+    read: (name) => readFileSync(join(directory, name), 'utf8'),
     /** @param {string} script @param {string[]} args @param {Record<string, string>} [environment] */
     async run(script, args, environment = {}) {
       writeFileSync(notes, '');
@@ -36,12 +36,12 @@ export function standIns(programs) {
         ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
         ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
       );
-      return { ...outcome, asked: readFileSync(notes, 'utf8').split('\n').filter(Boolean) };
+      return { ...outcome, calls: readFileSync(notes, 'utf8').split('\n').filter(Boolean) };
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
-/** @param {string} text that a script printed @returns {string[]} the commands in it, those of a pipe one by one */
+/** @param {string} text that a script printed @returns {string[]} its commands, those of a pipe separately */
 export const commandsIn = (text) =>
   [...text.matchAll(/^\+ (.*)$/gm)].flatMap(([, line]) => String(line).split(' | '));

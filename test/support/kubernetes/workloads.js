@@ -9,7 +9,7 @@ import { find, nameOf, podOf } from './resources.js';
 /** @typedef {{ where: string, workload: Resource, applied: Resource[] }} Workload with all resources that are applied together */
 
 /**
- * The environment of our container, as its process would see it.
+ * Returns the environment of the application's container, as its process would see it.
  *
  * @param {Resource[]} resources
  * @param {Resource} workload
@@ -20,15 +20,15 @@ export function environmentOf(resources, workload) {
   const shared = (container.envFrom ?? []).map(
     (/** @type {any} */ { configMapRef }) => find(resources, `ConfigMap/${configMapRef.name}`).data,
   );
-  const own = (container.env ?? []).map((/** @type {any} */ { name, value, valueFrom }) => [
+  const direct = (container.env ?? []).map((/** @type {any} */ { name, value, valueFrom }) => [
     name,
     value ?? { 'metadata.name': `${workload.metadata.name}-0` }[String(valueFrom.fieldRef.fieldPath)],
   ]);
-  return Object.assign({}, ...shared, Object.fromEntries(own));
+  return Object.assign({}, ...shared, Object.fromEntries(direct));
 }
 
 /**
- * Files of the generator's Secrets that our container sees, by their path in it.
+ * Returns the files of the generator's Secrets in the application's container, by their path in it.
  *
  * @param {Resource} workload
  * @returns {Map<string, { secret: string, key: string }>}
@@ -38,10 +38,10 @@ export function secretFilesOf(workload) {
   /** @type {Map<string, { secret: string, key: string }>} */
   const files = new Map();
   for (const { name, mountPath } of containers[0].volumeMounts) {
-    // Claims are no volumes of the template.
-    const volume = volumes.find((/** @type {any} */ one) => one.name === name);
+    // Volumes of claims are not in the template.
+    const volume = volumes.find((/** @type {any} */ entry) => entry.name === name);
     for (const { secret } of volume?.projected?.sources ?? []) {
-      // What is optional comes from elsewhere, or not at all.
+      // Optional Secrets do not come from the generator.
       if (!secret || secret.optional) continue;
       for (const { key, path } of secret.items)
         files.set(`${mountPath}/${path}`, { secret: secret.name, key });
@@ -51,7 +51,7 @@ export function secretFilesOf(workload) {
 }
 
 /**
- * Every pod that is ours, each with all resources that are applied together.
+ * Returns every workload of the application, each with all resources that are applied together.
  *
  * @param {Builds} builds
  * @returns {Workload[]}
@@ -62,13 +62,13 @@ export function ourWorkloads({ built, secrets }) {
   return overlays.flatMap((overlay) => {
     const applied = [...(built.get(overlay) ?? []), ...jobs, ...secrets];
     return applied
-      .filter((one) => podOf(one)?.spec.containers[0].name === 'millrace')
+      .filter((resource) => podOf(resource)?.spec.containers[0].name === 'millrace')
       .map((workload) => ({ where: `${overlay} ${nameOf(workload)}`, workload, applied }));
   });
 }
 
 /**
- * The settings of a process as it would read them, with the secrets that were made for this test.
+ * Returns the settings of a process as it would read them, with the secrets of this test.
  *
  * @param {Builds} builds
  * @param {Workload} process
@@ -76,18 +76,18 @@ export function ourWorkloads({ built, secrets }) {
 export function settingsOf({ secretFiles }, { workload, applied }) {
   const mounted = secretFilesOf(workload);
   /** @param {string} value */
-  const here = (value) => {
+  const local = (value) => {
     if (mounted.has(value)) return join(secretFiles, String(value.split('/').at(-1)));
     return isCertificate(workload, value) ? SOME_FILE : value;
   };
-  const given = Object.entries(environmentOf(applied, workload)).map(([name, value]) => [name, here(value)]);
-  return readSettings(Object.fromEntries(given), { envFile: join(secretFiles, 'none') });
+  const pairs = Object.entries(environmentOf(applied, workload)).map(([name, value]) => [name, local(value)]);
+  return readSettings(Object.fromEntries(pairs), { envFile: join(secretFiles, 'none') });
 }
 
-/** In the place of a certificate, which settings only look for. */
+/** Replaces certificates, because reading the settings only checks that the file exists. */
 const SOME_FILE = 'package.json';
 
-/** @param {Resource} workload @param {string} path @returns {boolean} whether it is where certificates are mounted */
+/** @param {Resource} workload @param {string} path @returns {boolean} whether certificates are mounted there */
 const isCertificate = (workload, path) =>
   containerOf(workload).volumeMounts.some(
     (/** @type {any} */ { mountPath }) =>

@@ -9,15 +9,15 @@ import { encode } from './values.js';
 
 const { errors } = cassandra;
 
-/** The server's answer to what it will never take. @param {string} message */
+/** The answer of the server to an invalid request. @param {string} message */
 export const invalid = (message) => new errors.ResponseError(0x2200, message);
 
 /**
  * Finds the tables, partitions and cells that statements name.
  *
- * @param {object} parts
- * @param {Map<string, Table>} parts.tables
- * @param {() => number} parts.clock epoch ms
+ * @param {object} options
+ * @param {Map<string, Table>} options.tables
+ * @param {() => number} options.clock epoch ms
  */
 export function createAccess({ tables, clock }) {
   /** @type {Map<string, Map<string, Partition>>} */
@@ -76,7 +76,7 @@ export function createAccess({ tables, clock }) {
   }
 
   /**
-   * The key cells that a statement names by equality: those of the partition, and the beginning of the clustering key.
+   * Returns the key cells that a statement compares by equality: the partition key, and the beginning of the clustering key.
    *
    * @param {Table} table
    * @param {Array<{ column: string, term: Term }>} equal
@@ -84,7 +84,7 @@ export function createAccess({ tables, clock }) {
    */
   function keyOf(table, equal, params) {
     const cellOf = (/** @type {string} */ column) => {
-      const found = equal.find((one) => one.column === column);
+      const found = equal.find((condition) => condition.column === column);
       return found && keyCell(table, column, found.term, params);
     };
     const partition = table.partition.map((column) => {
@@ -109,9 +109,9 @@ export function createAccess({ tables, clock }) {
 
   /** @param {Table} table @param {string} column */
   const isKey = (table, column) =>
-    table.partition.includes(column) || table.clustering.some((one) => one.column === column);
+    table.partition.includes(column) || table.clustering.some((key) => key.column === column);
 
-  /** @param {string} column @param {Buffer} key of an element @returns {string} where its cell is kept */
+  /** @param {string} column @param {Buffer} key of an element @returns {string} the name of its cell */
   const elementName = (column, key) => `${column}[${key.toString('hex')}]`;
 
   /** @param {Collection} collection @param {Row} row @param {string} column */
@@ -126,7 +126,7 @@ export function createAccess({ tables, clock }) {
     return elements.length > 0 ? collection.decode(elements) : null;
   }
 
-  /** @param {Row} row @param {string} column @returns {Cell | undefined} where it is to be seen */
+  /** @param {Row} row @param {string} column @returns {Cell | undefined} the cell, if it is alive */
   function cellOf(row, column) {
     const cell = row.cells.get(column);
     return isAlive(row, cell, nowS()) ? cell : undefined;
@@ -137,7 +137,7 @@ export function createAccess({ tables, clock }) {
     const type = typeOf(table, column);
     const ofPartition = table.partition.indexOf(column);
     if (ofPartition >= 0) return type.decode(/** @type {Buffer} */ (partition[ofPartition]));
-    const ofClustering = table.clustering.findIndex((one) => one.column === column);
+    const ofClustering = table.clustering.findIndex((key) => key.column === column);
     if (ofClustering >= 0) {
       const cell = row.key[ofClustering];
       return cell ? type.decode(cell) : null;
@@ -162,7 +162,7 @@ export function createAccess({ tables, clock }) {
     elementName,
     shownCell,
 
-    /** @param {string} name of a table that is to be empty */
+    /** @param {string} name of the table to empty */
     truncate: (name) => data.get(tableOf(name).name)?.clear(),
   };
 }

@@ -1,34 +1,34 @@
 /**
- * A value in a statement: bound when it is sent, or written out.
+ * A value in a statement: a bind marker, or a literal.
  *
  * @typedef {{ bind: number } | { literal: string | number | null }} Term
  */
 
 /** Columns that are compared together, as a tuple. @typedef {{ columns: string[], operator: string, terms: Term[] }} Relation */
 
-/** What a query returns of each row. @typedef {{ kind: 'column' | 'writetime' | 'count' | 'now', column: string, name: string }} Selector */
+/** A selected column or function of a query. @typedef {{ kind: 'column' | 'writetime' | 'count' | 'now', column: string, name: string }} Selector */
 
 /**
- * A statement, taken apart. `conditions`: of a lightweight transaction; `exists`, where it asks whether there is a row.
+ * A parsed statement. `conditions` belong to a lightweight transaction, and `exists` to one that asks whether the row exists.
  *
  * @typedef {object} Statement
  * @property {'insert' | 'update' | 'delete' | 'select' | 'truncate'} kind
  * @property {string} table
- * @property {Array<{ column: string, term: Term, adds?: boolean }>} values written, the key of an insertion with them; `adds`: to a collection
- * @property {Array<{ column: string, element: Term | null }>} columns deleted; none: the whole row. `element`: of a collection
+ * @property {Array<{ column: string, term: Term, adds?: boolean }>} values written values, with the key of an insertion; `adds`: added to a collection
+ * @property {Array<{ column: string, element: Term | null }>} columns deleted columns; empty: the whole row. `element`: of a collection
  * @property {Selector[] | null} selectors null: all columns
  * @property {Relation[]} where
  * @property {Term | null} stamp
  * @property {Term | null} ttl seconds
  * @property {Term | null} limit
  * @property {Array<{ column: string, term: Term }> | null} conditions
- * @property {boolean | null} exists what a transaction asks for
+ * @property {boolean | null} exists condition of a lightweight transaction
  */
 
 const TOKEN = /\s*('(?:[^']|'')*'|[A-Za-z_][\w.]*|-?\d+|>=|<=|[(),?=<>*+[\]])/y;
 
 /**
- * Takes apart the statements of `api/store`: no more of CQL than they use.
+ * Parses the statements of `api/store`. It knows only the CQL that they use.
  *
  * @param {string} cql
  * @returns {Statement}
@@ -66,7 +66,7 @@ function readInsert(tokens, statement) {
   const columns = tokens.list(tokens.word);
   tokens.expect('VALUES');
   const terms = tokens.list(tokens.term);
-  statement.values = columns.map((column, at) => ({ column, term: /** @type {Term} */ (terms[at]) }));
+  statement.values = columns.map((column, i) => ({ column, term: /** @type {Term} */ (terms[i]) }));
   if (tokens.take('IF')) {
     tokens.expect('NOT');
     tokens.expect('EXISTS');
@@ -120,11 +120,11 @@ function readSelect(tokens, statement) {
 function readSelector(tokens) {
   const column = tokens.word();
   if (!tokens.take('(')) return { kind: 'column', column, name: column };
-  const of = tokens.peek() === ')' ? '' : tokens.word();
+  const argument = tokens.peek() === ')' ? '' : tokens.word();
   tokens.expect(')');
   tokens.expect('AS');
   const kind = /** @type {Selector['kind']} */ (column.toLowerCase());
-  return { kind, column: of, name: tokens.word() };
+  return { kind, column: argument, name: tokens.word() };
 }
 
 /** @param {Tokens} tokens @param {Statement} statement */
@@ -187,19 +187,19 @@ function createTokens(cql) {
     if (!match) throw new RangeError(`the database in memory does not understand ${cql}`);
     tokens.push(/** @type {string} */ (match[1]));
   }
-  let at = 0;
+  let index = 0;
   let binds = 0;
 
-  const error = () => new RangeError(`the database in memory does not understand ${cql}, at ${tokens[at]}`);
-  const peek = () => tokens[at];
+  const error = () => new RangeError(`the database in memory does not understand ${cql}, at ${tokens[index]}`);
+  const peek = () => tokens[index];
   const next = () => {
-    const token = tokens[at++];
+    const token = tokens[index++];
     if (token === undefined) throw error();
     return token;
   };
   const take = (/** @type {string} */ token) => {
-    if (tokens[at] !== token) return false;
-    at++;
+    if (tokens[index] !== token) return false;
+    index++;
     return true;
   };
   const expect = (/** @type {string} */ token) => {
@@ -228,7 +228,7 @@ function createTokens(cql) {
     expect(')');
     return items;
   };
-  return { error, peek, next, take, expect, word, term, list, isAtEnd: () => at === tokens.length };
+  return { error, peek, next, take, expect, word, term, list, isAtEnd: () => index === tokens.length };
 }
 
 /** @typedef {ReturnType<typeof createTokens>} Tokens */

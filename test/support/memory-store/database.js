@@ -16,18 +16,18 @@ import { createWrites } from './writes.js';
  * @typedef {object} Request
  * @property {string} table
  * @property {Statement['kind']} kind
- * @property {Query[]} queries one, or those of a batch
+ * @property {Query[]} queries one query, or those of a batch
  */
 
 /**
- * A database in memory, of one node, with the cells of Cassandra: the greater write timestamp wins, for equal ones the greater
- * bytes; rows are there as long as one of their cells is; what has a TTL expires by the clock that is handed in. It knows
- * the statements of `api/store` and those by which tests look behind it.
+ * Makes a database in memory of one node, with the cell rules of Cassandra. The greater write timestamp wins, then the greater
+ * bytes. A row exists as long as one of its cells does. Cells with a TTL expire by the given clock. It knows
+ * the statements of `api/store` and of tests.
  *
- * @param {object} parts
- * @param {Map<string, Table>} parts.tables
- * @param {() => number} parts.clock epoch ms
- * @param {(request: Request, run: () => Promise<Result>) => Promise<Result>} [parts.around] sees each request, and may
+ * @param {object} options
+ * @param {Map<string, Table>} options.tables
+ * @param {() => number} options.clock epoch ms
+ * @param {(request: Request, run: () => Promise<Result>) => Promise<Result>} [options.around] sees each request, and may
  *   delay or fail it, before it is applied or after
  */
 export function createDatabase({ tables, clock, around = (_request, run) => run() }) {
@@ -35,7 +35,7 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
   const statements = new Map();
   let lastStamp = 0;
 
-  /** A driver stamps each request later than the one before. @returns {number} epoch µs */
+  /** The driver gives each request a later write timestamp. @returns {number} epoch µs */
   function nextStamp() {
     lastStamp = Math.max(lastStamp + 1, clock() * 1000);
     return lastStamp;
@@ -82,7 +82,7 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
   }
 
   return {
-    /** As a client of the driver. @param {string} query @param {any[]} [params] @param {object} [options] */
+    /** Executes a query as the client of the driver does. @param {string} query @param {any[]} [params] @param {object} [options] */
     execute: (query, params = [], options) => request([{ query, params }], options),
 
     /** @param {Query[]} queries @param {object} [_options] */

@@ -13,15 +13,15 @@ import { readTables } from './tables.js';
 const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
 
 /**
- * The whole of `api/store` on a database in memory: its statements run as they stand, on tables as the migrations make
- * them, so that tests of what is above the store take milliseconds. `test/support/store-contract.js` checks it against the
- * real database.
+ * Connects the whole of `api/store` to a database in memory. Its statements run unchanged, on the tables of the migrations,
+ * so that tests of the code above the store take milliseconds. `test/support/store-contract` checks it and the
+ * real database alike.
  *
  * @param {object} [options]
- * @param {() => number} [options.clock] epoch ms, by which writes are stamped and expire
+ * @param {() => number} [options.clock] epoch ms, for write timestamps and expiry
  * @param {number} [options.installedAt] epoch ms of the first migration; default: now
  * @param {Partial<typeof RETENTION>} [options.retention]
- * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for who makes many stores
+ * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for tests that make many stores
  * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
  * @param {Gate} [options.gate]
  * @returns {Promise<MemoryStore>}
@@ -51,7 +51,7 @@ export async function createMemoryStore(options = {}) {
   return { store, database: client };
 }
 
-/** `database`: what executes CQL, for tests that look behind the store. @typedef {{ store: Store, database: Client }} MemoryStore */
+/** `database` executes CQL, for tests that check the stored rows. @typedef {{ store: Store, database: Client }} MemoryStore */
 
 /** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {

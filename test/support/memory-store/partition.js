@@ -11,17 +11,17 @@
 /** @import { Value } from './values.js' */
 
 /**
- * A row. `marker`: written by an INSERT, so that a row of a key alone is there; `deletedAt`: write timestamp up to which
- * everything in it is deleted.
+ * A row. `marker`: written by an INSERT, so that a row with only a key exists; `deletedAt`: write timestamp up to which
+ * all its cells are deleted.
  *
- * `statics`: what all rows of the partition share; null in that row itself.
+ * `statics`: the row with the static columns of the partition; null in that row itself.
  *
  * @typedef {{ key: Buffer[], marker: Cell | null, deletedAt: number, cells: Map<string, Cell>, statics: Row | null }} Row
  */
 
 /**
- * Which of two values of one cell stays, as Cassandra's `Cells.resolveRegular` decides: the greater write timestamp; a
- * deletion before a value; what expires before what does not, and the later expiry; the greater bytes.
+ * Chooses between two values of one cell, as Cassandra's `Cells.resolveRegular` does: the greater write timestamp; a
+ * deletion before a value; a cell that expires before one that does not, and the later expiry; the greater bytes.
  *
  * @param {Cell | null | undefined} before
  * @param {Cell} after
@@ -32,7 +32,7 @@ export function resolve(before, after) {
   if (before.stamp !== after.stamp) return before.stamp > after.stamp ? before : after;
   if (before.value === null || after.value === null) return before.value === null ? before : after;
   if (before.expiresAt !== after.expiresAt) {
-    // What never expires loses against what does.
+    // A cell without expiry loses against one with an expiry.
     const rank = (/** @type {Cell} */ { expiresAt }) => (Number.isFinite(expiresAt) ? expiresAt : -1);
     return rank(before) > rank(after) ? before : after;
   }
@@ -40,7 +40,7 @@ export function resolve(before, after) {
 }
 
 /**
- * The rows of one partition, in the order of their clustering key.
+ * Makes a partition, whose rows are in the order of their clustering key.
  *
  * @param {Table} table
  */
@@ -53,16 +53,16 @@ export function createPartition({ clustering }) {
 
   /** @param {Buffer[]} a @param {Buffer[]} b may be the beginning of a key */
   function compareKeys(a, b) {
-    for (let at = 0; at < Math.min(a.length, b.length); at++) {
-      const { type, sign } = /** @type {Table['clustering'][number]} */ (clustering[at]);
-      const order = type.compare(/** @type {Buffer} */ (a[at]), /** @type {Buffer} */ (b[at]));
+    for (let i = 0; i < Math.min(a.length, b.length); i++) {
+      const { type, sign } = /** @type {Table['clustering'][number]} */ (clustering[i]);
+      const order = type.compare(/** @type {Buffer} */ (a[i]), /** @type {Buffer} */ (b[i]));
       if (order !== 0) return sign * order;
     }
     return 0;
   }
 
-  /** @param {Buffer[]} key or its beginning @returns {number} the index of the first row that does not come before it */
-  function placeOf(key) {
+  /** @param {Buffer[]} key or its beginning @returns {number} the index of the first row that is not before it */
+  function indexOf(key) {
     let [low, high] = [0, rows.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -75,21 +75,21 @@ export function createPartition({ clustering }) {
   return {
     statics,
 
-    /** @param {Buffer[]} key @returns {Row} made where there is none */
+    /** @param {Buffer[]} key @returns {Row} created if it does not exist */
     row(key) {
-      const at = placeOf(key);
-      const found = rows[at];
+      const index = indexOf(key);
+      const found = rows[index];
       if (found && compareKeys(found.key, key) === 0) return found;
       /** @type {Row} */
       const row = { key, marker: null, deletedAt, cells: new Map(), statics };
-      rows.splice(at, 0, row);
+      rows.splice(index, 0, row);
       return row;
     },
 
     /** @param {Buffer[]} beginning of a key; empty: all rows @returns {Generator<Row, void>} in order */
     *startingWith(beginning) {
-      for (let at = placeOf(beginning); at < rows.length; at++) {
-        const row = /** @type {Row} */ (rows[at]);
+      for (let i = indexOf(beginning); i < rows.length; i++) {
+        const row = /** @type {Row} */ (rows[i]);
         if (compareKeys(row.key, beginning) !== 0) return;
         yield row;
       }
@@ -111,7 +111,7 @@ export function createPartition({ clustering }) {
 
 /** @typedef {ReturnType<typeof createPartition>} Partition */
 
-/** @param {Row} row @param {Cell | null | undefined} cell @param {number} nowS epoch s @returns {cell is Cell} whether it is to be seen */
+/** @param {Row} row @param {Cell | null | undefined} cell @param {number} nowS epoch s @returns {cell is Cell} whether it is neither deleted nor expired */
 export const isAlive = ({ deletedAt }, cell, nowS) =>
   cell !== null &&
   cell !== undefined &&

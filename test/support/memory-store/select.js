@@ -10,13 +10,13 @@ import { encode } from './values.js';
 
 const { types } = cassandra;
 
-/** Rows of a page where nobody asks for another number: as many as `api/store/client.js` says. */
+/** Default rows of a page, as in `api/store/client.js`. */
 const FETCH_SIZE = 100;
 
 /** @typedef {Record<string, any>} Answer */
 
 /**
- * Reads, page by page.
+ * Makes the function that executes SELECT, page by page.
  *
  * @param {Access} access
  * @param {() => number} clock epoch ms
@@ -51,7 +51,7 @@ export function createSelect(access, clock) {
       left--;
       found.push(row);
     }
-    // Without a row, what all rows would share is a row of its own, unless the rows are chosen by their key.
+    // A partition without rows returns its static columns as one row, unless the query selects rows by their key.
     if (
       found.length === 0 &&
       !last &&
@@ -85,24 +85,24 @@ export function createSelect(access, clock) {
     [name]: types.Long.fromNumber(rows.filter((row) => shownCell(table, cells, row, column) !== null).length),
   });
 
-  /** @param {Table} table @param {Statement} statement @param {any[]} params @returns {(row: Row) => boolean} by all of its relations to clustering columns */
+  /** @param {Table} table @param {Statement} statement @param {any[]} params @returns {(row: Row) => boolean} checks all conditions on clustering columns */
   function filterOf(table, { where }, params) {
     const checks = where
       .filter(({ columns: [column = ''] }) => !table.partition.includes(column))
       .map(({ columns, operator, terms }) => {
         const places = columns.map((column) => {
-          const at = table.clustering.findIndex((one) => one.column === column);
-          if (at < 0) throw invalid(`Cannot execute this query: ${column} is no part of the key`);
-          return at;
+          const index = table.clustering.findIndex((key) => key.column === column);
+          if (index < 0) throw invalid(`Cannot execute this query: ${column} is no part of the key`);
+          return index;
         });
         const typesOf = columns.map((column) => typeOf(table, column));
         if (operator === 'IN') {
-          const [at = 0] = places;
+          const [place = 0] = places;
           const wanted = boundValue(/** @type {Term} */ (terms[0]), params).map((/** @type {any} */ value) =>
             encode(/** @type {any} */ (typesOf[0]), value),
           );
           return (/** @type {Row} */ row) =>
-            wanted.some((/** @type {Buffer} */ cell) => cell.equals(/** @type {Buffer} */ (row.key[at])));
+            wanted.some((/** @type {Buffer} */ cell) => cell.equals(/** @type {Buffer} */ (row.key[place])));
         }
         const cells = terms.map((term, n) =>
           keyCell(table, /** @type {string} */ (columns[n]), term, params),
@@ -122,7 +122,7 @@ export function createSelect(access, clock) {
   return select;
 }
 
-/** @param {string} operator @param {number} order of the row's value to the other one */
+/** @param {string} operator @param {number} order of the row's value relative to the other value */
 function holds(operator, order) {
   switch (operator) {
     case '=':
@@ -140,6 +140,6 @@ function holds(operator, order) {
   }
 }
 
-/** @param {Table} table @param {Statement} statement @returns {boolean} whether it asks for a whole partition */
+/** @param {Table} table @param {Statement} statement @returns {boolean} whether it selects a whole partition */
 const isWhole = ({ partition }, { where }) =>
   where.every(({ columns }) => columns.every((column) => partition.includes(column)));

@@ -10,9 +10,9 @@ import { valueType } from './values.js';
  * @property {string} name
  * @property {Map<string, ValueType>} columns
  * @property {string[]} partition columns of its key
- * @property {Array<{ column: string, type: ValueType, sign: 1 | -1 }>} clustering `sign`: -1 where it is in descending order
+ * @property {Array<{ column: string, type: ValueType, sign: 1 | -1 }>} clustering `sign`: -1 for descending order
  * @property {Set<string>} statics columns that the rows of a partition share
- * @property {number} ttlSeconds of what is written without a TTL; 0: it stays
+ * @property {number} ttlSeconds default TTL; 0: none
  */
 
 /**

@@ -5,30 +5,30 @@ import { uuidBytes } from '../../../schema/ids.js';
 
 const { types } = cassandra;
 
-/** A value as its CQL bytes; null: there is none. @typedef {Buffer | null} Value */
+/** A value as CQL bytes, or null. @typedef {Buffer | null} Value */
 
 /**
  * How values of one CQL type are stored, read and ordered.
  *
  * @typedef {object} ValueType
- * @property {(value: any) => Buffer} encode takes what the driver takes, except bytes, which stay as they are
- * @property {(bytes: Buffer) => unknown} decode returns what the driver returns
+ * @property {(value: any) => Buffer} encode accepts the values of the driver; bytes stay unchanged
+ * @property {(bytes: Buffer) => unknown} decode returns the value of the driver
  * @property {(a: Buffer, b: Buffer) => number} compare
  * @property {Collection} [collection] a cell for each element
  */
 
-/** An element of a collection: what it is found by, and what is written. @typedef {[key: Buffer, value: Buffer]} Element */
+/** An element of a collection. @typedef {[key: Buffer, value: Buffer]} Element */
 
 /**
  * A set or map that is not frozen.
  *
  * @typedef {object} Collection
  * @property {ValueType} key of its elements
- * @property {(value: any) => Element[]} elements takes what the driver takes, and the bytes of a map
- * @property {(elements: Element[]) => unknown} decode returns what the driver returns; at least one element
+ * @property {(value: any) => Element[]} elements accepts the values of the driver, and the bytes of a map
+ * @property {(elements: Element[]) => unknown} decode returns the value of the driver; at least one element
  */
 
-/** @param {number} size bytes @returns {ValueType['compare']} of whole numbers with a sign */
+/** @param {number} size bytes @returns {ValueType['compare']} for signed integers */
 const signed = (size) => (a, b) =>
   size === 8
     ? a.readInt32BE(0) - b.readInt32BE(0) || a.readUInt32BE(4) - b.readUInt32BE(4)
@@ -67,7 +67,7 @@ const timeOf = (bytes) =>
 /** @param {Buffer} bytes */
 const versionOf = (bytes) => /** @type {number} */ (bytes[6]) >> 4;
 
-/** @type {ValueType} a collection, which nothing here is ordered by */
+/** @type {ValueType} a collection, which is never part of a clustering key */
 const collection = {
   encode: (value) =>
     Buffer.from(
@@ -121,7 +121,7 @@ const TYPES = {
   },
 };
 
-/** @param {string} name as it stands in a migration @returns {ValueType} */
+/** @param {string} name as in a migration @returns {ValueType} */
 export function valueType(name) {
   const compact = name.replaceAll(/\s/g, '');
   const [, elements] = /^set<(\w+)>$/.exec(compact) ?? [];
@@ -156,38 +156,38 @@ const mapOf = (key, types) => ({
     Object.fromEntries(elements.map(([name, pair]) => [String(key.decode(name)), decodeTuple(types, pair)])),
 });
 
-/** @param {Buffer} bytes of a map, as native_protocol_v4.spec has them @returns {Element[]} */
+/** @param {Buffer} bytes of a map, in the format of native_protocol_v4.spec @returns {Element[]} */
 function elementsOf(bytes) {
   /** @type {Element[]} */
   const elements = [];
-  let at = 4;
+  let offset = 4;
   const next = () => {
-    const length = bytes.readInt32BE(at);
-    at += 4 + length;
-    return bytes.subarray(at - length, at);
+    const length = bytes.readInt32BE(offset);
+    offset += 4 + length;
+    return bytes.subarray(offset - length, offset);
   };
   for (let left = bytes.readInt32BE(0); left > 0; left--) elements.push([next(), next()]);
   return elements;
 }
 
-/** @param {ValueType[]} parts @param {any} tuple of the driver @returns {Buffer} */
-const encodeTuple = (parts, tuple) =>
+/** @param {ValueType[]} fields @param {any} tuple of the driver @returns {Buffer} */
+const encodeTuple = (fields, tuple) =>
   Buffer.concat(
-    parts.flatMap((type, at) => {
-      const cell = encode(type, tuple.get(at));
+    fields.flatMap((type, index) => {
+      const cell = encode(type, tuple.get(index));
       const length = Buffer.alloc(4);
       length.writeInt32BE(cell.length);
       return [length, cell];
     }),
   );
 
-/** @param {ValueType[]} parts @param {Buffer} bytes */
-function decodeTuple(parts, bytes) {
-  let at = 0;
-  const values = parts.map((type) => {
-    const length = bytes.readInt32BE(at);
-    at += 4 + length;
-    return type.decode(bytes.subarray(at - length, at));
+/** @param {ValueType[]} fields @param {Buffer} bytes */
+function decodeTuple(fields, bytes) {
+  let offset = 0;
+  const values = fields.map((type) => {
+    const length = bytes.readInt32BE(offset);
+    offset += 4 + length;
+    return type.decode(bytes.subarray(offset - length, offset));
   });
   return new types.Tuple(...values);
 }

@@ -8,7 +8,7 @@ import { encode } from './values.js';
 /** @import { Table } from './tables.js' */
 
 /**
- * Writes, plain ones and those that depend on what is there.
+ * Makes the functions that execute plain writes and lightweight transactions.
  *
  * @param {Access} access
  * @param {() => number} nextStamp epoch µs
@@ -61,20 +61,20 @@ export function createWrites(access, nextStamp) {
     const table = tableOf(statement.table);
     const equal = statement.kind === 'insert' ? statement.values : equalOf(statement);
     const { partition, clustering } = keyOf(table, equal, params);
-    const at = numberOf(statement.stamp, params) ?? stamp;
+    const writtenAt = numberOf(statement.stamp, params) ?? stamp;
     if (statement.kind === 'delete' && statement.columns.length === 0)
-      return partition.delete(clustering, at);
+      return partition.delete(clustering, writtenAt);
     const isStatic =
       statement.values.every(({ column }) => table.statics.has(column)) && statement.kind === 'update';
     if (clustering.length < table.clustering.length && !isStatic)
       throw invalid('Some clustering keys are missing');
     const row = isStatic ? partition.statics : partition.row(clustering);
-    if (statement.kind !== 'delete') return writeCells(table, row, statement, params, at);
+    if (statement.kind !== 'delete') return writeCells(table, row, statement, params, writtenAt);
     for (const { column, element } of statement.columns) {
       const { collection } = typeOf(table, column);
       const key = element && collection && encode(collection.key, boundValue(element, params));
       const name = key ? elementName(column, key) : column;
-      const cell = { stamp: at, expiresAt: Number.POSITIVE_INFINITY, value: null };
+      const cell = { stamp: writtenAt, expiresAt: Number.POSITIVE_INFINITY, value: null };
       row.cells.set(name, resolve(row.cells.get(name), cell));
     }
   }
@@ -87,7 +87,7 @@ export function createWrites(access, nextStamp) {
       statement.kind === 'insert' ? statement.values : equalOf(statement),
       params,
     );
-    const row = [...partition.startingWith(clustering)].find((one) => isThere(one, nowS()));
+    const row = [...partition.startingWith(clustering)].find((candidate) => isThere(candidate, nowS()));
     const { conditions, exists } = statement;
     const isMet = conditions
       ? conditions.every(({ column, term }) => {

@@ -1,6 +1,6 @@
 import { parser } from '@grafana/lezer-logql';
 
-/** @param {string} expression LogQL @returns {string[]} what does not parse */
+/** @param {string} expression LogQL @returns {string[]} its syntax errors */
 export function logqlErrors(expression) {
   /** @type {string[]} */
   const errors = [];

@@ -1,11 +1,11 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** What Grafana puts in before it asks. */
+/** Variables that Grafana replaces before it sends a query. */
 const VARIABLES = { $__rate_interval: '5m', $__range: '1h' };
 
 /**
  * @param {string} expression PromQL, with Grafana's variables
- * @returns {{ errors: string[], metrics: string[] }} what does not parse, and the metrics that it asks for
+ * @returns {{ errors: string[], metrics: string[] }} the syntax errors, and the metrics that it queries
  */
 export function readPromql(expression) {
   const text = Object.entries(VARIABLES).reduce(

@@ -8,8 +8,8 @@ import { until } from '../until.js';
 
 const HOME = 'infra/monitoring';
 
-/** The rules wait for minutes, a test for seconds. @param {string} yaml */
-const hastened = (yaml) =>
+/** Shortens the intervals, because the rules wait for minutes. @param {string} yaml */
+const shortened = (yaml) =>
   yaml
     .replaceAll(/\b(for|group_wait|group_interval|scrape_interval|evaluation_interval): \d+[smh]/g, '$1: 1s')
     .replaceAll('[1m]', '[5s]');
@@ -17,16 +17,16 @@ const hastened = (yaml) =>
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {string} url answers when it runs
+ * @param {string} url that answers when it runs
  */
 async function launch(program, args, url) {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    said = `${said}${text}`.slice(-4000);
+    output = `${output}${text}`.slice(-4000);
   });
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended:\n${said}`);
+    if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`);
     return (await fetch(`${url}/-/ready`).catch(() => null))?.ok;
   });
   return async () => {
@@ -38,16 +38,16 @@ async function launch(program, args, url) {
 }
 
 /**
- * A real Alertmanager with our routes, in a hurry.
+ * Starts a real Alertmanager with the routes of infra/monitoring and short intervals.
  *
- * @param {{ webhooks: string }} parts where the receivers of the routes are
+ * @param {{ webhooks: string }} options the URL of the receivers
  */
 export async function startAlertmanager({ webhooks }) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-alertmanager-'));
   const url = `http://127.0.0.1:${await freePort()}`;
   const file = join(directory, 'alertmanager.yml');
-  const ours = readFileSync(`${HOME}/alertmanager/alertmanager.yml`, 'utf8');
-  writeFileSync(file, hastened(ours).replaceAll('http://127.0.0.1:9095', webhooks));
+  const original = readFileSync(`${HOME}/alertmanager/alertmanager.yml`, 'utf8');
+  writeFileSync(file, shortened(original).replaceAll('http://127.0.0.1:9095', webhooks));
   const end = await launch(
     'prometheus-alertmanager',
     [
@@ -73,32 +73,32 @@ export async function startAlertmanager({ webhooks }) {
 }
 
 /**
- * A real Prometheus with our configuration and rules, in a hurry.
+ * Starts a real Prometheus with the configuration and rules of infra/monitoring and short intervals.
  *
- * @param {{ target: string, alertmanager: string }} parts URLs
+ * @param {{ target: string, alertmanager: string }} options URLs
  */
 export function startPrometheus({ target, alertmanager }) {
-  const ours = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
-  const here = ours
+  const original = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
+  const configuration = original
     .replace('127.0.0.1:8080', new URL(target).host)
     .replace('127.0.0.1:9093', new URL(alertmanager).host);
-  return startPrometheusWith(here);
+  return startPrometheusWith(configuration);
 }
 
 /**
- * A real Prometheus with our rules, in a hurry.
+ * Starts a real Prometheus with the rules of infra/monitoring and short intervals.
  *
- * @param {string} configuration addresses are those of this machine
+ * @param {string} configuration with the addresses of the test
  */
 export async function startPrometheusWith(configuration) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prometheus-'));
   const url = `http://127.0.0.1:${await freePort()}`;
   const file = join(directory, 'prometheus.yml');
-  writeFileSync(file, hastened(configuration));
+  writeFileSync(file, shortened(configuration));
   mkdirSync(join(directory, 'rules'));
   for (const name of readdirSync(`${HOME}/prometheus/rules`)) {
     const rules = readFileSync(`${HOME}/prometheus/rules/${name}`, 'utf8');
-    writeFileSync(join(directory, 'rules', name), hastened(rules));
+    writeFileSync(join(directory, 'rules', name), shortened(rules));
   }
   const end = await launch(
     'prometheus',
@@ -117,7 +117,7 @@ export async function startPrometheusWith(configuration) {
       const { result } = await get(`query?query=${encodeURIComponent(query)}`);
       return result.length > 0 ? Number(result[0].value[1]) : null;
     },
-    /** @returns {Promise<string[]>} rules that could not be evaluated, and why */
+    /** @returns {Promise<string[]>} rules that could not be evaluated, with their errors */
     async brokenRules() {
       const { groups } = await get('rules');
       return groups

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Stands in for `aws ssm`: takes the arguments that its reference has for these commands, and answers as its API is described.
-// What is sent to an instance runs here, and has ended at the third look. Of other services it only takes note.
+// Replaces `aws ssm`: it accepts the documented arguments of these commands, and answers as the documentation of the API describes.
+// It runs the commands for an instance itself, and reports their end on the third request. For other services it prints the call.
 
-/** By command: whether an argument has to be there. */
+/** The arguments of each command, and whether they are required. */
 const ARGUMENTS = {
   'send-command': {
     '--instance-ids': true,
@@ -41,14 +41,14 @@ const known = ARGUMENTS[/** @type {keyof typeof ARGUMENTS} */ (name)];
 if (!known) fail(252, `aws ${service} ${name} is not known`);
 /** @type {Record<string, string>} */
 const given = {};
-for (let at = 0; at < words.length; at += 2) given[words[at] ?? ''] = words[at + 1] ?? '';
+for (let i = 0; i < words.length; i += 2) given[words[i] ?? ''] = words[i + 1] ?? '';
 for (const word of Object.keys(given))
   if (!(word in known) && !SHARED.includes(word)) fail(252, `Unknown options: ${word}`);
 for (const [word, needed] of Object.entries(known))
   if (needed && !given[word]) fail(252, `the following arguments are required: ${word}`);
 if ('--command-id' in known && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
 
-/** @type {Record<string, () => unknown>} what the query of each finds in the answer */
+/** @type {Record<string, () => unknown>} the members of each answer, by query */
 const ANSWERS = {
   'send-command': () => {
     if (FAKE_REFUSED) fail(254, `An error occurred (${FAKE_REFUSED}) when calling the SendCommand operation`);
@@ -79,7 +79,7 @@ const ANSWERS = {
     };
   },
   'put-parameter': () => {
-    const file = given['--value']?.match(/^file:\/\/(.*)$/)?.[1] ?? fail(255, 'A secret stands in the words');
+    const file = given['--value']?.match(/^file:\/\/(.*)$/)?.[1] ?? fail(255, 'A secret is an argument');
     const value = readFileSync(file, 'utf8');
     writeFileSync(
       state('parameter.json'),

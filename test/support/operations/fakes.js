@@ -6,7 +6,7 @@ import { writePrograms } from '../programs.js';
 
 const LATE_MS = 60_000;
 
-/** What stands in the environment of whoever operates, and must be in nothing that is printed. */
+/** Secrets in the environment of the operator, which must not be in any output. */
 export const SECRETS = {
   CQL_USERNAME: 'cassandra',
   CQL_PASSWORD: 'secret-of-the-database',
@@ -17,8 +17,8 @@ export const SECRETS = {
 const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKES/log"';
 
 /**
- * Programs that only write down that they were called, and say what an operation waits for: engines that are not here.
- * What a node of Cassandra really does is seen in test/cluster.
+ * Fake programs: they record their calls, and print the state that an operation waits for. test/cluster runs the operations
+ * against Cassandra.
  */
 const PROGRAMS = {
   ssh: `${NOTE}; node=$1 sh -c "$2"`,
@@ -51,14 +51,14 @@ esac`,
 };
 
 /**
- * @param {string} directory for them
+ * @param {string} directory for the fakes
  * @param {object} [engine]
- * @param {number} [engine.nodes] that are up
- * @param {string} [engine.taskStatus] what becomes of Manager's tasks
- * @param {{ ageS?: number, schema?: string }} [engine.backup] the last one
- * @param {string} [engine.running] the version that a node says it is
- * @param {string[]} [engine.schemas] as `nodetool describecluster` tells them
- * @param {number} [engine.copies] of each row
+ * @param {number} [engine.nodes] number of nodes that are up
+ * @param {string} [engine.taskStatus] final status of Manager's tasks
+ * @param {{ ageS?: number, schema?: string }} [engine.backup] the last backup
+ * @param {string} [engine.running] the version that a node reports
+ * @param {string[]} [engine.schemas] as `nodetool describecluster` prints them
+ * @param {number} [engine.copies] replicas of each row
  * @param {string[]} [engine.racks] of the nodes a, b, c, in turn
  */
 export function makeFakes(
@@ -78,8 +78,8 @@ export function makeFakes(
   mkdirSync(join(directory, 'bin'), { recursive: true });
   writePrograms(join(directory, 'bin'), PROGRAMS);
   writeFileSync(join(directory, 'log'), '');
-  const all = ['a', 'b', 'c', 'd'].slice(0, nodes).map((name, at) => ({ name, address: `10.0.0.${at + 1}` }));
-  const rows = all.map(({ name, address }, at) => `UN  ${address}  1 GB  ?  id-${name}  ${racks[at]}\n`);
+  const all = ['a', 'b', 'c', 'd'].slice(0, nodes).map((name, i) => ({ name, address: `10.0.0.${i + 1}` }));
+  const rows = all.map(({ name, address }, i) => `UN  ${address}  1 GB  ?  id-${name}  ${racks[i]}\n`);
   writeFileSync(join(directory, 'status'), `Datacenter: dc1\n===\n--  Address\n${rows.join('')}`);
   writeFileSync(join(directory, 'addresses'), all.map(({ address }) => `${address}\n`).join(''));
   const config = join(directory, 'node.yaml');
@@ -96,13 +96,13 @@ export function makeFakes(
     BACKUP_SCHEMA: schema,
     COPIES: String(copies),
     RUNNING: running,
-    SCHEMAS: schemas.map((one) => `\t\t${one}\\n\\n`).join(''),
+    SCHEMAS: schemas.map((text) => `\t\t${text}\\n\\n`).join(''),
     PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
   };
   return {
     env,
     config,
-    /** @returns {string[]} what was called since the last time, in order */
+    /** @returns {string[]} the calls since the last time, in order */
     called() {
       const lines = readFileSync(join(directory, 'log'), 'utf8').split('\n').filter(Boolean);
       writeFileSync(join(directory, 'log'), '');
@@ -122,11 +122,11 @@ export const operate = (words, env) => run(process.execPath, ['infra/operations/
  * @param {string} program
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
- * @param {number} [withinMs] then it is killed
+ * @param {number} [withinMs] after this time it is killed
  */
 export async function run(program, args, env, withinMs = LATE_MS) {
   const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  // What waits for something that does not come waits for ever, and with it the shells that it has started.
+  // A program that waits without end is killed together with the shells that it has started.
   const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), withinMs);
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));

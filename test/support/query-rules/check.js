@@ -6,11 +6,11 @@ import { statementsOf } from './statements.js';
 const folder = (/** @type {string} */ name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 
 /**
- * Holds what the processes of a test run sent to their databases against the rules.
+ * Checks the statements that the processes of a test run sent to their databases.
  *
  * @param {string} records folder of the records
- * @param {{ complete: boolean }} run `complete`: it had all tests, so every statement of the store must be among what was sent
- * @returns {Promise<{ found: string, problems: string[] }>} `found`: what was looked at, in a sentence
+ * @param {{ complete: boolean }} run `complete`: all tests ran, so every statement of the store must have been sent
+ * @returns {Promise<{ found: string, problems: string[] }>} `found`: a summary in one sentence
  */
 export async function checkQueryRules(records, { complete }) {
   const { records: sent, processes } = await readRecords(records);
@@ -19,7 +19,7 @@ export async function checkQueryRules(records, { complete }) {
   const missing = unsent(sent, store);
   const problems = [
     ...violations(sent),
-    ...unwritten(sent, written).map((cql) => `not written down in api/store or schema/migrate: ${cql}`),
+    ...unwritten(sent, written).map((cql) => `not in the sources of api/store or schema/migrate: ${cql}`),
     ...(complete ? missing.map((statement) => `never sent by any test: ${statement}`) : []),
   ];
   const found = `${store.length - missing.length} of the ${store.length} statements of api/store were sent, by ${processes} processes in ${sent.length} ways`;

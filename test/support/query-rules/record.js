@@ -1,26 +1,26 @@
 /**
- * What is known of a request when it is held against the rules; requests of one kind make one record.
+ * The data of a request that the rules check. Requests of one kind make one record.
  *
  * @typedef {object} SentRecord
- * @property {string} application who sent it
- * @property {string} intended consistency level that its settings ask for
+ * @property {string} application that sent it
+ * @property {string} intended consistency level in its settings
  * @property {string[]} statements CQL, each once
  * @property {boolean} batch
- * @property {boolean} logged of a batch
+ * @property {boolean} logged only for a batch
  * @property {boolean} prepared
  * @property {boolean} idempotent
- * @property {boolean} nulls something is bound to null, which would be a tombstone
- * @property {number} page rows that an answer has, at most; 0: all that there are
- * @property {number} consistency level, as protocol and driver count them
- * @property {number} serial of a lightweight transaction
+ * @property {boolean} nulls a value is bound to null, which would be a tombstone
+ * @property {number} page maximum number of rows in an answer; 0: all rows
+ * @property {number} consistency level, as a number of the protocol
+ * @property {number} serial consistency level of a lightweight transaction
  * @property {boolean} routed the driver knew the partition
- * @property {number} partitions that it goes to
+ * @property {number} partitions number of partitions
  */
 
 /** @import { SentRequest } from '../../../api/store/tracker.js' */
 
 /**
- * A row of a batch; `meta` is what the driver (4.10) keeps beside it when it is prepared.
+ * A row of a batch. `meta` is added by the driver (4.10) when it prepares the statement.
  *
  * @typedef {{ query: string, params?: unknown[], meta?: { keyspace: string, table: string, partitionKeys: number[] } }} BatchRow
  */
@@ -48,7 +48,7 @@ export function recordOf({ application, intended, query, parameters, options }) 
 
 /** @param {BatchRow} row @returns {string} */
 const partitionOf = ({ query, params = [], meta }) =>
-  meta ? [meta.keyspace, meta.table, ...meta.partitionKeys.map((at) => textOf(params[at]))].join(' ') : query;
+  meta ? [meta.keyspace, meta.table, ...meta.partitionKeys.map((i) => textOf(params[i]))].join(' ') : query;
 
 /** @param {unknown} value */
 const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));

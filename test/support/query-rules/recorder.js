@@ -1,7 +1,6 @@
 /**
- * Loaded into every process of a test run before anything else (`--import`): writes down each kind of request that the
- * process sends to its database, once, at the moment it is first seen, so that nothing is forgotten by a process that is
- * killed.
+ * Every process of a test run loads this first (`--import`). It records each kind of request that the
+ * process sends to its database, once, at the first request, so that the records of a killed process are complete.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -15,7 +14,7 @@ import { RECORDS } from './recording.js';
 const folder = process.env[RECORDS];
 if (folder) record(join(folder, `${process.pid}.jsonl`));
 
-/** @param {string} path of the file, which other processes of the same number go on with */
+/** @param {string} path of the file, to which later processes with the same id append */
 function record(path) {
   /** @type {Set<string>} */
   const seen = new Set();

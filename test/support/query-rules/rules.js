@@ -5,18 +5,18 @@ import cassandra from 'cassandra-driver';
 
 const { consistencies } = cassandra.types;
 
-/** Who keeps to the rules. Tests ask the database as they like, and benchmarks compare with other ways on purpose. */
+/** Applications that must follow the rules. Tests may query freely, and benchmarks compare other variants on purpose. */
 const APPLICATIONS = ['millrace', 'millrace-migrate'];
 
-/** More rows than this in one answer are too many for one page, whatever they hold. */
-const MOST_ROWS_A_PAGE = 10_000;
+/** Limit for the rows of a page. */
+const MAX_PAGE_ROWS = 10_000;
 
 const DDL = /^\s*(CREATE|ALTER|DROP)\s/i;
 const OF_ROLES = /^\s*LIST\s/i;
 const OF_THE_SERVER = /\b(FROM|INTO|UPDATE)\s+system(_\w+)?\./i;
 const LIGHTWEIGHT_TRANSACTION = /\bIF\s+(NOT\s+EXISTS|EXISTS|\w+\s*=)/i;
 
-/** The schema is changed by `migrate` alone, statement by statement, each as text. @param {SentRecord} record */
+/** Only `migrate` changes the schema. It sends each statement as text. @param {SentRecord} record */
 const migrates = ({ application, statements: [cql = ''] }) =>
   application === 'millrace-migrate' && (DDL.test(cql) || OF_THE_SERVER.test(cql));
 
@@ -24,13 +24,13 @@ const migrates = ({ application, statements: [cql = ''] }) =>
 const some = ({ statements }, pattern) => statements.some((cql) => pattern.test(cql));
 
 /**
- * The rules that every request must keep. Each names what it forbids, and finds the violations.
+ * The rules for every request. Each rule is named by what it forbids, and finds its violations.
  *
  * @type {Record<string, (record: SentRecord) => boolean>}
  */
 const RULES = {
   'not prepared': (record) => !record.prepared && !migrates(record),
-  'not paged': (record) => !(record.page > 0 && record.page <= MOST_ROWS_A_PAGE),
+  'not paged': (record) => !(record.page > 0 && record.page <= MAX_PAGE_ROWS),
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
   'not at the consistency level of CQL_CONSISTENCY': (record) =>
     record.consistency !== consistencies[camelCase(record.intended)],
@@ -41,7 +41,7 @@ const RULES = {
   'sent to any node instead of a replica': (record) =>
     !record.routed && !some(record, OF_THE_SERVER) && !some(record, OF_ROLES) && !migrates(record),
   'a logged batch': (record) => record.logged,
-  'a batch of more partitions than Cassandra takes without a warning': (record) => record.partitions > 10,
+  'a batch of more partitions than Cassandra accepts without a warning': (record) => record.partitions > 10,
   'a null, which is a tombstone': (record) => record.nulls,
   'a change of the schema': (record) => some(record, DDL) && !migrates(record),
 };
@@ -62,8 +62,8 @@ export const violations = (records) =>
 /**
  * @param {SentRecord[]} records
  * @param {WrittenStatement[]} written
- * @returns {string[]} what the application sent and nobody has written down: text put together while it runs. What changes the schema or
- *   asks for roles names things that cannot be parameters
+ * @returns {string[]} sent statements that are in no source file, because code builds their text. Statements that change the schema or
+ *   list roles are excluded, because their names cannot be parameters
  */
 export const unwritten = (records, written) =>
   [...sentBy(records)].filter(
@@ -73,7 +73,7 @@ export const unwritten = (records, written) =>
 /**
  * @param {SentRecord[]} records
  * @param {WrittenStatement[]} written
- * @returns {string[]} what no process has sent: no rule was held against it
+ * @returns {string[]} statements that no process sent, so no rule was checked
  */
 export function unsent(records, written) {
   const sent = [...sentBy(records)];
@@ -88,7 +88,7 @@ const sentBy = (records) =>
       .flatMap(({ statements }) => statements),
   );
 
-/** @param {string} name as CQL has it: LOCAL_QUORUM @returns {keyof typeof consistencies} as the driver has it: localQuorum */
+/** @param {string} name in CQL: LOCAL_QUORUM @returns {keyof typeof consistencies} in the driver: localQuorum */
 const camelCase = (name) =>
   /** @type {keyof typeof consistencies} */ (
     name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase())

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A statement as it stands in the source.
+ * A statement in a source file.
  *
  * @typedef {object} WrittenStatement
  * @property {string} file
- * @property {string} cql with `${...}` where a function puts a word in
- * @property {(cql: string) => boolean} isSent whether a text that was sent is this statement
+ * @property {string} cql with `${...}` for words that a function inserts
+ * @property {(cql: string) => boolean} isSent whether a sent text is this statement
  */
 
 const LITERAL =
@@ -16,8 +16,8 @@ const CONSTANT = /const (\w+) =\s+(?:'([^']*)'|"([^"]*)"|`([^`]*)`)/g;
 const PLACE = /\$\{(\w+)\}/g;
 
 /**
- * Every statement that the sources of some folders spell out, so that what is never sent is noticed. A constant that
- * stands in others is a part of them, and none by itself.
+ * Lists every statement in the sources of some folders, to find those that are never sent. A constant that
+ * is inserted into other statements is not a statement itself.
  *
  * @param {string[]} folders
  * @returns {WrittenStatement[]}
@@ -36,10 +36,10 @@ export function statementsIn(source) {
   const constants = Object.fromEntries(
     [...source.matchAll(CONSTANT)].map(([, name, a, b, c]) => [name, a ?? b ?? c ?? '']),
   );
-  const parts = new Set([...source.matchAll(PLACE)].map(([, name = '']) => constants[name]));
+  const fragments = new Set([...source.matchAll(PLACE)].map(([, name = '']) => constants[name]));
   const found = [...source.matchAll(LITERAL)]
     .map(([, a, b, c]) => a ?? b ?? c ?? '')
-    .filter((text) => !parts.has(text))
+    .filter((text) => !fragments.has(text))
     .map((text) => text.replaceAll(PLACE, (place, name) => constants[name] ?? place))
     .filter((text) => /^(SELECT|INSERT|UPDATE|DELETE) /.test(text));
   return [...new Set(found)];
@@ -50,7 +50,7 @@ function written(cql) {
   const pattern = new RegExp(
     `^${cql
       .split(PLACE)
-      .map((part, at) => (at % 2 ? '[\\w ]*' : escaped(part)))
+      .map((piece, index) => (index % 2 ? '[\\w ]*' : escaped(piece)))
       .join('')}$`,
   );
   return { cql, isSent: (/** @type {string} */ sent) => pattern.test(sent) };

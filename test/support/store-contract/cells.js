@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 /** @import { Store } from '../../../api/store/index.js' */
 
 /**
- * What every test of the contract gets.
+ * The subject of every test of the contract.
  *
  * @typedef {object} ContractSubject
  * @property {Store} store
- * @property {Client} database what executes the store's CQL
- * @property {(isExpired: () => Promise<boolean>) => Promise<void>} afterTwoSeconds settles when what had a TTL of 1 s has expired
+ * @property {Client} database client that executes CQL in the store's database
+ * @property {(isExpired: () => Promise<boolean>) => Promise<void>} afterTwoSeconds settles when values with a TTL of 1 s have expired
  */
 
 const WRITE =
@@ -23,17 +23,17 @@ const DELETE_CELL =
 const INSERT =
   'INSERT INTO sensor (grp, device_id, sensor_id, interval_ms, unit) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
-/** How cells behave, which all rules about idempotency and order rest on. @param {() => ContractSubject} subject */
+/** Tests the behavior of cells, on which all rules about idempotency and order depend. @param {() => ContractSubject} subject */
 export function describeCells(subject) {
   /** @type {ContractSubject} */
-  let here;
+  let context;
   beforeAll(() => {
-    here = subject();
+    context = subject();
   });
 
   const newKey = () => [7, randomUUID(), randomUUID()];
   /** @param {string} cql @param {unknown[]} params @param {object} [options] */
-  const run = (cql, params, options) => here.database.execute(cql, params, { prepare: true, ...options });
+  const run = (cql, params, options) => context.database.execute(cql, params, { prepare: true, ...options });
   /** @param {unknown[]} key */
   const read = async (key) => {
     const row = (await run(READ, key)).first();
@@ -101,7 +101,7 @@ export function describeCells(subject) {
       expect(Math.abs(age)).toBeLessThan(60_000);
     });
 
-    test('Store: row is deleted: what was written up to then is gone, what is stamped later stays', async () => {
+    test('Store: row is deleted: cells up to that write timestamp are gone, later ones stay', async () => {
       const key = newKey();
       await run(WRITE, [5, 1, ...key]);
       await run(DELETE_ROW, [5, ...key]);
@@ -130,7 +130,7 @@ export function describeCells(subject) {
         await run(insert, [device, name, 1, stamp]);
       await run('DELETE FROM sparkplug_node USING TIMESTAMP ? WHERE node_id = ?', [6, device]);
       await run(insert, [device, 'c', 1, 6]);
-      expect(await here.store.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
+      expect(await context.store.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
     });
 
     test('Store: null is written: the cell is empty; undefined is written: it stays', async () => {
@@ -148,7 +148,7 @@ export function describeCells(subject) {
       expect(await read(updated)).toBeNull();
     });
 
-    test('Store: value has a TTL: it expires, and what has none stays', async () => {
+    test('Store: value has a TTL: it expires, and values without one stay', async () => {
       const key = newKey();
       await run(
         'UPDATE sensor USING TTL 1 SET interval_ms = ? WHERE grp = ? AND device_id = ? AND sensor_id = ?',
@@ -158,7 +158,7 @@ export function describeCells(subject) {
         'V',
         ...key,
       ]);
-      await here.afterTwoSeconds(async () => (await storedValue(key)) === null);
+      await context.afterTwoSeconds(async () => (await storedValue(key)) === null);
       expect(await read(key)).toEqual({ value: null, unit: 'V', stamp: null });
     });
 
@@ -175,7 +175,7 @@ export function describeCells(subject) {
 
     test('Store: rows are read in pages: every row comes once, in the order of the key, up to the limit', async () => {
       const [, device] = newKey();
-      const births = Array.from({ length: 25 }, (_, at) => (at * 7) % 25);
+      const births = Array.from({ length: 25 }, (_, i) => (i * 7) % 25);
       for (const born of births) {
         await run('INSERT INTO sparkplug_birth (device_id, born_at, metrics) VALUES (?, ?, ?)', [
           device,
@@ -195,7 +195,7 @@ export function describeCells(subject) {
         } while (pageState && found.length < 100);
         return found;
       };
-      const expected = Array.from({ length: 20 }, (_, at) => 19 - at);
+      const expected = Array.from({ length: 20 }, (_, i) => 19 - i);
       expect(await readPages(cql, [device, new Date(20)])).toEqual(expected);
       expect(await readPages(`${cql} LIMIT ?`, [device, new Date(20), 10])).toEqual(expected.slice(0, 10));
     });

@@ -4,7 +4,7 @@ import { uuidBytes } from '../../../schema/ids.js';
 
 /** @import { CredentialPlace, CredentialStore, NewCredential } from '../../../api/store/credentials.js' */
 
-/** @param {Partial<NewCredential>} [other] @returns {NewCredential} of a device of its own */
+/** @param {Partial<NewCredential>} [other] @returns {NewCredential} a credential of a new device */
 const credentialOf = (other) => ({
   deviceId: randomUUID(),
   account: 'pump',
@@ -15,7 +15,7 @@ const credentialOf = (other) => ({
   ...other,
 });
 
-/** What every store of credentials does. @param {() => CredentialStore} storeOf */
+/** Tests every store of credentials. @param {() => CredentialStore} storeOf */
 export function describeCredentials(storeOf) {
   /** @param {{ deviceId: string }} credential */
   const find = ({ deviceId }) => storeOf().find(uuidBytes(deviceId));
@@ -47,7 +47,7 @@ export function describeCredentials(storeOf) {
       expect(await find(credentialOf())).toBeNull();
     });
 
-    test('written: as it was, its list without repetitions in the order of its bytes, and a writtenAt', async () => {
+    test('written: the same credential with a writtenAt, its list without duplicates in byte order', async () => {
       const credential = await add({ devices: ['b', 'a', 'ä', 'a', 'B', '\u{10000}', '\uffff'] });
       expect(await find(credential)).toEqual({
         ...credential,
@@ -61,7 +61,7 @@ export function describeCredentials(storeOf) {
       expect(await find(credential)).toMatchObject({ ...credential, devices: [] });
     });
 
-    test('the caller changes what it got: the store keeps its own', async () => {
+    test('the caller changes the result: the store does not change', async () => {
       const credential = await add({ devices: ['a'] });
       (await find(credential))?.devices.push('b');
       credential.devices.push('c');
@@ -70,19 +70,19 @@ export function describeCredentials(storeOf) {
   });
 
   describe('Credential store: replace', () => {
-    test('there is one already: false, and it stays', async () => {
+    test('a credential exists already: false, and it stays', async () => {
       const credential = await add();
       expect(await storeOf().replace({ ...credential, account: 'other', changedAt: 2 }, null)).toBe(false);
       expect(await find(credential)).toMatchObject(credential);
     });
 
-    test('there is none to replace: false, and none comes about', async () => {
+    test('no credential to replace: false, and none is created', async () => {
       const credential = credentialOf();
       expect(await storeOf().replace(credential, { changedAt: 1 })).toBe(false);
       expect(await find(credential)).toBeNull();
     });
 
-    test('the one that was read: all of it changes, and its writtenAt grows', async () => {
+    test('unchanged since it was read: all members change, and writtenAt grows', async () => {
       const before = await find(await add({ devices: ['a'] }));
       if (!before) throw new Error('not found');
       const { writtenAt, ...credential } = before;
@@ -102,7 +102,7 @@ export function describeCredentials(storeOf) {
       expect(await find(before)).toMatchObject(first);
     });
 
-    test('several at once on the ground of one reading: one of them', async () => {
+    test('several concurrent calls after the same reading: one succeeds', async () => {
       const before = await add();
       const applied = await Promise.all(
         [1, 2, 3, 4].map((more) =>
@@ -115,7 +115,7 @@ export function describeCredentials(storeOf) {
   });
 
   describe('Credential store: page', () => {
-    test.each([1, 3, 1000])('limit %i: each good one once, none that is revoked', async (limit) => {
+    test.each([1, 3, 1000])('limit %i: each valid credential once, no revoked one', async (limit) => {
       const good = await Promise.all(Array.from({ length: 9 }, () => add()));
       const revoked = await Promise.all(Array.from({ length: 3 }, () => add({ hash: '' })));
       const ids = await listed(limit);
@@ -125,7 +125,7 @@ export function describeCredentials(storeOf) {
     });
   });
 
-  test('Credential store: writeTimes: those of find, of all that were ever written, revoked or not', async () => {
+  test('Credential store: writeTimes: the same as find, also for revoked credentials', async () => {
     const written = [await add(), await add({ hash: '' }), await add()];
     const ids = [...written, credentialOf()].map(({ deviceId }) => deviceId);
     const rows = await Promise.all(written.map(find));

@@ -25,7 +25,7 @@ async function allOf(read) {
   return items;
 }
 
-/** What packing is organized by: progress, leases, days that came late, devices and their sensors. @param {() => ContractSubject} subject */
+/** Tests the data that packing uses: progress, leases, late days, devices and their sensors. @param {() => ContractSubject} subject */
 export function describePacking(subject) {
   /** @type {Store} */
   let store;
@@ -62,16 +62,16 @@ export function describePacking(subject) {
     test('Store: group has a lease: its owner alone takes, renews and releases it', async () => {
       const { packLeases } = store;
       const group = newGroup();
-      expect(await packLeases.renew(group, 'one')).toBe(false);
-      expect(await packLeases.take(group, 'one')).toBe(true);
-      expect(await packLeases.take(group, 'two')).toBe(false);
-      expect(await packLeases.take(group, 'one')).toBe(true);
-      expect(await packLeases.renew(group, 'two')).toBe(false);
-      expect(await packLeases.renew(group, 'one')).toBe(true);
-      await packLeases.release(group, 'two');
-      expect(await packLeases.take(group, 'two')).toBe(false);
-      await packLeases.release(group, 'one');
-      expect(await packLeases.take(group, 'two')).toBe(true);
+      expect(await packLeases.renew(group, 'first')).toBe(false);
+      expect(await packLeases.take(group, 'first')).toBe(true);
+      expect(await packLeases.take(group, 'second')).toBe(false);
+      expect(await packLeases.take(group, 'first')).toBe(true);
+      expect(await packLeases.renew(group, 'second')).toBe(false);
+      expect(await packLeases.renew(group, 'first')).toBe(true);
+      await packLeases.release(group, 'second');
+      expect(await packLeases.take(group, 'second')).toBe(false);
+      await packLeases.release(group, 'first');
+      expect(await packLeases.take(group, 'second')).toBe(true);
     });
 
     test('Store: lease has expired: another owner takes it, and the first cannot renew it', async () => {
@@ -79,20 +79,20 @@ export function describePacking(subject) {
       const group = newGroup();
       await subject().database.execute(
         'INSERT INTO pack_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL 1',
-        [group, 'one'],
+        [group, 'first'],
         { prepare: true },
       );
-      await subject().afterTwoSeconds(async () => await packLeases.take(group, 'two'));
-      expect(await packLeases.take(group, 'two')).toBe(true);
-      expect(await packLeases.renew(group, 'one')).toBe(false);
+      await subject().afterTwoSeconds(async () => await packLeases.take(group, 'second'));
+      expect(await packLeases.take(group, 'second')).toBe(true);
+      expect(await packLeases.renew(group, 'first')).toBe(false);
     });
   });
 
   describe('late days', () => {
-    test('Store: days are noticed: each is found once under its hour, whatever their number', async () => {
+    test('Store: late days are recorded: each is found once under its hour, also many of them', async () => {
       const group = newGroup();
       const device = newId();
-      const days = Array.from({ length: 300 }, (_, at) => ({ device, day: at * DAY_MS }));
+      const days = Array.from({ length: 300 }, (_, i) => ({ device, day: i * DAY_MS }));
       for (let times = 0; times < 2; times++) await store.lateDays.write(group, HOUR, days);
       const found = await allOf((after) => store.packing.lateDayPage(group, HOUR, after));
       expect(found).toEqual(days);

@@ -13,7 +13,7 @@ const HOUR = DAY + 5 * HOUR_MS;
 
 const newId = () => uuidBytes(randomUUID());
 
-/** Rows in the order of their samples: a series a row. @param {Array<{ times: Numbers, values: Numbers } | null>} rows */
+/** Sorts rows by their samples: one series for each row. @param {Array<{ times: Numbers, values: Numbers } | null>} rows */
 const sorted = (rows) =>
   rows
     .map((row) => row && { times: [...row.times], values: [...row.values] })
@@ -22,7 +22,7 @@ const sorted = (rows) =>
         Number(a?.times[0]) - Number(b?.times[0]) || Number(a?.times.length) - Number(b?.times.length),
     );
 
-/** Writing and reading samples, by `measurements`, `samples`, `latest`, `history` and `packed`. @param {() => ContractSubject} subject */
+/** Tests writing and reading samples, by `measurements`, `samples`, `latest`, `history` and `packed`. @param {() => ContractSubject} subject */
 export function describeSamples(subject) {
   /** @type {Store} */
   let store;
@@ -37,7 +37,7 @@ export function describeSamples(subject) {
       await measurements.commit(device, hour, () => measurements.encode(device, hour));
   }
 
-  /** @param {Buffer} device @returns {Promise<Buffer[]>} blocks of an hour, as a packer reads them, and how many pages they were */
+  /** @param {Buffer} device @returns {Promise<Buffer[]>} blocks of an hour, as a packer reads them, and the number of pages */
   async function blocksOf(device) {
     const blocks = [];
     /** @type {string | undefined} */
@@ -91,7 +91,7 @@ export function describeSamples(subject) {
       expect(values).toEqual(Array.from({ length: count }, (_, n) => count - 1 - n));
     });
 
-    test('Store: row cannot be read: a reader is told, rather than samples left out', async () => {
+    test('Store: row cannot be read: an error, instead of a result without its samples', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR], [1]);
       await subject().database.execute(
@@ -120,8 +120,8 @@ export function describeSamples(subject) {
     test('Store: hour is spread over parts: each number of parts is kept, its sensors are found in all of them', async () => {
       const [device, sensor] = [newId(), newId()];
       const { measurements } = store;
-      for (const [at, parts] of [1, 4, 2, 4].entries()) {
-        const series = { sensor, times: [HOUR + at], values: [at] };
+      for (const [index, parts] of [1, 4, 2, 4].entries()) {
+        const series = { sensor, times: [HOUR + index], values: [index] };
         for (const hour of measurements.plan([series], parts))
           await measurements.commit(device, hour, () => measurements.encode(device, hour));
         if (parts > 1) await measurements.writeParts(device, HOUR, parts);
@@ -129,7 +129,7 @@ export function describeSamples(subject) {
       const { parts } = await store.packing.blockPage(device, HOUR, 0);
       expect([...parts].sort()).toEqual([2, 4]);
       expect([...(await store.samples.readHour(device, sensor, HOUR)).values]).toEqual([0, 1, 2, 3]);
-      // No row of part 0 is new enough, and still its parts are known.
+      // The numbers of parts are known, although no row of part 0 is new enough.
       expect([...(await store.samples.readHour(device, sensor, HOUR, HOUR + 1)).values]).toEqual([1, 2, 3]);
     });
   });
@@ -173,9 +173,9 @@ export function describeSamples(subject) {
 
     test('Store: samples of several hours of a day are written: each row is read under its hour', async () => {
       const key = { device: newId(), sensor: newId() };
-      const rows = [HOUR, HOUR, DAY + 23 * HOUR_MS].map((hour, at) => ({
+      const rows = [HOUR, HOUR, DAY + 23 * HOUR_MS].map((hour, index) => ({
         hour,
-        samples: packSamples(hour, [hour + at, hour + at + 5], [at, at + 1], 0, 2),
+        samples: packSamples(hour, [hour + index, hour + index + 5], [index, index + 1], 0, 2),
       }));
       for (let times = 0; times < 2; times++) await store.history.writeSamples(key, rows);
       const read = await store.packed.readSamples(key, DAY, DAY + DAY_MS);

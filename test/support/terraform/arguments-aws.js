@@ -1,9 +1,9 @@
 /** @import { Known } from './check.js' */
 
 /**
- * Arguments of what the modules use of the provider hashicorp/aws, made from its own schema: that of 6.25.0, as the package
- * @cdktf/provider-aws 21.22.1 has it (read on 2026-11-22; the last of its kind; within 6.x nothing is taken away). Of `sets` some
- * may stand, all of `needs` must; `reads` can be read and not set; a key of `blocks` is a nested block. Blocks that no module uses
+ * Arguments of the provider hashicorp/aws that the modules use. They come from its own schema, version 6.25.0, as the package
+ * @cdktf/provider-aws 21.22.1 has it (read on 2026-11-22). That is its last version, and no argument is removed within 6.x. `needs`
+ * are required, `sets` are optional, `reads` are read-only, and each key of `blocks` is a nested block. Blocks that no module uses
  * are left out.
  *
  * @type {Record<string, Known>}

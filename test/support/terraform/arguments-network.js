@@ -1,7 +1,7 @@
 /** @import { Known } from './check.js' */
 
 /**
- * As in arguments-aws.js, of networks and the ways between them.
+ * Arguments as in arguments-aws.js, for networks and their routes.
  *
  * @type {Record<string, Known>}
  */

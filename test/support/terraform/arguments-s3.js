@@ -1,8 +1,8 @@
 /** @import { Known } from './check.js' */
 
 /**
- * As in arguments-aws.js, of buckets: each of their properties is a resource of its own, and what the bucket itself still has of them
- * since 4.0 counts as not to be set.
+ * Arguments as in arguments-aws.js, for buckets. Each property of a bucket is a separate resource. The properties that the bucket
+ * itself still has since 4.0 count as read-only.
  *
  * @type {Record<string, Known>}
  */

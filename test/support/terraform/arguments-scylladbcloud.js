@@ -2,8 +2,8 @@
 
 /**
  * Arguments of the provider scylladb/scylladbcloud, from its sources: scylladb/terraform-provider-scylladbcloud,
- * `internal/provider/cluster/cluster.go` and its neighbors of August 2026 (1.13), read on 2026-11-22. What was taken out or made
- * read-only on the way there stands in `reads`, so that an old example is refused.
+ * `internal/provider/cluster/cluster.go` and the files next to it of August 2026 (1.13), read on 2026-11-22. Removed and read-only
+ * arguments are in `reads`, so that an old example is refused.
  *
  * @type {Record<string, Known>}
  */

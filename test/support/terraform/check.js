@@ -3,18 +3,18 @@ import { join } from 'node:path';
 /** @import { Module, Thing } from './modules.js' */
 
 /**
- * What `terraform validate` would say if it had the providers, as far as a list of their arguments can tell.
+ * Finds errors that `terraform validate` would report with the providers, by lists of their arguments.
  *
  * @typedef {{ needs?: string, sets?: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
  */
 
-/** Of Terraform itself, in every resource. */
+/** Arguments of Terraform itself, valid in every resource. */
 const META = ['for_each', 'count', 'depends_on', 'provider', 'lifecycle'];
 
 /**
  * @param {Thing} thing a resource or data source
  * @param {Record<string, Known>} known
- * @returns {string[]} what is wrong with its arguments
+ * @returns {string[]} problems of its arguments
  */
 export function wrongArguments(thing, known) {
   const type = known[thing.type];
@@ -35,7 +35,7 @@ function wrongIn(body, known, { where, meta = [] }) {
     if (name === '__is_block__' || meta.includes(name)) return [];
     const block = known.blocks?.[name];
     if (block && Array.isArray(value))
-      return value.flatMap((each) => wrongIn(each, block, { where: `${where}.${name}` }));
+      return value.flatMap((item) => wrongIn(item, block, { where: `${where}.${name}` }));
     if (has(known.sets, name) || has(known.needs, name)) return [];
     return [`${where}.${name} ${has(known.reads, name) ? 'can be read, and not set' : 'is no argument'}`];
   });
@@ -48,7 +48,7 @@ const has = (names, name) => names?.split(' ').includes(name) ?? false;
 /**
  * @param {Module} module
  * @param {Record<string, Known>} known
- * @returns {string[]} references to what is not there: variables, locals, resources and their attributes
+ * @returns {string[]} references to missing variables, locals, resources or attributes
  */
 export function wrongReferences(module, known) {
   const addresses = new Set([...module.resources, ...module.data].map(({ address }) => address));
@@ -72,7 +72,7 @@ export function wrongReferences(module, known) {
 /**
  * @param {Module} module
  * @param {Map<string, Module>} modules by directory
- * @returns {string[]} what is wrong between a call and what it calls
+ * @returns {string[]} problems of the calls of modules
  */
 export function wrongCalls(module, modules) {
   return Object.entries(module.calls).flatMap(([name, { source, ...body }]) => {
@@ -97,7 +97,7 @@ const REFERENCE = /(?<![\w."-])(?:var|local|module|data|(?:aws|scylladbcloud)_\w
 
 /** @param {string} text of HCL, without comments @returns {string[]} each once */
 function referencesIn(text) {
-  // What stands in brackets is looked at by itself, from the innermost: what follows them belongs to what stands before.
+  // Brackets are searched separately, the innermost first, because the text behind them continues the reference before them.
   const pieces = [];
   let rest = text;
   for (let inner = INNERMOST.exec(rest); inner; inner = INNERMOST.exec(rest)) {

@@ -11,17 +11,17 @@ import { findTools } from '../../../infra/bootstrap/index.js';
 
 const run = promisify(execFile);
 
-/** Nothing listens there: whoever asks the network gets an error at once. */
-const NOWHERE = 'http://127.0.0.1:9';
+/** Nothing listens on this port, so every network request fails at once. */
+const UNREACHABLE = 'http://127.0.0.1:9';
 
 /** @typedef {{ code: number, stdout: string, stderr: string }} Ended */
 /** @typedef {{ run: (directory: string, ...args: string[]) => Promise<Ended>, remove: () => void }} Terraform */
 
 /**
- * Terraform without network, without the user's configuration, and with its own data outside the repository.
+ * Runs Terraform without a network, without the user's configuration, and with its data outside the repository.
  *
  * @returns {Promise<Terraform>}
- * @throws {MillraceError} `tool_missing`, which says where it is to be had
+ * @throws {MillraceError} `tool_missing`, with instructions for its installation
  */
 export async function offlineTerraform() {
   const { terraform } = await findTools(['terraform']);
@@ -31,8 +31,8 @@ export async function offlineTerraform() {
     TF_DATA_DIR: data,
     TF_CLI_CONFIG_FILE: '/dev/null',
     CHECKPOINT_DISABLE: '1',
-    HTTPS_PROXY: NOWHERE,
-    HTTP_PROXY: NOWHERE,
+    HTTPS_PROXY: UNREACHABLE,
+    HTTP_PROXY: UNREACHABLE,
     NO_PROXY: '',
     no_proxy: '',
   };

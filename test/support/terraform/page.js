@@ -18,7 +18,7 @@ const PAGE = 'docs/how-to/deploy-the-database.md';
 const EXAMPLES = 'infra/terraform/examples';
 const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKE_AWS/log"';
 
-/** Programs that are not here: they take note, and Terraform tells what it would have put out. */
+/** Fake programs: they record their calls, and that of Terraform prints the outputs of the test. */
 const PROGRAMS = {
   ...Object.fromEntries(
     ['nodetool', 'gpg', 'curl', 'apt-get', 'chgrp', 'scyllamgr_agent_setup', 'systemctl', 'runuser'].map(
@@ -36,39 +36,39 @@ class client:
   def __init__(self, service, region_name):
     self.region = region_name
   def get_parameter(self, Name, WithDecryption):
-    kept = json.load(open(os.environ["FAKE_AWS"] + "/parameter.json"))
-    assert (self.region, Name, WithDecryption) == ("us-east-1", kept["name"], True)
-    return {"Parameter": {"Value": kept["value"]}}
+    stored = json.load(open(os.environ["FAKE_AWS"] + "/parameter.json"))
+    assert (self.region, Name, WithDecryption) == ("us-east-1", stored["name"], True)
+    return {"Parameter": {"Value": stored["value"]}}
 `;
 
-/** @returns {string[]} the page's blocks for a shell */
+/** @returns {string[]} the shell blocks of the page */
 export const blocks = () =>
   [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => String(block));
 
 /**
- * A checkout to walk the page in, where nothing of AWS is.
+ * Makes a checkout in which the page can run without AWS.
  *
  * @param {string} example its name
- * @param {Record<string, string>} outputs what Terraform would put out; those that the example does not have are refused
+ * @param {Record<string, string>} outputs of Terraform; names that the example does not have are refused
  */
 export function makeCheckout(example, outputs) {
   const root = mkdtempSync(join(tmpdir(), 'millrace-page-'));
-  const path = (/** @type {string[]} */ ...parts) => join(root, ...parts);
+  const path = (/** @type {string[]} */ ...segments) => join(root, ...segments);
   for (const directory of ['bin', 'outputs', 'python']) mkdirSync(path(directory));
-  for (const there of [
+  for (const source of [
     join(EXAMPLES, example),
     'infra/operations/reach',
     'infra/versions.env',
     'infra/terraform/manager-agent.sh',
   ])
-    cpSync(there, path(there), { recursive: true });
+    cpSync(source, path(source), { recursive: true });
   copyFileSync('test/support/operations/aws.js', path('bin', 'aws'));
   chmodSync(path('bin', 'aws'), 0o755);
   writePrograms(path('bin'), PROGRAMS);
   writeFileSync(path('python', 'boto3.py'), BOTO3);
-  const has = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
+  const outputNames = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
   for (const [name, value] of Object.entries(outputs)) {
-    if (!has.includes(name)) throw new Error(`${example} has no output ${name}`);
+    if (!outputNames.includes(name)) throw new Error(`${example} has no output ${name}`);
     writeFileSync(path('outputs', name), value);
   }
   const env = {
@@ -82,12 +82,12 @@ export function makeCheckout(example, outputs) {
     path,
     read: (/** @type {string} */ file) => readFileSync(path(file), 'utf8'),
     mode: (/** @type {string} */ file) => statSync(path(file)).mode & 0o777,
-    /** @param {string[]} chosen blocks @param {string} [typed] what the reader answers */
-    walk: (chosen, typed = '') => {
+    /** @param {string[]} chosen blocks @param {string} [typed] the input of the reader */
+    runBlocks: (chosen, typed = '') => {
       writeFileSync(path('typed'), typed);
       return run('bash', ['-euo', 'pipefail', '-c', `cd "$HOME"; exec <typed; ${chosen.join('\n')}`], env);
     },
-    /** What the values of the page name that no variable of the example is. */
+    /** @returns {string[]} names in a file of values that are no variables of the example */
     unknownValues: (/** @type {string} */ file) => {
       const known = names(join(EXAMPLES, example, 'variables.tf'), 'variable');
       const given = [...readFileSync(path(EXAMPLES, example, file), 'utf8').matchAll(/^(\w+) *=/gm)].map(

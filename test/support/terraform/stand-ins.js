@@ -1,7 +1,7 @@
 /**
- * A module whose provider cannot be had, with stand-ins for its resources: each becomes a `terraform_data`, which Terraform has
- * built in, and which holds the arguments as they came out. So Terraform itself computes every expression, and plans what would
- * be added, changed and destroyed; what a provider alone knows is given as `answers`.
+ * Replaces the resources of a module whose provider is not available. Each becomes a `terraform_data`, which is part of Terraform,
+ * with the computed arguments as its input. So Terraform itself evaluates every expression, and plans what would be added, changed
+ * and destroyed. Attributes that only a provider knows are given as `answers`.
  *
  * @typedef {Record<string, Record<string, unknown>>} Answers attributes that are read, by type: `{ 'data.aws_x': { json: '{}' } }`
  */
@@ -9,7 +9,7 @@
 const META = ['for_each', 'depends_on'];
 
 /**
- * @param {Record<string, any>} read its files as `readHcl` gives them
+ * @param {Record<string, any>} read its files, as `readHcl` returns them
  * @param {Answers} answers
  * @returns {Record<string, any>} the module in Terraform's JSON
  */
@@ -20,17 +20,17 @@ export function withStandIns(read, answers) {
     ...blocks('data').flatMap((block) => thingsIn(block, 'data.')),
   ];
   const addresses = new Set(things.map(({ address }) => address));
-  const stand = things.map((thing) => [nameOf(thing.address), standIn(thing, { addresses, answers })]);
+  const replaced = things.map((thing) => [nameOf(thing.address), standIn(thing, { addresses, answers })]);
   const named = (/** @type {string} */ kind) => translated(Object.assign({}, ...blocks(kind)), addresses);
   return {
     variable: Object.fromEntries(
       Object.entries(named('variable')).map(([name, body]) => [name, typed(body)]),
     ),
     locals: named('locals'),
-    // Empty, it would be no module of no name.
+    // An empty object would count as a module without a name.
     ...(blocks('module').length > 0 && { module: named('module') }),
     output: named('output'),
-    resource: { terraform_data: Object.fromEntries(stand) },
+    resource: { terraform_data: Object.fromEntries(replaced) },
   };
 }
 
@@ -55,7 +55,7 @@ function standIn({ type, address, body }, { addresses, answers }) {
   const { lifecycle, ...all } = translated(body, addresses);
   const meta = Object.entries(all).filter(([name]) => META.includes(name));
   const input = Object.fromEntries(Object.entries(all).filter(([name]) => !META.includes(name)));
-  // Of several each has its own, by its key.
+  // With for_each, each instance has its own id, by its key.
   const id = 'for_each' in all ? `${address} $\{each.key}` : address;
   const read = { id, arn: `arn:${address}`, ...answers[type] };
   return {
@@ -66,7 +66,7 @@ function standIn({ type, address, body }, { addresses, answers }) {
   };
 }
 
-/** A type is an expression, and no text. @param {Record<string, any>} body */
+/** In JSON a type must be an expression, not a string. @param {Record<string, any>} body */
 const typed = (body) => ({ ...body, type: bare(body['type']) });
 
 /** @param {string} expression @returns {string} without `${}` around it */
@@ -75,18 +75,18 @@ const bare = (expression) => expression.replace(/^\$\{([\s\S]*)\}$/, '$1');
 /** @param {any} value @param {Set<string>} addresses @returns {any} */
 function translated(value, addresses) {
   if (typeof value === 'string') return expression(value, addresses);
-  if (Array.isArray(value)) return value.map((each) => translated(each, addresses));
+  if (Array.isArray(value)) return value.map((item) => translated(item, addresses));
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).filter(([name]) => name !== '__is_block__');
   return Object.fromEntries(
-    entries.map(([name, each]) => [expression(name, addresses), translated(each, addresses)]),
+    entries.map(([name, item]) => [expression(name, addresses), translated(item, addresses)]),
   );
 }
 
 const REFERENCE = /(?<![\w."-])(?:data\.)?[a-z]+_\w+\.\w+/;
 
 /**
- * `aws_x.y[i].id` is `terraform_data.aws_x__y[i].output.id` there.
+ * Translates references: `aws_x.y[i].id` becomes `terraform_data.aws_x__y[i].output.id`.
  *
  * @param {string} text @param {Set<string>} addresses @returns {string}
  */
@@ -107,7 +107,7 @@ function expression(text, addresses) {
   return `${before}terraform_data.${nameOf(address)}${index}${output}${expression(after, addresses)}`;
 }
 
-/** @param {string} text begins with a bracket @returns {number} where that is closed */
+/** @param {string} text begins with a bracket @returns {number} the index of its closing bracket */
 function closing(text) {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

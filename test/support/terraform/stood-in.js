@@ -8,18 +8,18 @@ import { withStandIns } from './stand-ins.js';
 /** @import { Answers } from './stand-ins.js' */
 
 const MODULES = 'infra/terraform/modules';
-/** What modules call: it has no provider, and comes along as it is. */
+/** The module that others call. It has no provider, so it is copied unchanged. */
 const CALLED = 'scylla-bootstrap';
 
 /**
- * A module of ours that was applied with stand-ins for its resources (see `stand-ins.js`).
+ * A module of this repository, applied with stand-ins for its resources (see `stand-ins.js`).
  *
  * @typedef {object} StoodIn
- * @property {() => Promise<{ name: string, index?: string, input: Record<string, any> }[]>} made what was made, with its arguments
+ * @property {() => Promise<{ name: string, index?: string, input: Record<string, any> }[]>} made the created resources, with their arguments
  * @property {() => Promise<Record<string, any>>} outputs
- * @property {(...variables: string[]) => Promise<Record<string, string[]>>} planned what other variables would do, by action
- * @property {(...variables: string[]) => Promise<Record<string, any>>} plannedOutputs what would be put out with other variables
- * @property {(...variables: string[]) => Promise<string>} refused why they are refused
+ * @property {(...variables: string[]) => Promise<Record<string, string[]>>} planned the changes that other variables would cause, by action
+ * @property {(...variables: string[]) => Promise<Record<string, any>>} plannedOutputs the outputs with other variables
+ * @property {(...variables: string[]) => Promise<string>} refused the error for wrong variables
  * @property {() => void} remove
  */
 
@@ -54,7 +54,7 @@ export async function applyStoodIn(module, { variables, answers }) {
   const flags = (/** @type {string[]} */ set) => [
     '-no-color',
     '-input=false',
-    ...set.map((one) => `-var=${one}`),
+    ...set.map((variable) => `-var=${variable}`),
   ];
   /** @param {string[]} set @returns {Promise<any>} */
   const planWith = async (set) => {
@@ -65,10 +65,10 @@ export async function applyStoodIn(module, { variables, answers }) {
   await run('apply', '-auto-approve', ...flags([]));
   return {
     made: async () =>
-      JSON.parse(await run('show', '-json')).values.root_module.resources.map((/** @type {any} */ one) => ({
-        name: one.name,
-        index: one.index,
-        input: one.values.output,
+      JSON.parse(await run('show', '-json')).values.root_module.resources.map((/** @type {any} */ item) => ({
+        name: item.name,
+        index: item.index,
+        input: item.values.output,
       })),
     outputs: async () => valuesOf(JSON.parse(await run('output', '-json'))),
     planned: async (...set) => byAction((await planWith(set)).resource_changes),

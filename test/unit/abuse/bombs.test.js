@@ -57,14 +57,14 @@ test.each([
   ['application/json', '[{"sensor_id":"t","value":1,"__proto__":{"ts":7,"polluted":1}}]'],
   ['application/json', '[{"__proto__":{"sensor_id":"inherited","value":1}}]'],
   ['application/senml+json', '[{"n":"t","v":1,"constructor":{"prototype":{"polluted":1}}}]'],
-])('%s: keys that objects have by themselves are keys like any other: %s', (contentType, payload) => {
+])('%s: keys of Object.prototype: like any other key: %s', (contentType, payload) => {
   const batch = read(Buffer.from(payload), contentType);
   expect([...batch.sensors.keys()]).not.toContain('inherited');
   for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
   expect(/** @type {any} */ ({}).polluted).toBeUndefined();
 });
 
-test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('a sensor may be called %s', (name) => {
+test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor named %s: accepted', (name) => {
   const batch = read(Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })), 'application/json');
   expect([...batch.sensors.keys()]).toEqual([name]);
 });
@@ -72,14 +72,14 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('a sensor 
 test.each([
   ['application/senml+json', Buffer.from('[{"__proto__":{"n":"inherited"},"v":1}]')],
   ['application/senml+cbor', bytes('81a2695f5f70726f746f5f5fa1616e69696e686572697465640201')],
-])('%s: a prototype is a label that must be understood, and is not', (contentType, payload) => {
+])('%s: __proto__ as a label: refused, because an unknown label must be understood', (contentType, payload) => {
   expect(() => read(payload, contentType)).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
 test.each([
   ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ['arrays', '['.repeat(32_000) + ']'.repeat(32_000)],
-])('a dead letter of deeply nested %s is shown as it came, no longer than it is', (_, text) => {
+])('Dead letter: deeply nested %s: shown unchanged and not longer', (_, text) => {
   const payload = Buffer.from(text);
   const content = { payload, size: payload.length, sha256: Buffer.alloc(32), refused: [] };
   const lines = payloadLines(/** @type {any} */ (content));

@@ -14,7 +14,7 @@ const event = (name, ts, dur = 0, rest = {}) => ({
   ...rest,
 });
 
-test('script of a frame is all since the frame before; what lies within another counts once; other threads do not', () => {
+test('Dashboard bench: script of a frame: all since the previous frame, nested tasks once, without other threads', () => {
   const frames = scriptOfFrames([
     event('FunctionCall', 0, 100),
     event('Commit', 200, 1),
@@ -33,7 +33,7 @@ test('script of a frame is all since the frame before; what lies within another 
   ]);
 });
 
-test('a task is long by what it had of a processor', () => {
+test('Dashboard bench: a long task: by its time on a processor', () => {
   const tasks = [event('FunctionCall', 0, 1), event('RunTask', 0, 90), event('RunTask', 100, 120)];
   expect(longTasksOf(tasks, 50)).toEqual([60]);
 });

@@ -3,7 +3,7 @@ import { readFlags } from '../../../tools/bench/flags.js';
 import { historySize } from '../../../tools/bench/parts/history-size.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 
-test('the bench packs every kind of signal, and the sizes are what they should be', async () => {
+test('History size bench: every kind of signal: the expected sizes', async () => {
   const result = await historySize.run({
     environment: /** @type {any} */ (null),
     flags: { ...readFlags([]), runMs: 10 },

@@ -26,16 +26,16 @@ function decoded(payload) {
   return batch;
 }
 
-describe('loads', () => {
-  test('are read by their names', () => {
+describe('Bench: loads', () => {
+  test('names: parsed', () => {
     expect(shape('4x10')).toMatchObject({ sensors: 4, samples: 10, devices: 1000 });
     expect(shape('50x1').devices).toBe(200);
     for (const wrong of ['', '4', '0x1', 'x', '4x', '4x10x1']) expect(shapeOf(wrong)).toBeNull();
   });
 });
 
-describe('devices', () => {
-  test('come in turn, and their clocks go on without a gap or an overlap when the load is faster than time', () => {
+describe('Bench: devices', () => {
+  test('load faster than time: they send in turn, and their clocks continue without a gap or an overlap', () => {
     const devices = createDevices({ clocks: createClocks(), first: 5, count: 2, samples: 10 });
     /** @type {number[][]} */
     const seen = [];
@@ -52,7 +52,7 @@ describe('devices', () => {
     ]);
   });
 
-  test('do not restart with a new load', () => {
+  test('a new load: they do not restart', () => {
     const clocks = createClocks();
     const first = createDevices({ clocks, first: 0, count: 1, samples: 60 });
     first.advance(1000);
@@ -62,8 +62,8 @@ describe('devices', () => {
   });
 });
 
-describe('packets', () => {
-  test.each(['1x1', '1x60', '50x1'])('of %s are what another codec reads as the message meant', (name) => {
+describe('Bench: packets', () => {
+  test.each(['1x1', '1x60', '50x1'])('%s: another codec reads the same message', (name) => {
     const packets = createPackets(shape(name));
     const time = 1_763_740_000_789;
     const bytes = Buffer.alloc(2 * packets.most);
@@ -91,7 +91,7 @@ describe('packets', () => {
   });
 });
 
-describe('packets in line protocol', () => {
+describe('Bench: packets in line protocol', () => {
   test.each(['1x1', '4x10', '50x1'])(
     '%s: copied for a device and a time: every line carries both',
     (name) => {
@@ -115,7 +115,7 @@ describe('packets in line protocol', () => {
   );
 });
 
-test('the wire sees every packet, however the bytes are cut', () => {
+test('Bench wire: bytes split anywhere: every packet is counted', () => {
   const long = Buffer.concat([Buffer.from([0x32, 0xc8, 0x01]), Buffer.alloc(200, 7)]);
   const bytes = Buffer.concat([Buffer.from([0x40, 2, 0, 9]), long, Buffer.from([0xd0, 0]), long]);
   for (const size of [1, 2, 3, 5, 64, bytes.length]) {

@@ -13,8 +13,8 @@ const NOW = Date.UTC(2026, 10, 21, 12, 34);
 const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs: 1000, jitterMs: 20 };
 const names = { device: 'load-1-000000', sensor: 'sensor-000' };
 
-describe('the samples of an hour', () => {
-  test('are the same for the same seed, sensor and hour, and no others are', () => {
+describe('Load: samples of an hour', () => {
+  test('the same seed, sensor and hour: the same samples; otherwise others', () => {
     const once = samplesOfHour(recipe, names, HOUR);
     samplesOfHour(recipe, names, HOUR + HOUR_MS);
     expect(samplesOfHour(recipe, names, HOUR)).toEqual(once);
@@ -34,7 +34,7 @@ describe('the samples of an hour', () => {
     [70, 34],
     [50, 0],
     [HOUR_MS, 20],
-  ])('every %i ms, off by up to %i, are sorted and of that hour', (intervalMs, jitterMs) => {
+  ])('every %i ms, with a deviation up to %i: sorted, and within the hour', (intervalMs, jitterMs) => {
     const { times } = samplesOfHour({ ...recipe, intervalMs, jitterMs }, names, HOUR);
     expect(times.length).toBe(Math.floor(HOUR_MS / intervalMs));
     expect(times.every((time, at) => Number.isInteger(time) && time > (times[at - 1] ?? HOUR - 1))).toBe(
@@ -43,14 +43,14 @@ describe('the samples of an hour', () => {
     expect(Number(times.at(-1))).toBeLessThan(HOUR + HOUR_MS);
   });
 
-  test('have two digits behind the point, or all that a double has', () => {
+  test('values: two decimals, or all digits of a double', () => {
     const isDecimal = (/** @type {number} */ value) => Number(value.toFixed(2)) === value;
     expect(samplesOfHour(recipe, names, HOUR).values.every(isDecimal)).toBe(true);
     expect(samplesOfHour({ ...recipe, signal: 'full' }, names, HOUR).values.some(isDecimal)).toBe(false);
   });
 });
 
-test('a fleet is named after its seed, and found by its names', () => {
+test('Load: a fleet: named after its seed, and found by its names', () => {
   const [device] = fleetOf({ seed: 7, devices: 1, sensors: 2, groups: 16 });
   expect(device?.name).toBe('load-7-000000');
   expect(device?.id).toBe(identifyDevice('load-7-000000')?.id);
@@ -59,8 +59,8 @@ test('a fleet is named after its seed, and found by its names', () => {
   );
 });
 
-describe('npm run load', () => {
-  test('ends with the last closed hour where no beginning is given', () => {
+describe('Load: npm run load', () => {
+  test('no beginning given: it ends with the last closed hour', () => {
     const { set, fleet, into } = readFlags(['--days', '30', '--sensors', '3'], NOW);
     expect(new Date(set.to).toISOString()).toBe('2026-11-21T11:00:00.000Z');
     expect(set.to - set.from).toBe(30 * DAY_MS);
@@ -86,7 +86,7 @@ describe('npm run load', () => {
     );
   });
 
-  test('loads into clusters elsewhere only when it has to', () => {
+  test('another cluster: only with the flag', () => {
     const cql = (/** @type {string[] | null} */ contactPoints) =>
       /** @type {Config['cql']} */ ({ contactPoints });
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {

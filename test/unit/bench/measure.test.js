@@ -6,8 +6,8 @@ import { slopeOf } from '../../../tools/bench/measure/memory.js';
 import { createGate } from '../../../tools/bench/variants/gate.js';
 import { withPermit } from '../../support/permit.js';
 
-describe('the machine', () => {
-  test('its steal, and what is neither ours nor idle, are parts of it', () => {
+describe('Bench: machine', () => {
+  test('steal and time of other programs: shares of the total', () => {
     const before = parseMachineTime('cpu  100 0 50 1000 10 0 5 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     const after = parseMachineTime('cpu  160 10 70 1060 20 5 10 50 60 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     expect(before).toEqual({ all: 1185, idle: 1010, stolen: 20 });
@@ -16,8 +16,8 @@ describe('the machine', () => {
   });
 });
 
-describe('memory', () => {
-  test('its slope is that of the best line, per hour', () => {
+describe('Bench: memory', () => {
+  test('slope: that of the best line, for each hour', () => {
     const points = Array.from({ length: 10 }, (_, at) => ({
       seconds: at * 60,
       mb: 200 + at + (at % 2 ? 0.1 : -0.1),
@@ -27,15 +27,15 @@ describe('memory', () => {
   });
 });
 
-test('a metric is summed over its labels, and never mistaken for one with a longer name', () => {
+test('Bench: a metric: summed over its labels, without metrics of longer names', () => {
   const text = '# HELP a x\na_total{code="b"} 3\na_total{code="c d"} 4\na_total_more 100\nb 1.5e3\n';
   expect(sumOf(text, 'a_total')).toBe(7);
   expect(sumOf(text, 'b')).toBe(1500);
   expect(sumOf(text, 'c')).toBe(0);
 });
 
-describe('a gate', () => {
-  test('lets a fixed number through, more when it is widened, and everybody in the end', async () => {
+describe('Bench: gate', () => {
+  test('limit: a fixed number may pass, more when it grows, and all at the end', async () => {
     const gate = createGate();
     gate.set(2);
     let inFlight = 0;
@@ -61,7 +61,7 @@ describe('a gate', () => {
     expect(most).toBe(5);
   });
 
-  test('gives a place back when a request fails', async () => {
+  test('a request fails: its slot is free again', async () => {
     const gate = createGate();
     gate.set(1);
     await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -69,7 +69,7 @@ describe('a gate', () => {
   });
 });
 
-test('an open loop sends exactly what is due, at the times that were meant', async () => {
+test('Bench: open loop: exactly the due requests, at their intended times', async () => {
   /** @type {number[]} */
   const intended = [];
   const sent = await pace({ rate: 2000, forMs: 100, send: (at) => intended.push(at) });

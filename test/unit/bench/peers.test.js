@@ -19,7 +19,7 @@ const telegraf = {
   samples: 1,
 };
 
-describe('settings of the peers', () => {
+describe('Peers: settings', () => {
   test('Telegraf: it acknowledges after the database has answered, and names its broker as Go does', () => {
     const text = telegrafToml(telegraf);
     for (const line of [
@@ -63,7 +63,7 @@ describe('settings of the peers', () => {
   });
 });
 
-describe('ledger', () => {
+describe('Peers: ledger', () => {
   const shape = /** @type {Shape} */ (shapeOf('2x3'));
 
   /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
@@ -72,7 +72,7 @@ describe('ledger', () => {
       [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
     );
 
-  test('only messages that the broker acknowledged count, in the order in which they were sent', () => {
+  test('acknowledged messages: only these count, in the order of sending', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.send(2, 1000);
@@ -103,7 +103,7 @@ test('month: thirty days of closed hours of four sensors', () => {
   expect(set.to).toBeLessThan(Date.UTC(2026, 10, 23, 12));
 });
 
-describe('tables of the peers', () => {
+describe('Peers: tables', () => {
   /** @param {number} rate */
   const rateOf = (rate) => ({
     rate,

@@ -35,8 +35,8 @@ const comparison = (shape) => ({
   })),
 });
 
-describe('figures', () => {
-  test('have three digits that mean something', () => {
+describe('Report: figures', () => {
+  test('digits: three significant ones', () => {
     expect([0.123456, 1.2345, 12.345, 123.45, 1234.5, 0].map((number) => figure(number))).toEqual([
       '0.123',
       '1.23',
@@ -49,14 +49,14 @@ describe('figures', () => {
   });
 });
 
-describe('tables', () => {
+describe('Report: tables', () => {
   const head = ['load', 'rate'];
   const rows = [
     ['1x60', '574'],
     ['10x100', '9'],
   ];
 
-  test('in text line their columns up', () => {
+  test('text: columns are aligned', () => {
     expect(textTable(head, rows).split('\n')).toEqual([
       'load    rate',
       '------  ----',
@@ -65,7 +65,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('in Markdown have figures to the right', () => {
+  test('Markdown: figures are right-aligned', () => {
     expect(markdownTable(head, rows).split('\n')).toEqual([
       '| load | rate |',
       '| --- | ---: |',
@@ -86,8 +86,8 @@ test('Table: the host took CPU: it is shown, with a mark where no quieter round 
   expect(stealOf([{ steal: 0.17, repeats: 2 }])).toBe('17.0 %, 2 repeated, not quieter');
 });
 
-describe('the table of targets', () => {
-  test('shows the median of the ratios, and whether the target holds', () => {
+describe('Report: table of targets', () => {
+  test('a target: the median of the ratios, and whether it is reached', () => {
     const { rows } = targetsTable({ throughput: [comparison('1x60')] });
     expect(rows[0]).toEqual([
       'acknowledged samples/s against one row per sample, 1x60',
@@ -103,13 +103,13 @@ describe('the table of targets', () => {
     ]);
   });
 
-  test('leaves away what was not measured', () => {
+  test('not measured: omitted', () => {
     expect(targetsTable({}).rows).toEqual([]);
     expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
   });
 });
 
-describe('the README', () => {
+describe('Report: README', () => {
   const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
 
   test('figures of a raw file: inserted between the marks, any number of times', () => {
@@ -211,7 +211,7 @@ describe('Bench: the commit that is measured', () => {
   });
 });
 
-test('the chart has a bar for each value, as long as it is large', () => {
+test('Chart: values: a bar for each, with its length in proportion', () => {
   const svg = barChart({
     title: 'rates & more',
     series: ['ours', 'theirs'],
@@ -229,13 +229,13 @@ test('the chart has a bar for each value, as long as it is large', () => {
   expect(svg).toContain('400 · 4 times');
 });
 
-describe('the figures of the sizing calculator', () => {
+describe('Report: figures of the sizing calculator', () => {
   /** @param {string} path @returns {string} */
   const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
   /** @type {Figures} */
   const figures = JSON.parse(read('tools/bench/figures.json'));
 
-  test('are medians over the rounds of a run; a part that was not run gives none', () => {
+  test('rounds of a run: medians; parts without a run: none', () => {
     const machine = { processors: 2, model: ' some Xeon ', memoryGiB: 1, system: 'linux', node: 'v20' };
     const phase = { hours: 300, samples: 0, seconds: 4, steal: 0, others: 0 };
     const raw = /** @type {Raw} */ (
@@ -253,7 +253,7 @@ describe('the figures of the sizing calculator', () => {
     expect(disk).toBeUndefined();
   });
 
-  test('are those that the page of benchmarks shows', () => {
+  test('page of benchmarks: the same figures', () => {
     const page = read('docs/explanation/benchmarks.md');
     for (const [shape, ways] of Object.entries(figures.throughput)) {
       for (const [way, { ingest, database, broker }] of Object.entries(ways)) {

@@ -5,15 +5,15 @@ import { alternate, median, medianOf } from '../../../tools/bench/measure/rounds
 /** @param {number} steal @param {number} [rate] */
 const run = (steal, rate = 1) => ({ rate, steal, others: 0 });
 
-describe('median', () => {
-  test('is the middle one, or the mean of the two in the middle', () => {
+describe('Bench: median', () => {
+  test('values: the middle one, or the mean of the two in the middle', () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([10, 9, 1, 2])).toBe(5.5);
     expect(median([7])).toBe(7);
     expect(median([])).toBeNaN();
   });
 
-  test('of ratios is taken within each round, not of the medians', () => {
+  test('ratios: the median of the ratios of each round, not the ratio of the medians', () => {
     const rounds = [
       { results: { a: 100, b: 10 }, steal: 0, others: 0, repeats: 0 },
       { results: { a: 20, b: 10 }, steal: 0, others: 0, repeats: 0 },
@@ -23,8 +23,8 @@ describe('median', () => {
   });
 });
 
-describe('rounds', () => {
-  test('meet the variants in turn, every other one the other way round', async () => {
+describe('Bench: rounds', () => {
+  test('variants: in turn, in reverse order every second time', async () => {
     /** @type {string[]} */
     const order = [];
     await alternate({
@@ -38,7 +38,7 @@ describe('rounds', () => {
     expect(order.join('')).toBe('abccbaabc');
   });
 
-  test('from which the host took CPU are repeated as a whole, until one is quiet', async () => {
+  test('the host took CPU: the round is repeated as a whole, until one is quiet', async () => {
     const steals = [0.01, 0.2, 0.01, 0.01];
     let runs = 0;
     const rounds = await alternate({
@@ -52,7 +52,7 @@ describe('rounds', () => {
     ]);
   });
 
-  test('are repeated twice at most; then the quietest counts, with a note', async () => {
+  test('the host keeps taking CPU: two repetitions, then the quietest counts, with a note', async () => {
     const steals = [0.5, 0.3, 0.4];
     let runs = 0;
     const [round] = await alternate({
@@ -65,7 +65,7 @@ describe('rounds', () => {
   });
 });
 
-test('a sweep tries all candidates and takes the fastest', async () => {
+test('Bench: sweep: all candidates, and the fastest is taken', async () => {
   const rates = new Map([
     [16, 50],
     [64, 90],

@@ -7,7 +7,7 @@ import { withoutServices } from '../../../infra/bootstrap/policy.js';
 import { runShown } from '../../../infra/bootstrap/run-shown.js';
 import { findTools } from '../../../infra/bootstrap/tools.js';
 
-describe('npm packages', () => {
+describe('Bootstrap: npm packages', () => {
   const wanted = {
     'node_modules/a': { version: '1.0.0' },
     'node_modules/b-linux': { version: '2.0.0', optional: true },
@@ -28,7 +28,7 @@ describe('npm packages', () => {
   });
 });
 
-describe("the services of Debian's packages", () => {
+describe('Bootstrap: services of Debian packages', () => {
   /** @type {string} */
   let dir;
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe("the services of Debian's packages", () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('are forbidden to start while packages are installed, also when that fails, and not after', async () => {
+  test('during the installation: they cannot start, also when it fails; after it they can', async () => {
     const policy = join(dir, 'policy-rc.d');
     const task = withoutServices(async () => {
       expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
@@ -47,7 +47,7 @@ describe("the services of Debian's packages", () => {
     await expect(access(policy)).rejects.toThrow();
   });
 
-  test("a policy of the machine's own stays as it is", async () => {
+  test('existing policy of the machine: unchanged', async () => {
     const policy = join(dir, 'policy-rc.d');
     await writeFile(policy, 'theirs');
     await withoutServices(async () => {}, policy);
@@ -55,11 +55,11 @@ describe("the services of Debian's packages", () => {
   });
 });
 
-describe('a long task', () => {
+describe('Bootstrap: a long task', () => {
   /** @param {string} code @returns {[string, string[]]} program and arguments */
   const node = (code) => [process.execPath, ['-e', code]];
 
-  test('shows its title and what it said last', async () => {
+  test('output: its title and its last line', async () => {
     /** @type {string[]} */
     const shown = [];
     const [program, args] = node("console.log('half done'); setTimeout(() => {}, 700)");
@@ -75,7 +75,7 @@ describe('a long task', () => {
   });
 });
 
-describe('programs that are missing', () => {
+describe('Bootstrap: missing programs', () => {
   const path = process.env['PATH'];
   beforeEach(() => {
     process.env['PATH'] = '/nowhere';
@@ -84,13 +84,13 @@ describe('programs that are missing', () => {
     process.env['PATH'] = path;
   });
 
-  test('and that no package manager has are named with the page that has them', async () => {
+  test('no package: the error names the page of the program', async () => {
     await expect(findTools(['terraform'])).rejects.toThrow(
       /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
     );
   });
 
-  test('are named with one command for those that have packages, and the pages of the others', async () => {
+  test('several: one command for those with packages, and the pages of the others', async () => {
     await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
       /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
     );

@@ -37,6 +37,6 @@ test.each(COMMANDS)(
   },
 );
 
-test('the check notices a package that a file further on imports', () => {
+test('Fresh clone check: a package imported by a later file: noticed', () => {
   expect([...packagesOf('infra/dev/flags.js').values()].flat()).toContain('commander');
 });

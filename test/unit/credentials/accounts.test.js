@@ -23,7 +23,7 @@ function start(parts = {}) {
   return { accounts, signIn };
 }
 
-test('after ten wrong passwords in a minute the right one is refused as well, at that address alone', async () => {
+test('Sign-in: after ten wrong passwords in a minute the right one is refused as well, from that address only', async () => {
   const { signIn } = start();
   for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
@@ -32,7 +32,7 @@ test('after ten wrong passwords in a minute the right one is refused as well, at
   expect(await signIn(MQTT.password, THERE)).toBe(true);
 });
 
-test('and a minute after the first of them it is again, however many came meanwhile', async () => {
+test('Sign-in: a minute after the first wrong password: the right one is accepted again, however many came meanwhile', async () => {
   let now = 0;
   const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
@@ -44,13 +44,13 @@ test('and a minute after the first of them it is again, however many came meanwh
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('wrong passwords of devices are no failedLogins at it', async () => {
+test('Sign-in: wrong passwords of devices: no failed logins of the installation', async () => {
   const { accounts, signIn } = start();
   for (let at = 0; at < 100; at++) await accounts.signIn(`device ${at}`, Buffer.from('wrong'), HERE);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('the rights of an account are worked out once for each credential', async () => {
+test('Permissions of an account: calculated once for each credential', async () => {
   const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
   const credential = {
     deviceId: id,
@@ -75,7 +75,7 @@ test('the rights of an account are worked out once for each credential', async (
 });
 
 describe('Sign-in: MQTT_AUTH is off', () => {
-  test('everybody may do everything, whatever they show, and nobody is looked up', async () => {
+  test('any client: it may do everything, and the database is not asked', async () => {
     const { accounts } = start({
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
       store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },

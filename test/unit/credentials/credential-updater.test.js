@@ -100,7 +100,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('the change is over when onChange is', async () => {
+  test('onChange runs: the change ends after it', async () => {
     let isClosed = false;
     const memory = createMemoryCredentials();
     const onChange = async () => {
@@ -115,7 +115,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 });
 
 describe('Change of a credential: another process changes it meanwhile', () => {
-  test('it is read again and decided upon again, until the change is applied', async () => {
+  test('it is read and decided again until the change is applied', async () => {
     /** @type {Array<string | undefined>} */
     const seen = [];
     /** @type {ReturnType<typeof createMemoryCredentials>} */

@@ -21,7 +21,7 @@ const PUMP = device('pump');
 const GATEWAY = device('gateway', 'a', idOf('b'));
 const EDGE = device('plant/edge');
 
-describe('a device may publish', () => {
+describe('Permissions: a device may publish', () => {
   test.each([
     [PUMP, 'iot/v1/pump/measurements'],
     [PUMP, 'iot/v1/pump/birth'],
@@ -40,7 +40,7 @@ describe('a device may publish', () => {
   });
 });
 
-describe('a device may not publish', () => {
+describe('Permissions: a device may not publish', () => {
   test.each([
     [PUMP, 'iot/v1/valve/measurements'],
     [PUMP, `iot/v1/${idOf('valve')}/measurements`],
@@ -81,7 +81,7 @@ describe('a device may not publish', () => {
   });
 });
 
-describe('a device may follow', () => {
+describe('Permissions: a device may subscribe', () => {
   test.each([
     [PUMP, 'iot/v1/pump/#'],
     [PUMP, 'iot/v1/pump/+'],
@@ -99,7 +99,7 @@ describe('a device may follow', () => {
   });
 });
 
-describe('a device may not follow', () => {
+describe('Permissions: a device may not subscribe', () => {
   test.each([
     [PUMP, '#'],
     [PUMP, '+/v1/pump/#'],
@@ -137,7 +137,7 @@ describe('a device may not follow', () => {
   });
 });
 
-test('the installation may do everything, but nothing of the broker itself', () => {
+test('Permissions: the installation: everything except the topics of the broker itself', () => {
   const account = installationAccount('installation');
   for (const topic of ['iot/v1/pump/measurements', 'iot/live/x', 'spBv1.0/plant/NCMD/edge']) {
     expect(canPublish(account, topic)).toBe(true);
@@ -170,7 +170,7 @@ const account = fc
   .record({ of: name, devices: fc.array(name, { maxLength: 2 }) })
   .map(({ of, devices }) => device(of, ...devices));
 
-test('whatever is published speaks for the account, or for a device of its list', () => {
+test('Permissions: any allowed publication: it belongs to the account or to a device of its list', () => {
   fc.assert(
     fc.property(account, topic, (who, where) => {
       if (!canPublish(who, where)) return;

@@ -3,13 +3,13 @@ import { hashSecret, isSecret, makeSecret } from '../../../api/access/credential
 
 const KNOWN = await hashSecret('secret');
 
-test('a secret has 32 random bytes, and stands in a command line and a URL as it is', () => {
+test('Secret: new: 32 random bytes, without characters that a shell or a URL must quote', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
 });
 
-test('a hash is right for its secret alone, and another one each time', async () => {
+test('Secret: a hash is right for its secret alone, and different each time', async () => {
   const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
   expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
   expect(one).not.toBe(other);
@@ -21,7 +21,7 @@ test('a hash is right for its secret alone, and another one each time', async ()
 });
 
 // Of Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
-test('Mosquitto makes the same of it', async () => {
+test('Secret: Mosquitto: makes the same hash', async () => {
   const hash =
     '$7$101$/eIJv0S1aP7bAdxk$pdNJ8Wv2mIAkrAnQR4NSNdwtf5GuokukMn4N4MFY/LbbBI9aIPNLkWRtgGY6DeES/o7iYhVPUXFcCNC3ShNL0A==';
   expect(await isSecret('right', hash)).toBe(true);
@@ -41,6 +41,6 @@ test.each([
   KNOWN.replace('$101$', '$0$'),
   KNOWN.replace('$101$', '$-101$'),
   KNOWN.replace('$101$', '$x$'),
-])('nothing is right for hash %#', async (hash) => {
+])('Secret: hash %#: no secret matches', async (hash) => {
   for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
 });

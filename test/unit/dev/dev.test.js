@@ -51,7 +51,7 @@ describe('npm run dev: the simulator gets', () => {
   });
 });
 
-describe("of the API's log a person sees", () => {
+describe('Dev: output for a line of the log of the API', () => {
   test.each([
     ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
@@ -72,7 +72,7 @@ describe("of the API's log a person sees", () => {
   ])('%s', (_, line, shown) => expect(summarize(line)).toBe(shown));
 });
 
-describe('parts', () => {
+describe('Dev: its processes', () => {
   const part = (
     /** @type {string} */ title,
     /** @type {string[]} */ calls,
@@ -86,7 +86,7 @@ describe('parts', () => {
     kill: () => void calls.push(`kill ${title}`),
   });
 
-  test('stop the other way round than they started', async () => {
+  test('stop: in reverse order of their start', async () => {
     /** @type {string[]} */
     const calls = [];
     const parts = createParts({ withinMs: 5000, print: () => {} });
@@ -95,7 +95,7 @@ describe('parts', () => {
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
-  test('report the failed one, also to later callers', async () => {
+  test('one fails: reported, also to later callers', async () => {
     const parts = createParts({ withinMs: 5000, print: () => {} });
     parts.add(part('fine', [], Promise.resolve(null)));
     parts.add(part('broken', [], Promise.resolve(new Error('broke'))));
@@ -103,7 +103,7 @@ describe('parts', () => {
   });
 });
 
-describe('--fresh', () => {
+describe('Dev: --fresh', () => {
   /** @type {string} */
   let dir;
   beforeEach(async () => {
@@ -111,21 +111,21 @@ describe('--fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('empties our directory and keeps what was fetched', async () => {
+  test('own directory: emptied, except for downloads', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
     await emptyDataDir(dir, ['engine']);
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine']);
   });
 
-  test("touches nothing in somebody else's directory, even after a run in it", async () => {
+  test('directory with other files: refused and unchanged, even after a run in it', async () => {
     await writeFile(join(dir, 'thesis.tex'), '');
     await claimDataDir(dir);
     await expect(emptyDataDir(dir, [])).rejects.toMatchObject({ code: 'not_ours' });
     await access(join(dir, 'thesis.tex'));
   });
 
-  test('is fine with a directory that is not there yet', async () => {
+  test('no directory yet: no error', async () => {
     await emptyDataDir(join(dir, 'new'), []);
   });
 });
@@ -135,9 +135,9 @@ test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
   ['::1', '[::1]'],
-])('what listens on %s is called %s', (host, name) => expect(reachable(host)).toBe(name));
+])('Dev: address %s: shown as %s', (host, name) => expect(reachable(host)).toBe(name));
 
-test('paths inside the repository are shown short', () => {
+test('Dev: paths inside the repository: shown relative', () => {
   expect(shownPath('/repo', '/repo/.data')).toBe('.data');
   expect(shownPath('/repo', '/elsewhere/data')).toBe('/elsewhere/data');
 });

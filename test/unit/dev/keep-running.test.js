@@ -31,7 +31,7 @@ function keep(script) {
   return { kept, notified, starts: () => starts };
 }
 
-test('who is killed is started again, but not for ever', async () => {
+test('Dev: a killed process: restarted, with a limit', async () => {
   const { kept, notified, starts } = keep('killed.js');
   expect(await kept.exited).toBeNull();
   expect(notified).toEqual([
@@ -44,13 +44,13 @@ test('who is killed is started again, but not for ever', async () => {
 test.each([
   ['well', 'done.js', null],
   ['with an error', 'broken.js', 'The part ended with exit code 3.'],
-])('who ends by itself, %s, is not started again', async (_, script, message) => {
+])('Dev: a process that ends by itself, %s: not restarted', async (_, script, message) => {
   const { kept, notified, starts } = keep(script);
   expect((await kept.exited)?.message ?? null).toBe(message);
   expect([notified, starts()]).toEqual([[], 1]);
 });
 
-test.each(['stop', 'kill'])('nor is who is ended by %s', async (how) => {
+test.each(['stop', 'kill'])('Dev: a process that ended by %s: not restarted', async (how) => {
   const { kept, notified, starts } = keep('waits.js');
   if (how === 'stop') await kept.stop({ withinMs: 5000 });
   else kept.kill();

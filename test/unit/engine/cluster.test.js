@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { cassandraYaml } from '../../../infra/engine/cassandra-yaml.js';
 import { initialToken } from '../../../infra/engine/cluster.js';
 
-test('the nodes of a cluster share the ring out evenly', () => {
+test('Cluster: tokens of its nodes: equal parts of the ring', () => {
   const tokens = [0, 1, 2].map((index) => BigInt(initialToken(index, 3)));
   expect(tokens[0]).toBe(-(2n ** 63n));
   for (const [index, token] of tokens.entries()) {
@@ -11,7 +11,7 @@ test('the nodes of a cluster share the ring out evenly', () => {
   }
 });
 
-test('a founder has its token and addresses of all others, itself among them; one that is alone has neither', () => {
+test('Cluster: the first node: its token and the addresses of all nodes; a single node has neither', () => {
   const node = {
     dir: '/data',
     host: '127.0.0.2',

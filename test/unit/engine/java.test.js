@@ -23,7 +23,7 @@ async function javaOf(name, version) {
   return join(dir, name);
 }
 
-test('JAVA_HOME comes first, then the PATH; a Java that is not 17 is passed over and named', async () => {
+test('Java: JAVA_HOME, then the PATH; a version other than 17 is skipped and named', async () => {
   const eight = await javaOf('eight', '1.8');
   const seventeen = await javaOf('seventeen', '17');
   const other = await javaOf('other', '17');
@@ -34,7 +34,7 @@ test('JAVA_HOME comes first, then the PATH; a Java that is not 17 is passed over
   });
 });
 
-test('any path is safe in cassandra.yaml', () => {
+test('cassandra.yaml: any path: safe', () => {
   const yaml = cassandraYaml({
     dir: '/data of "mine": #1',
     host: '127.0.0.1',

@@ -27,13 +27,13 @@ async function livingSupervisor() {
   };
 }
 
-test('a free directory is taken, and given back', async () => {
+test('Lock: a free directory: taken, and released', async () => {
   expect(await takeLock(dir)).toBe(true);
   releaseLock(dir);
   expect(await holderOf(dir)).toBe(null);
 });
 
-test('a directory counts as held while its supervisor lives, and not after a kill -9', async () => {
+test('Lock: its supervisor lives: held; after kill -9: free', async () => {
   const supervisor = await livingSupervisor();
   try {
     updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
@@ -46,12 +46,12 @@ test('a directory counts as held while its supervisor lives, and not after a kil
   expect(await takeLock(dir)).toBe(true);
 });
 
-test('a pid that was given to another program holds nothing', async () => {
+test('Lock: another program has the pid now: free', async () => {
   updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
   expect(await holderOf(dir)).toBe(null);
 });
 
-test('half a lock file, left by a power cut, holds nothing', async () => {
+test('Lock: half a file after a power failure: free', async () => {
   await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
   expect(await takeLock(dir)).toBe(true);
 });

@@ -30,20 +30,20 @@ test.each([
     'engine_failed',
     /ends with:\n {2}ERROR \[main\] Bad configuration$/,
   ],
-])('names %s', async (_, log, code, message) => {
+])('Engine log: %s: the error names it', async (_, log, code, message) => {
   await writeFile(path(), log);
   const error = await explainEnd(path(), { ready: true, dataDir: dir });
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(error.message).toContain(path());
 });
 
-test('the flag that ends Java when memory is short is no sign that it was', async () => {
+test('Engine log: the flag that ends Java without memory: not a sign that memory was short', async () => {
   await writeFile(path(), 'INFO JVM Arguments: [-XX:+ExitOnOutOfMemoryError]\n');
   const { message } = await explainEnd(path(), { ready: false, dataDir: dir });
   expect(message).not.toMatch(/memory ran short/);
 });
 
-test('a new log keeps the last one next to it', async () => {
+test('Engine log: a new log: the previous one stays next to it', async () => {
   for (const text of ['first', 'second']) {
     const log = beginLog(path());
     writeSync(log, text);
@@ -53,7 +53,7 @@ test('a new log keeps the last one next to it', async () => {
   expect(await readFile(`${path()}.old`, 'utf8')).toBe('first');
 });
 
-test('a disk with too little room is said in MiB, with what to do', async () => {
+test('Engine log: too little disk space: the error has MiB and the solution', async () => {
   await checkDisk(dir, 1);
   await expect(checkDisk(dir, 2 ** 60)).rejects.toMatchObject({
     code: 'disk_full',

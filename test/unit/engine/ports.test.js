@@ -30,7 +30,7 @@ async function listen(port, onConnection) {
   return /** @type {AddressInfo} */ (server.address()).port;
 }
 
-test('ports stay the same from one start to the next, unless somebody took one', async () => {
+test('Ports: another start: the same, unless another program took one', async () => {
   const file = join(dir, 'ports.json');
   const first = await rememberedPorts(file, ['storage', 'jmx']);
   expect(first.storage).not.toBe(first.jmx);
@@ -42,7 +42,7 @@ test('ports stay the same from one start to the next, unless somebody took one',
   expect(next.storage).not.toBe(first.storage);
 });
 
-test('a taken CQL port names both ways out', async () => {
+test('Ports: the CQL port is taken: the error names both solutions', async () => {
   const port = await listen(0);
   await expect(checkEnginePort(port)).rejects.toMatchObject({
     code: 'port_taken',
@@ -54,7 +54,7 @@ test.each([
   ['SUPPORTED', '8400000006000000020000', true],
   ['an ERROR', '8400000000000000060000000a0000', false],
   ['something that is not CQL', Buffer.from('HTTP/1.1 400 Bad Request\r\n').toString('hex'), false],
-])('the probe takes %s for what it is', async (_, hex, answer) => {
+])('Probe: %s: recognized', async (_, hex, answer) => {
   const port = await listen(0, (socket) => {
     socket.on('data', (request) => {
       expect(request.toString('hex')).toBe('040000000500000000');

@@ -69,7 +69,7 @@ test('Late rows: the commit takes until the hour is closing: the message is late
       path.clock.now = CLOSING + MINUTE_MS;
     },
   };
-  await path.send('device', samplesOf(HOUR, 3), { parts: { measurements: slow } });
+  await path.send('device', samplesOf(HOUR, 3), { overrides: { measurements: slow } });
   expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
 });
@@ -84,9 +84,9 @@ test.each(
   path.clock.now = SETTLING;
   const real = /** @type {any} */ (path.store[part]);
   const held = heldBack(real[name]);
-  const parts = { [part]: { ...real, [name]: held.write } };
+  const overrides = { [part]: { ...real, [name]: held.write } };
   let acknowledged = false;
-  const sent = path.send('device', samplesOf(HOUR, 3), { parts }).then(() => {
+  const sent = path.send('device', samplesOf(HOUR, 3), { overrides }).then(() => {
     acknowledged = true;
   });
   await settle();

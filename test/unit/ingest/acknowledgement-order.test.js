@@ -18,7 +18,7 @@ const ANOTHER = [{ sensor_id: 's', ts: Date.now(), value: 1 }];
 
 testAcknowledgements('message', {
   writes,
-  door: {
+  transport: {
     send: (device, elements) => track(() => pipeline.measure(device, elements)),
     async sendAnother(device) {
       await pipeline.measure(device, ANOTHER);
@@ -30,7 +30,7 @@ testAcknowledgements('message', {
 
 testAcknowledgements('submission', {
   writes,
-  door: {
+  transport: {
     send: (device, elements) => track(() => pipeline.submit(device, elements)),
     async sendAnother(device) {
       await pipeline.submit(device, ANOTHER);

@@ -11,7 +11,7 @@ const messageOf = (bytes) => ({
   receivedAt: 0,
 });
 
-test('messages are remembered for a minute, and what is old is forgotten when another comes', () => {
+test('Awaiting registration: after a minute: a message is forgotten when another one comes', () => {
   let now = 0;
   const awaitingRegistration = createAwaitingRegistration({ clock: () => now });
   const first = messageOf(1);
@@ -28,7 +28,7 @@ test('messages are remembered for a minute, and what is old is forgotten when an
   expect(awaitingRegistration.size).toBe(0);
 });
 
-test('of more than a thousand the oldest are forgotten', () => {
+test('Awaiting registration: more than a thousand messages: the oldest are forgotten', () => {
   const awaitingRegistration = createAwaitingRegistration({ clock: () => 0 });
   for (let at = 0; at < 1001; at++) awaitingRegistration.remember(`d${at}`, messageOf(at));
   expect(awaitingRegistration.size).toBe(1000);

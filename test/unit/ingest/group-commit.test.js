@@ -114,7 +114,7 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
   );
 });
 
-test('a batch: closed when it is sent, full at 2,000 entries; the rest leaves behind it', async () => {
+test('Group commit: a batch: closed when it is sent, full at 2,000 entries; the rest leaves after it', async () => {
   const { groups, inFlight, seen } = createBench();
   const add = (/** @type {number} */ key) => groups.add(0, key, { key, value: 1 });
   const first = [add(-2), add(-1)];
@@ -130,7 +130,7 @@ test('a batch: closed when it is sent, full at 2,000 entries; the rest leaves be
   expect(seen.map(({ updates }) => updates.length)).toEqual([2, 2000, 2000, 9]);
 });
 
-test('a batch of heavy updates: full when their entries are 2,000, and one update alone can have more', async () => {
+test('Group commit: updates with several entries: a batch is full at 2,000 entries, and a single update may have more', async () => {
   /** @type {string[][]} */
   const sent = [];
   /** @type {Array<() => void>} */
@@ -179,7 +179,7 @@ test('Group commit: several updates of one turn: one batch, and each resolves af
   expect(settled).toHaveBeenCalled();
 });
 
-test('a failure reaches all who waited for it, and only them', async () => {
+test('Group commit: a failure: reported to its callers, and only to them', async () => {
   const { groups, inFlight } = createBench();
   const first = groups.add(0, 'a', { key: 1, value: 1 });
   await settle();

@@ -22,7 +22,7 @@ async function start(options) {
   return pipeline;
 }
 
-describe('commit seconds', () => {
+describe('Commit seconds', () => {
   test('Pipeline: commit takes a while: the metric has its seconds', async () => {
     const writes = new HeldWrites();
     const pipeline = await start({ writes });
@@ -65,14 +65,14 @@ describe('Sparkplug', () => {
   test.each([
     ['true', 'refused', { malformed: 1 }],
     ['false', 'unknown_topic', null],
-  ])('Pipeline: NBIRTH that is no protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, codes) => {
+  ])('Pipeline: NBIRTH that is not protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, codes) => {
     const pipeline = await start({ settings: { SPARKPLUG } });
     expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);
     expect(await pipeline.deadLetters()).toEqual(codes ? [codes] : []);
   });
 });
 
-describe('devices that are not registered', () => {
+describe('Unregistered devices', () => {
   const settings = { AUTO_REGISTER: 'false' };
   const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });
 

@@ -114,7 +114,7 @@ test('Accept: message of exactly MAX_MESSAGE_BYTES: stored', async () => {
   expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
 });
 
-describe('the database fails for a reason that passes', () => {
+describe('Pipeline: temporary failure of the database', () => {
   test.each([
     ['before the write', false],
     ['after the write', true],

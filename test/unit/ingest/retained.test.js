@@ -32,7 +32,7 @@ async function topicsOf(retained, ...filters) {
   return topics;
 }
 
-describe('a filter finds what it would find among all', () => {
+describe('Retained: a filter: the same result as a search of all', () => {
   const all = [...STATUSES, STATE, OTHER_STATE];
   const retained = retain(all);
   test.each([
@@ -67,7 +67,7 @@ describe('a filter finds what it would find among all', () => {
   });
 });
 
-test('the newest is kept, an empty one takes it away, and of too many the oldest status goes', async () => {
+test('Retained: newest message: kept; an empty one removes it; above the limit the oldest status is removed', async () => {
   const retained = retain([STATE]);
   for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
   retained.store(packet('iot/v1/0/status', 'offline'));
@@ -77,7 +77,7 @@ test('the newest is kept, an empty one takes it away, and of too many the oldest
   expect(await topicsOf(retained, 'iot/v1/0/#')).toEqual([]);
 });
 
-describe('among many that are retained', () => {
+describe('Retained: many messages', () => {
   const retained = retain([STATE, ...Array.from({ length: 50_000 }, (_, at) => `iot/v1/${at}/status`)]);
 
   /** @param {string[]} filters @returns {Promise<number>} how often others had their turn meanwhile */

@@ -10,18 +10,18 @@ describe('Payload of the embedded broker', () => {
     ['a bit less than half of what was read', 31_000, true],
     ['most of what was read', 40_000, false],
     ['all of it', 65_536, false],
-  ])('it is %s: copied: %s', (_, length, isCopied) => {
+  ])('%s: copied: %s', (_, length, isCopied) => {
     const payload = chunk.subarray(0, length);
     const own = ownBytes(payload);
     expect(own.equals(payload)).toBe(true);
     expect(own.buffer === payload.buffer).toBe(!isCopied);
   });
 
-  test('it is a text: its bytes', () => {
+  test('a text: its bytes', () => {
     expect(ownBytes('ä').toString('hex')).toBe('c3a4');
   });
 
-  test('a small message behind a large one: it keeps little memory alive', async () => {
+  test('a small message after a large one: it keeps little memory alive', async () => {
     /** @type {Buffer[]} */
     const kept = [];
     const settling = createSettling({

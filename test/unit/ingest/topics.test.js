@@ -16,6 +16,6 @@ test.each([
   ['/iot/v1/a/birth', null],
   ['iot/live/a', null],
   ['', null],
-])('%s', (topic, expected) => {
+])('Topic %s', (topic, expected) => {
   expect(parseTopic(topic)).toEqual(expected);
 });

@@ -100,7 +100,7 @@ test('Ingest: overlapping messages at once, requests that fail: all is stored, l
   fate = () => 'no';
 });
 
-describe('a message is committed after a newer one that overtook it', () => {
+describe('Message committed after a newer one', () => {
   test.each([
     ['an older instant', NOW - 1000, 9],
     ['the same instant and a smaller value', NOW, 1],
@@ -166,7 +166,7 @@ describe('last_seen', () => {
   });
 });
 
-describe('values of one message', () => {
+describe('Values of one message', () => {
   /** @param {string} name */
   const counted = async (name) => Number(await pipeline.metric(`iot_ingest_${name}_total`));
 

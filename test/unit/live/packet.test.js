@@ -33,7 +33,7 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
 );
 
 // What is left of 127 bytes for the payload is where the length takes one byte more.
-test.each([0, 12.4, 999_999])('a wait of %d ms goes with it, and is read at the other end', (waited) => {
+test.each([0, 12.4, 999_999])('Live packet: a wait of %d ms: sent with it, and read by the receiver', (waited) => {
   for (const payload of ['[]', 'x'.repeat(90), 'x'.repeat(120)]) {
     const [packet] = parse(publishPacket('iot/live/x', payload, waited));
     expect(packet).toMatchObject({ topic: 'iot/live/x', payload: Buffer.from(payload) });
@@ -49,7 +49,7 @@ test.each([
   { waited_ms: 'x' },
   { waited_ms: ['1', '2'] },
   { waited_ms: '1e9' },
-])('a wait that cannot be is none: %j', (userProperties) => {
+])('Live packet: an impossible wait: ignored: %j', (userProperties) => {
   expect(waitedMs(/** @type {any} */ ({ properties: { userProperties } }))).toBe(0);
   expect(waitedMs(/** @type {any} */ ({}))).toBe(0);
 });

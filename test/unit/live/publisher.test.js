@@ -81,7 +81,7 @@ test('Publisher: several commits in one message: it has the time of the oldest',
   expect(second).toBeLessThanOrEqual(after);
 });
 
-test('after a while it is quiet again', async () => {
+test('Live publisher: a change after an earlier publication: published as well', async () => {
   const device = newDevice('a');
   const sensor = newSensor('s', 1);
   for (const round of [1, 2, 3]) {
@@ -90,7 +90,7 @@ test('after a while it is quiet again', async () => {
   }
 });
 
-test('what nobody wants is not published, not even later', async () => {
+test('Live publisher: no subscriber: not published, also not later', async () => {
   wanted = false;
   publisher.publishChanges(newDevice('a'), [newSensor('s', 1)]);
   wanted = true;

@@ -72,8 +72,8 @@ function runningSum(numbers) {
   return numbers.map((number) => (sum += number));
 }
 
-describe('column', () => {
-  test('any numbers: the way that takes the fewest bytes, of equal ones the lowest order', () => {
+describe('Column', () => {
+  test('any numbers: the form with the fewest bytes; for equal ones the lowest order', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const ways = waysFor(numbers);
@@ -99,7 +99,7 @@ describe('column', () => {
     expect(chosenFor(numbers)).toMatchObject(expected);
   });
 
-  test('order 0: the median of nine, taken evenly', () => {
+  test('order 0: the median of nine numbers at equal distances', () => {
     const noise = [
       900, 17, 350, 620, 81, 444, 203, 777, 555, 130, 960, 298, 709, 36, 512, 868, 401, 250, 650, 99, 333,
     ];
@@ -108,7 +108,7 @@ describe('column', () => {
     expect(chosenFor(numbers)).toMatchObject({ order: 0, seeds: [nine[4]] });
   });
 
-  test('any numbers: read back as they were, and nothing else of the blob', () => {
+  test('any numbers: read back unchanged, without other bytes of the blob', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const blob = Buffer.concat([...packColumn(columnOf(fromNumbers(numbers))), Buffer.from([77])]);

@@ -40,7 +40,7 @@ const half = fc.oneof(fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31), 2 ** 30
 const wide = fc.tuple(half, half).map((halves) => /** @type {Wide} */ (halves));
 const wides = fc.array(wide, { minLength: 1, maxLength: 12 });
 
-describe('integers of 64 bits', () => {
+describe('Integers of 64 bits', () => {
   test('difference: any two: as with BigInt, modulo 2^64', () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
@@ -90,7 +90,7 @@ describe('integers of 64 bits', () => {
   });
 });
 
-describe('codes', () => {
+describe('Codes', () => {
   /** @param {bigint} distance without sign: 0 -1 1 -2 2 become 0 1 2 3 4 */
   const zigzag = (distance) => (signed(distance) < 0n ? -2n * signed(distance) - 1n : 2n * signed(distance));
 
@@ -126,7 +126,7 @@ describe('codes', () => {
     expect(codesOf(list, 2, [0, 5])).toEqual(codesOf(list, 2, [0, 5], [0, 0]));
   });
 
-  test.each([0, 1, 2])('order %i: numbers that come as foretold: no bits', (order) => {
+  test.each([0, 1, 2])('order %i: numbers as predicted: no bits', (order) => {
     const step = order === 2 ? 7 : 0;
     const list = fromNumbers(Array.from({ length: 5 }, (_, index) => 100 + step * index));
     expect(codesOf(list, order, [0, 100 - step], [0, step]).bits).toBe(0);
@@ -144,7 +144,7 @@ describe('codes', () => {
     expect(codesOf(fromNumbers([distance]), 0, [0, 0]).bits).toBe(bits);
   });
 
-  test('back from codes: any: the numbers that they stand for', () => {
+  test('back from codes: any: the original numbers', () => {
     fc.assert(
       fc.property(wides, (list) => {
         const numbers = integersOf(list);
@@ -156,7 +156,7 @@ describe('codes', () => {
   });
 });
 
-describe('sums', () => {
+describe('Sums', () => {
   test.each([false, true])('any numbers, running %p: as with BigInt, modulo 2^64', (running) => {
     fc.assert(
       fc.property(wides, wide, (list, start) => {

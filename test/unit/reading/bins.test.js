@@ -14,8 +14,8 @@ const range = fc
   )
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
-describe('the width of a bin', () => {
-  test('is the smallest that gives few enough bins', () => {
+describe('Bins: width', () => {
+  test('the smallest that gives few enough bins', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
         const width = widthFor(given, points);
@@ -46,7 +46,7 @@ const value = fc.oneof(
   fc.double({ min: -100, max: 100, noNaN: true }),
 );
 
-test('bins are what brute force makes of the samples, in whatever pieces these come', () => {
+test('Bins: any samples in any pieces: the same as brute force', () => {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 * HOUR - 1 }), value), {
     selector: ([ts]) => ts,
     maxLength: 60,

@@ -125,7 +125,7 @@ test('Series: nothing is newer than a time: hours after it are not read', async 
   expect(history.reads.unpacked).toBe(2);
 });
 
-describe('from samples alone', () => {
+describe('Series: only samples', () => {
   const points = 2000;
 
   test('Series: range of two days: samples come through the cache of the server', async () => {

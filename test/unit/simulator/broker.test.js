@@ -13,7 +13,7 @@ const SIGN_IN = { MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
 test.each([
   [SIGN_IN, 'mqtt://broker.example'],
   [{}, 'mqtt://user:secret@broker.example:1883'],
-])('with %p no password is sent in the clear to %s', (environment, broker) => {
+])('Simulator: %p, %s: refused, because of an unencrypted password', (environment, broker) => {
   const choice = () => choose(environment, broker);
   expect(choice).toThrow(/^mqtt:\/\/broker\.example(:1883)? must be mqtts:/);
   expect(choose({ ...environment, TLS_ELSEWHERE: 'true' }, broker).url).toBe(broker);
@@ -24,6 +24,6 @@ test.each([
   [SIGN_IN, 'mqtt://127.0.0.1:1883'],
   [{}, 'mqtt://broker.example'],
   [SIGN_IN, undefined],
-])('with %p, %s is taken', (environment, broker) => {
+])('Simulator: %p, %s: accepted', (environment, broker) => {
   expect(choose(environment, broker).url).toBe(broker ?? 'mqtt://127.0.0.1:1883');
 });

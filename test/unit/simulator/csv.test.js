@@ -29,7 +29,7 @@ test.each([
   ['2010-02-30T00:00:00', null],
   ['', null],
   [undefined, null],
-])('the time in %p is %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
+])('CSV: the time in %p: %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
 
 test.each([
   ['4.0', 4],
@@ -40,9 +40,9 @@ test.each([
   ['1,5', null],
   ['1e999', null],
   ['', null],
-])('the number in %p is %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
+])('CSV: the number in %p: %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
 
-test('a survey finds the first column of times, the columns of numbers, and the range', async () => {
+test('CSV: survey: the first column of times, the columns of numbers, and the range', async () => {
   const survey = await surveyFile(
     file('id,at,weather,wind\n1,2020-01-02T00:00:00,sun,3\n2,2020-01-01,rain,\n3,,fog,2\n'),
   );
@@ -66,18 +66,18 @@ test.each([
   ['no time', 'a,b\n1,2\n', /no time column among a, b/],
   ['only texts', 'at,b\n2020-01-01,x\n', /no column of numbers/],
   ['two columns of one name', 'at,b,b\n2020-01-01,1,2\n', /name of its own/],
-])('a file with %s is a clear error', async (_, text, message) => {
+])('CSV: a file with %s: a clear error', async (_, text, message) => {
   await expect(surveyFile(file(text))).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringMatching(message),
   });
 });
 
-test('a file that is not there is a clear error', async () => {
+test('CSV: missing file: a clear error', async () => {
   await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('rows become batches; what cannot be sent is counted', async () => {
+test('CSV: rows: they become batches, and unusable ones are counted', async () => {
   const path = file(
     '\uFEFFat,a,b\n2020-01-01T00:00:00,1,2\n2020-01-01T00:00:01,,x\n,7,7\n2020-01-01T00:00:01,5,6\n2020-01-01T00:00:02,3\n',
   );

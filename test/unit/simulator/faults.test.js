@@ -48,8 +48,8 @@ const key = ({ name, ts }) => `${name} ${ts}`;
 /** @param {ReturnType<typeof samplesOf>} samples */
 const sorted = (samples) => samples.map(key).sort();
 
-describe('each fault has its effect, about as often as its rate', () => {
-  test('none', () => {
+describe('Faults: effects and rates', () => {
+  test('no fault: unchanged', () => {
     expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
     expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
   });
@@ -66,7 +66,7 @@ describe('each fault has its effect, about as often as its rate', () => {
     expect(left.every((sample) => known.has(key(sample)))).toBe(true);
   });
 
-  test('gap takes whole batches', () => {
+  test('gap: whole batches are missing', () => {
     const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
@@ -134,7 +134,7 @@ describe('each fault has its effect, about as often as its rate', () => {
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
 
-test('the same seed gives the same faults, byte by byte; another seed, others', () => {
+test('Faults: the same seed: the same faults, byte by byte; another seed: others', () => {
   expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
@@ -178,12 +178,12 @@ test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
   },
 );
 
-test('of a batch that holds something bad all else is taken', () => {
+test('Poison: one bad element in a batch: all others are accepted', () => {
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
-describe('rates', () => {
-  test('come one by one, from a preset, or both', () => {
+describe('Faults: rates', () => {
+  test('one by one, from a preset, or both: read', () => {
     expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
     expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
     expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });
@@ -199,7 +199,7 @@ describe('rates', () => {
     'lost=0.1',
     'constructor=1',
     'toString',
-  ])('"%s" is refused', (text) => {
+  ])('"%s": refused', (text) => {
     expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

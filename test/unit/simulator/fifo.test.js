@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createFifo } from '../../../simulator/fifo.js';
 
-test('does what an array does, whatever is done to it', () => {
+test('Fifo: any operations: the same as an array', () => {
   const step = fc.oneof(
     fc.constant('push'),
     fc.constant('shift'),

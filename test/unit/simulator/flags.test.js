@@ -14,7 +14,7 @@ function refusal(line) {
   throw new Error(`${line} was taken`);
 }
 
-test('nothing said: 25 collars at the usual pace, each with a connection of its own', () => {
+test('Flags: none: 25 collars at the default pace, each with its own connection', () => {
   expect(read('')).toMatchObject({
     profile: 'collar',
     devices: 25,
@@ -34,16 +34,16 @@ test.each([
   [16_000, 16],
   [16_001, 17],
   [100_000, 100],
-])('%i devices have %i connections', (devices, connections) => {
+])('Flags: %i devices: %i connections', (devices, connections) => {
   expect(read(`--devices ${devices}`).connections).toBe(connections);
   expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
 });
 
-test('devices with accounts of their own have connections of their own, however many they are', () => {
+test('Flags: devices with accounts: their own connections, also for many devices', () => {
   expect(read('--devices 2000 --credentials x').connections).toBe(2000);
 });
 
-test('faults come out as rates', () => {
+test('Flags: faults: read as rates', () => {
   expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
 });
 
@@ -58,11 +58,11 @@ test.each([
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections must be 1 or more'],
   ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
-])('%s: %s', (line, sentence) => {
+])('Flags: %s: %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);
 });
 
-test('more samples a message than the API takes are refused, with what disorder leaves over', () => {
+test('Flags: more samples in a message than the API accepts: refused, including the extra ones of disorder', () => {
   expect(refusal('--interval 1ms --batch 2501ms')).toContain('more than 10000 samples a message');
   read('--interval 1ms --batch 2500ms');
   expect(refusal('--interval 1ms --batch 2500ms --faults disorder=0.1')).toContain('more than 10000');
@@ -70,12 +70,12 @@ test('more samples a message than the API takes are refused, with what disorder 
   read('--interval 1ms --batch 250ms --profile factory --sensors 10');
 });
 
-test('a rate that would need two samples of a sensor in one ms names the number of devices', () => {
+test('Flags: a rate with two samples of a sensor in one ms: the error names the number of devices', () => {
   expect(refusal('--rate 10000 --batch 60s --devices 100')).toContain('needs 600 --devices');
   read('--rate 10000 --batch 60s --devices 600');
 });
 
-test('--help lists every flag', () => {
+test('Flags: --help: lists every flag', () => {
   const help = refusal('--help');
   for (const flag of ['profile', 'connections', 'rate', 'faults', 'ledger', 'report', 'replay']) {
     expect(help).toContain(`--${flag} `);

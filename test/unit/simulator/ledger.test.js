@@ -32,7 +32,7 @@ async function read(path) {
   return entries;
 }
 
-test('what is written is read: devices, sensors, times, and values to the last bit', async () => {
+test('Ledger: written and read: the same devices, sensors, times and values to the last bit', async () => {
   const path = newPath();
   const ledger = createLedger({ path, onFailed });
   const first = ledger.sent(noteOf('dévice', series([1000, -0], [1001, 5e-324])));
@@ -52,7 +52,7 @@ test('what is written is read: devices, sensors, times, and values to the last b
   ]);
 });
 
-test('a message is written down before `sent` returns, an acknowledgement by the end of the turn', async () => {
+test('Ledger: a message: written before `sent` returns; its acknowledgement: by the end of the turn', async () => {
   const path = newPath();
   const ledger = createLedger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));
@@ -63,7 +63,7 @@ test('a message is written down before `sent` returns, an acknowledgement by the
   ledger.close();
 });
 
-test('a run that was killed in the middle of a line is followed by another, whose messages are others', async () => {
+test('Ledger: killed in the middle of a line: the next run continues with new messages', async () => {
   const path = newPath();
   const killed = createLedger({ path, onFailed });
   killed.sent(noteOf('d', series([1, 1])));
@@ -88,13 +88,13 @@ test.each([
   ['a ledger of another version', '{"ledger":99}\n'],
   ['a ledger torn in its middle', '{"ledger":1}\n{"sent":\n{"acknowledged":1}\n'],
   ['a line of something else', '{"ledger":1}\n{"delivered":1}\n'],
-])('%s is refused', async (_, text) => {
+])('Ledger: %s: refused', async (_, text) => {
   const path = newPath();
   writeFileSync(path, text);
   await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });
 });
 
-test('a file that cannot be read or written is named', async () => {
+test('Ledger: unreadable or unwritable file: the error names it', async () => {
   await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
   expect(() => createLedger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
     /The ledger .*such cannot be written/,
@@ -114,7 +114,7 @@ test('Ledger: a sample cannot be noted: it is not sent, and the error is reporte
   expect(failures.map(({ code }) => code)).toEqual(['disk_full']);
 });
 
-test('lines that come while it is read do no harm', async () => {
+test('Ledger: lines added during reading: no error', async () => {
   const path = newPath();
   const ledger = createLedger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));

@@ -3,7 +3,7 @@ import { createMeter } from '../../../simulator/meter.js';
 import { backoffMs } from '../../../simulator/mqtt/connection.js';
 import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
 
-test('what is made is acknowledged, dropped or waiting', () => {
+test('Meter: every sample: acknowledged, dropped or waiting', () => {
   const meter = createMeter();
   for (const samples of [60, 10, 5, 45]) meter.made(samples);
   meter.acknowledged(60, 4);
@@ -19,7 +19,7 @@ test('what is made is acknowledged, dropped or waiting', () => {
   );
 });
 
-test('latencies are percentiles of an HDR histogram, off by a thousandth at most', () => {
+test('Meter: latencies: percentiles of an HDR histogram with an error of 0.1 % at most', () => {
   const meter = createMeter();
   for (let ms = 1; ms <= 10_000; ms += 1) meter.acknowledged(1, ms / 10);
   const { latency } = meter.totals();
@@ -33,7 +33,7 @@ test('latencies are percentiles of an HDR histogram, off by a thousandth at most
   );
 });
 
-test('what takes longer than a histogram reaches counts as its end, and is not lost', () => {
+test('Meter: latency above the range of the histogram: counted as its maximum', () => {
   const meter = createMeter();
   meter.acknowledged(1, 1e9);
   meter.acknowledged(1, 0);
@@ -42,7 +42,7 @@ test('what takes longer than a histogram reaches counts as its end, and is not l
   expect(latency.max).toBeGreaterThan(3_590_000);
 });
 
-test('a period has figures of its own; the next begins with nothing, and shows the last until it has some', () => {
+test('Meter: a period: its own figures; the next starts empty, and shows the previous ones until it has some', () => {
   const meter = createMeter();
   meter.acknowledged(60, 4);
   const first = meter.endPeriod();
@@ -58,14 +58,14 @@ test('a period has figures of its own; the next begins with nothing, and shows t
   expect(meter.totals().latency.count).toBe(3);
 });
 
-test('no acknowledgement, no percentile', () => {
+test('Meter: no acknowledgement: no percentile', () => {
   const meter = createMeter();
   expect(meter.snapshot()).toMatchObject({ perSecond: 0, latency: { count: 0, p50: null, mean: null } });
   expect(latencyText(meter.totals().latency, 'its sending')).toContain('p50 - p90 -');
   expect(statusText('x', meter.snapshot())).not.toContain('p50');
 });
 
-test('attempts come further and further apart, jittered, and never more than 15 s', () => {
+test('Meter: attempts to connect: longer intervals with jitter, at most 15 s', () => {
   expect(backoffMs(0, () => 0)).toBe(250);
   expect(backoffMs(3, () => 0)).toBe(2000);
   expect(backoffMs(3, () => 0.999)).toBeLessThan(4000);

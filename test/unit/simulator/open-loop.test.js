@@ -9,7 +9,7 @@ const START = Date.UTC(2026, 10, 21, 10);
 /** What dividing and adding epoch milliseconds as doubles may be off by, in ms. */
 const ROUNDING_MS = 1e-3;
 
-test('whatever the rate, a sensor has a sample for every interval: in order, none twice, none ahead of its message', () => {
+test('Open loop: any rate: a sample for every interval, in order, without duplicates, never before its message', () => {
   const sizes = fc.record({
     devices: fc.integer({ min: 1, max: 40 }),
     perSecond: fc.double({ min: 0.1, max: 1000, noNaN: true }),
@@ -38,7 +38,7 @@ test('whatever the rate, a sensor has a sample for every interval: in order, non
   );
 });
 
-describe('the pacer', () => {
+describe('Open loop: pacer', () => {
   /** @type {ReturnType<typeof createPacer> | undefined} */
   let pacer;
   afterEach(() => pacer?.stop());

@@ -22,7 +22,7 @@ function openable({ limit, window, bytes = 1e6 }) {
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
 }
 
-test('sends in order, never more unacknowledged than the window', () => {
+test('Outbox: messages: sent in order, with at most one window unacknowledged', () => {
   const { outbox, push, sent, acknowledged, sentText } = openable({ limit: 10, window: 2 });
   outbox.open();
   push('abcd');
@@ -33,7 +33,7 @@ test('sends in order, never more unacknowledged than the window', () => {
   expect(outbox.size()).toBe(3);
 });
 
-test('keeps what waits while there is no connection, and drops the oldest beyond its limit', () => {
+test('Outbox: no connection: messages wait, and the oldest are dropped above the limit', () => {
   const { outbox, push, dropped, sentText } = openable({ limit: 3, window: 8 });
   push('abcde');
   expect(dropped).toEqual(['a', 'b']);
@@ -41,7 +41,7 @@ test('keeps what waits while there is no connection, and drops the oldest beyond
   expect(sentText()).toBe('cde');
 });
 
-test('what the old connection did not acknowledge is sent again first, and is not dropped: it may have arrived', () => {
+test('Outbox: new connection: unacknowledged messages are sent again first, and never dropped, because they may have arrived', () => {
   const { outbox, push, sent, dropped, acknowledged, sentText } = openable({ limit: 2, window: 2 });
   outbox.open();
   push('abcd');
@@ -58,7 +58,7 @@ test('what the old connection did not acknowledge is sent again first, and is no
   expect(outbox.size()).toBe(4);
 });
 
-test('reports when few enough messages are pending', async () => {
+test('Outbox: few pending messages: reported', async () => {
   const { outbox, push, sent } = openable({ limit: 10, window: 3 });
   outbox.open();
   push('abc');
@@ -74,7 +74,7 @@ test('reports when few enough messages are pending', async () => {
   await outbox.whenAtMost(0);
 });
 
-test('releases waiting calls on request', async () => {
+test('Outbox: release: waiting calls return', async () => {
   const { outbox, push } = openable({ limit: 10, window: 3 });
   push('a');
   const waits = outbox.whenAtMost(0);
@@ -83,7 +83,7 @@ test('releases waiting calls on request', async () => {
   expect(outbox.size()).toBe(1);
 });
 
-test('bytes over the limit: waiting messages are dropped, sent ones are not', () => {
+test('Outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();
   push('abcde');

@@ -27,7 +27,7 @@ const anySeries = fc.array(
 const flat = (series) =>
   series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
 
-test('SenML comes back sample by sample, to the millisecond, by any decoder', () => {
+test('SenML: read by an independent decoder: the same samples, to the millisecond', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       expect(resolveSenml(JSON.parse(encodeSenml(series)))).toEqual(flat(series));
@@ -35,7 +35,7 @@ test('SenML comes back sample by sample, to the millisecond, by any decoder', ()
   );
 });
 
-test('SenML is compact: names, units and the base time stand once', () => {
+test('SenML: names, units and the base time: once in each message', () => {
   const payload = encodeSenml([
     { name: 'temperature', unit: 'Cel', samples: [sample(0, 38.5), sample(1000, 38.6), sample(2001, 38.6)] },
     { name: 'pulse', unit: 'beat/min', samples: [sample(0, 61), sample(1000, 62)] },
@@ -46,12 +46,12 @@ test('SenML is compact: names, units and the base time stand once', () => {
   );
 });
 
-test('every SenML record names an absolute time, though offsets are small', () => {
+test('SenML: every record: an absolute time, although offsets are small', () => {
   const pack = JSON.parse(encodeSenml([{ name: 'a', samples: [sample(0, 1), sample(-5000, 2)] }]));
   expect(resolveSenml(pack).map(({ ts }) => ts)).toEqual([TS, TS - 5000]);
 });
 
-test('plain JSON comes back sample by sample', () => {
+test('Plain JSON: read again: the same samples', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       const expected = flat(series).map(({ name, ts, value }) => ({ sensor_id: name, ts, value }));

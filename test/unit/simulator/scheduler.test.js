@@ -20,7 +20,7 @@ function startScheduler() {
   return { scheduler, measured };
 }
 
-test('measures at the due times, however late the timer fires', () => {
+test('Scheduler: the timer fires late: measurements have their due times', () => {
   const { scheduler, measured } = startScheduler();
   jest.setSystemTime(START + 1700);
   jest.advanceTimersByTime(500);
@@ -30,7 +30,7 @@ test('measures at the due times, however late the timer fires', () => {
   expect(measured).toHaveLength(4);
 });
 
-test('after a sleep of the machine it goes on from now, and makes up nothing', () => {
+test('Scheduler: the machine slept: it continues from now, without measurements for the gap', () => {
   const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START + 3_600_000);
@@ -40,7 +40,7 @@ test('after a sleep of the machine it goes on from now, and makes up nothing', (
   expect(measured).toEqual(measured.toSorted((a, b) => a - b));
 });
 
-test('when the clock is set back, it goes on at the new time', () => {
+test('Scheduler: the clock is set back: it continues at the new time', () => {
   const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START - 3_600_000);

@@ -28,14 +28,14 @@ const SIGNALS = [
   ...new Map([...POINTS].map(([name, signal]) => [signal.type, { name, signal }])).values(),
 ];
 
-describe.each(SIGNALS)('$name', ({ signal }) => {
-  test('gives the same values for the same seed, and others for another', () => {
+describe.each(SIGNALS)('Signal $name', ({ signal }) => {
+  test('the same seed: the same values; another seed: others', () => {
     const hourly = (/** @type {number} */ seed) => readings(signal, seed, 3_600_000, 300);
     expect(hourly(7)).toEqual(hourly(7));
     expect(hourly(8)).not.toEqual(hourly(7));
   });
 
-  test.each([10, 1000, 60_000, 3_600_000])('stays in its range when read every %i ms', (intervalMs) => {
+  test.each([10, 1000, 60_000, 3_600_000])('read every %i ms: within its range', (intervalMs) => {
     const [low, high] = signal.range;
     for (let seed = 1; seed <= 3; seed += 1) {
       const values = readings(signal, seed, intervalMs, 1500);
@@ -45,7 +45,7 @@ describe.each(SIGNALS)('$name', ({ signal }) => {
     }
   });
 
-  test('moves, and has no more digits than an instrument shows', () => {
+  test('values: they change, and have at most the digits of an instrument', () => {
     const values = readings(signal, 3, 3_600_000, 500);
     expect(new Set(values).size).toBeGreaterThan(signal.type === 'switch' ? 1 : 3);
     const total = ['energy', 'running-time'].includes(signal.type);
@@ -54,7 +54,7 @@ describe.each(SIGNALS)('$name', ({ signal }) => {
   });
 });
 
-test('a cow at rest is neither cold nor hot', () => {
+test('Signals: a resting cow: normal temperature', () => {
   const temperature = COLLAR_SIGNALS.find(({ type }) => type === 'temperature');
   if (!temperature) throw new Error('no temperature');
   for (let seed = 1; seed <= 5; seed += 1) {
@@ -65,7 +65,7 @@ test('a cow at rest is neither cold nor hot', () => {
   }
 });
 
-test('what a machine draws and turns goes together: it stands or runs for all its sensors', () => {
+test('Signals: power and speed of a machine: consistent for all its sensors', () => {
   const read = (/** @type {string} */ name) => readings(point(name), 11, 10_000, 2000);
   const running = read('machine.running');
   const rotation = read('spindle.rotation');

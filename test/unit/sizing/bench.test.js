@@ -6,8 +6,8 @@ const { throughput, machine, packing } = FIGURES;
 const WAYS = /** @type {const} */ (['packed', 'rows']);
 const LOADS = Object.entries(throughput);
 
-describe('what the bench measured', () => {
-  test.each(LOADS)('at %s kept the cores of its machine busy, and no more than these', (_, ways) => {
+describe('Sizing: figures of the bench', () => {
+  test.each(LOADS)('load %s: all cores of its machine were busy, and no more', (_, ways) => {
     for (const way of WAYS) {
       const { rate, ingest, database, broker } = ways[way];
       const busy = ((ingest + database + broker) * rate) / 1e6;
@@ -16,14 +16,14 @@ describe('what the bench measured', () => {
     }
   });
 
-  test('of packing is more than an hour of a sensor a second', () => {
+  test('packing: more than one hour of a sensor each second', () => {
     expect(packing.loaded).toBeGreaterThan(1);
     expect(packing.alone).toBeGreaterThan(packing.loaded);
   });
 });
 
-describe('what is calculated', () => {
-  test.each(LOADS)('gives packed batches at %s no more of an advantage than was measured', (name, ways) => {
+describe('Sizing: calculation', () => {
+  test.each(LOADS)('load %s: no greater advantage of packed batches than measured', (name, ways) => {
     const [sensors = 1, samples = 1] = name.split('x').map(Number);
     const both = (/** @type {'packed' | 'rows'} */ way) =>
       messageCost(costOf(throughput, way, 'ingest'), { sensors, samples }) +
@@ -33,7 +33,7 @@ describe('what is calculated', () => {
     expect(both('rows') / both('packed')).toBeGreaterThan(measured * 0.5);
   });
 
-  test('misses no measurement by more than the headroom forgives', () => {
+  test('every measurement: the error is below the headroom', () => {
     for (const process of /** @type {const} */ (['ingest', 'database', 'broker'])) {
       for (const miss of Object.values(missesOf(throughput, 'packed', process))) {
         expect(miss).toBeGreaterThan(-0.5);

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf, leastSquares, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
 
-describe('least squares, none below 0', () => {
-  test('find what is exactly so', () => {
+describe('Least squares without negative coefficients', () => {
+  test('exact data: the exact coefficients', () => {
     const found = leastSquares(
       [
         [1, 0],
@@ -16,7 +16,7 @@ describe('least squares, none below 0', () => {
     expect(found[1]).toBeCloseTo(2);
   });
 
-  test('leave a coefficient at 0 that would come out below, and fit the others again', () => {
+  test('a negative coefficient: 0, and the others are fitted again', () => {
     // Freely they were 2 and -1; without the second, the mean of 2 and 1 is the nearest.
     expect(
       leastSquares(
@@ -29,7 +29,7 @@ describe('least squares, none below 0', () => {
     ).toEqual([1.5, 0]);
   });
 
-  test('are zeros where nothing fits, or nothing was measured', () => {
+  test('no solution or no data: zeros', () => {
     expect(leastSquares([[1]], [-1])).toEqual([0]);
     expect(leastSquares([], [])).toEqual([]);
   });
@@ -45,12 +45,12 @@ const measuredOf = (cost) =>
     }),
   );
 
-describe('what a message costs', () => {
-  test('is the sum over message, sensors and samples', () => {
+describe('Cost of a message', () => {
+  test('value: the sum over message, sensors and samples', () => {
     expect(messageCost({ message: 30, series: 10, sample: 2 }, { sensors: 4, samples: 10 })).toBe(150);
   });
 
-  test('is found again from what it makes of the five loads, whatever it is', () => {
+  test('five loads calculated from any costs: the same costs', () => {
     const number = fc.double({ min: 0.01, max: 100, noNaN: true });
     fc.assert(
       fc.property(number, number, number, (message, series, sample) => {
@@ -62,7 +62,7 @@ describe('what a message costs', () => {
     );
   });
 
-  test('misses a measurement by its share: a tenth too much is 0.1', () => {
+  test('error of a measurement: relative, so a tenth too much is 0.1', () => {
     const measured = measuredOf({ message: 10, series: 10, sample: 10 });
     for (const miss of Object.values(missesOf(measured, 'rows', 'ingest'))) expect(miss).toBeCloseTo(0);
     // The loads with one sensor of one sample are half of the cost of the others.

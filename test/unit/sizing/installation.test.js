@@ -9,8 +9,8 @@ import { FIGURES, planOf } from './plan.js';
 
 const { fleet, parts } = planOf('--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y');
 
-describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
-  test('write in a second what can be calculated by hand', () => {
+describe('Sizing: a million sensors at 1 Hz, ten for each device, a message each minute', () => {
+  test('writes each second: as calculated by hand', () => {
     const { samples, latest, lastSeen, history, statistics, indexes, events } = writesOf(fleet, 'packed');
     // 1e6 / 10 / 60 messages, of which 59 / 3600 reach into the next hour.
     expect(samples.requests).toBeCloseTo(1693.98, 2);
@@ -23,14 +23,14 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
     expect(events.rows).toBeCloseTo(3.47, 2);
   });
 
-  test('write a row for each sample where nothing is packed, and no history', () => {
+  test('rows: a row for each sample, and no history', () => {
     const { samples, history } = writesOf(fleet, 'rows');
     expect(samples.rows).toBe(1e6);
     expect(samples.requests).toBeCloseTo(16_939.8, 1);
     expect(history.rows).toBe(0);
   });
 
-  test('have 30 windows of a day, and 29 of 13 days twice, and one that is open of each, with four SSTables', () => {
+  test('windows: 30 of a day, twice 29 of 13 days, and one open window of each, with four SSTables', () => {
     expect(windowsOf(fleet, 'packed')).toEqual({
       windows: {
         message: { days: 1, count: 31 },
@@ -42,7 +42,7 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
     expect(windowsOf(fleet, 'rows').sstables).toBe(29 + 4);
   });
 
-  test('hold, as rows, a year of samples and a window of 13 days with what the bench found of a row', () => {
+  test('bytes as rows: a year of samples, and a window of 13 days with the overhead from the bench', () => {
     const { bytes, partitions } = storedBy(fleet, 'rows', compressionOf(FIGURES.disk, 'decimals'));
     const calculated = 1e6 * 378 * 86_400 * Number(FIGURES.disk.decimals['rows']);
     expect(Number(bytes['measurement_row']) / calculated).toBeCloseTo(1, 6);
@@ -50,7 +50,7 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
     expect(partitions).toBeLessThan(379e6);
   });
 
-  test('hold, packed, a year of history and a window with what the bench found of it', () => {
+  test('bytes when packed: a year of history, and a window with the overhead from the bench', () => {
     const { bytes } = storedBy(fleet, 'packed', compressionOf(FIGURES.disk, 'decimals'));
     const samples = 1e6 * 378 * 86_400;
     expect(Number(bytes['history']) / (samples * Number(FIGURES.disk.decimals['history']))).toBeCloseTo(1, 6);
@@ -79,11 +79,11 @@ test.each([4, 30, 31, 365, 730, 3650])(
   },
 );
 
-test('a message of an hour: touches two hours nearly always', () => {
+test('Sizing: a message of an hour: it nearly always touches two hours', () => {
   expect(hoursTouched(planOf('--sensors-per-device 1 --batch 1h').fleet)).toBeCloseTo(2, 2);
 });
 
-test('a message of more bytes than a block: needs two rows', () => {
+test('Sizing: a message larger than a block: two rows', () => {
   const { samples } = writesOf(
     planOf('--sensors 1 --sensors-per-device 1 --interval 10ms --batch 50s').fleet,
     'packed',
@@ -91,29 +91,29 @@ test('a message of more bytes than a block: needs two rows', () => {
   expect(samples.rows - samples.requests).toBeCloseTo(1 / 50);
 });
 
-describe('devices are read from the registry', () => {
-  test('one time in eleven where one process gets each ten times in ten minutes', () => {
+describe('Sizing: reads of the registry', () => {
+  test('one process that sees each device ten times in ten minutes: for one message in eleven', () => {
     const small = planOf('--sensors 1e4').fleet;
     expect(registryReadsOf(small, 1)).toBeCloseTo(1000 / 60 / 11, 6);
   });
 
-  test('nearly each time where a hundred share them', () => {
+  test('a hundred processes: for nearly every message', () => {
     const { messages } = installationOf(fleet, parts, 'packed', FIGURES);
     expect(registryReadsOf(fleet, 100) / messages).toBeGreaterThan(0.9);
   });
 });
 
-describe('nodes', () => {
+describe('Sizing: nodes', () => {
   const one = { ...parts, node: { vcpus: 8, diskBytes: 1e12 }, headroom: 0.5, fill: 0.7 };
 
-  test('are enough for CPUs and for disks, three at least, three more each time', () => {
+  test('number: enough for CPUs and disks, at least three, in steps of three', () => {
     expect(nodesOf({ cpu: 10, disk: 5e12 }, one)).toEqual({ byCpu: 3, byDisk: 8, count: 9 });
     expect(nodesOf({ cpu: 17, disk: 0 }, one)).toEqual({ byCpu: 5, byDisk: 0, count: 6 });
     expect(nodesOf({ cpu: 0.1, disk: 1 }, one).count).toBe(3);
   });
 });
 
-test('the database is as busy as copies of all writes and a quorum of all reads make it', () => {
+test('Sizing: database load: copies of all writes, and a quorum of all reads', () => {
   // Whatever a message carries costs 100 µs; an hour of a sensor, packed alone in a hundredth of a second, 10 ms of each side.
   const alike = { ingest: 0, database: 0, broker: 0, rate: 1 };
   const throughput = Object.fromEntries(
@@ -131,7 +131,7 @@ test('the database is as busy as copies of all writes and a quorum of all reads 
   expect(cpu.database).toBeCloseTo((3 * written + 2 * read) / 1e6, 6);
 });
 
-test('the price is that of nodes and cores for 730 hours', () => {
+test('Sizing: price: nodes and cores for 730 hours', () => {
   const { nodes, processes, broker, cost } = installationOf(fleet, parts, 'packed', FIGURES);
   expect(cost.nodes).toBeCloseTo(nodes.count * 0.7 * 730);
   expect(cost.cores).toBeCloseTo((processes + broker.cores) * 0.05 * 730);

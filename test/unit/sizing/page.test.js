@@ -17,17 +17,17 @@ import { FIGURES, planOf } from './plan.js';
 /** @param {string} path @returns {string} */
 const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe('what npm run size:docs writes is what the command calculates now', () => {
-  test('the page', () => {
+describe('Sizing page: the output of npm run size:docs is current', () => {
+  test('page: current', () => {
     const page = read('docs/explanation/sizing.md');
     expect(fillMarks(page, partsOfPage(planOf(), FIGURES))).toBe(page);
   });
 
-  test('the picture', () => {
+  test('picture: current', () => {
     expect(picture(planOf(), FIGURES)).toBe(read('docs/images/sizing.svg'));
   });
 
-  test('a page without the marks is left alone', () => {
+  test('page without marks: unchanged', () => {
     expect(() => fillMarks('nothing', { example: 'table' })).toThrow(RangeError);
   });
 });
@@ -38,15 +38,15 @@ test('Rules: each one: has a source, a unit and a label', () => {
   }
 });
 
-test('the nodes are those that the tests of Terraform calculate with, and the free limits are the same', () => {
+test('Sizing: node types and free limits: those of the Terraform modules', () => {
   expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
   const license = read('infra/terraform/modules/scylla-bootstrap/license.tf');
   expect(license).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
   expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
 });
 
-describe('the table', () => {
-  test('shows both ways and their ratio, which is left away where they are the same', () => {
+describe('Sizing: table', () => {
+  test('variants: both and their ratio, which is omitted when they are equal', () => {
     const { fleet, parts } = planOf();
     const [packed, rows] = /** @type {const} */ (['packed', 'rows']).map((way) =>
       installationOf(fleet, parts, way, FIGURES),
@@ -68,7 +68,7 @@ describe('the table', () => {
   });
 });
 
-describe('the lines for .env', () => {
+describe('Sizing: lines for .env', () => {
   /** @param {string} flags @returns {Config['retention']} */
   const readBack = (flags) => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
@@ -95,8 +95,8 @@ describe('the lines for .env', () => {
   });
 });
 
-describe('flags', () => {
-  test('are read as everywhere: numbers as 1e6, durations with a unit', () => {
+describe('Sizing: flags', () => {
+  test('numbers like 1e6, durations with a unit: read', () => {
     const { fleet, parts } = planOf(
       '--sensors 2e6 --interval 500ms --batch 5m --history 2y --node-disk 7500',
     );

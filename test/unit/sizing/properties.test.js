@@ -59,7 +59,7 @@ function expectNoLess([less = {}, more = {}], [fewer = {}, further = {}] = []) {
 
 const sensors = fc.integer({ min: 10, max: 1e9 });
 
-test('more sensors never take less', () => {
+test('Sizing: more sensors: never fewer resources', () => {
   fc.assert(
     fc.property(sensors, fc.double({ min: 1, max: 100, noNaN: true }), (few, times) => {
       expectNoLess([{ sensors: few }, { sensors: few * times }]);
@@ -68,7 +68,7 @@ test('more sensors never take less', () => {
   );
 });
 
-test('longer retention, shorter intervals, more births and more copies never take less', () => {
+test('Sizing: longer retention, shorter intervals, more births, more copies: never fewer resources', () => {
   fc.assert(
     fc.property(sensors, fc.integer({ min: 1, max: 10 }), (some, times) => {
       const base = { sensors: some };
@@ -85,7 +85,7 @@ test('longer retention, shorter intervals, more births and more copies never tak
   );
 });
 
-test('twice the sensors send twice as much, and twice the rate twice the samples in as many messages', () => {
+test('Sizing: twice the sensors: twice the traffic; twice the rate: twice the samples in as many messages', () => {
   const once = sized({}, {}, 'packed');
   const twice = sized({ sensors: 2 * fleet.sensors }, {}, 'packed');
   const faster = sized({ intervalMs: fleet.intervalMs / 2 }, {}, 'packed');
@@ -94,13 +94,13 @@ test('twice the sensors send twice as much, and twice the rate twice the samples
   expect([faster.samples, faster.messages]).toEqual([2 * once.samples, once.messages]);
 });
 
-test('copies multiply bytes, and nothing that comes in', () => {
+test('Sizing: copies: they multiply bytes, and not the traffic', () => {
   const [one, three] = [1, 3].map((replication) => sized({}, { replication }, 'packed'));
   expect(Number(three?.stored.all) / Number(one?.stored.all)).toBeCloseTo(3);
   expect(three?.requests).toBe(one?.requests);
 });
 
-test.each(WAYS)('a limit is passed where it is said to be, and not before, %s', (way) => {
+test.each(WAYS)('Sizing: a limit, %s: it is exceeded exactly where the result says', (way) => {
   const walls = wallsOf(fleet, parts, way, FIGURES);
   expect(walls.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
   expect(walls.map(({ at }) => at)).toEqual(walls.map(({ at }) => at).sort((a, b) => a - b));
@@ -111,7 +111,7 @@ test.each(WAYS)('a limit is passed where it is said to be, and not before, %s', 
   }
 });
 
-test('no number of processes is enough where births alone take all of each', () => {
+test('Sizing: births alone fill every process: no number of processes is enough', () => {
   const { processes } = sized({ sensors: 1e12, bornEveryMs: 60_000 }, {}, 'packed');
   expect(processes).toBe(Number.POSITIVE_INFINITY);
 });

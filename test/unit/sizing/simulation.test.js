@@ -23,7 +23,7 @@ function expectNear(counted, calculated, share) {
   expect(counted).toBeLessThan(calculated * (1 + share));
 }
 
-describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
+describe.each(FLEETS)('Sizing: an hour of %s through the code of ingest', (flags) => {
   const { fleet } = planOf(flags);
   const rates = ratesOf(fleet);
   /** @type {Record<'packed' | 'rows', Awaited<ReturnType<typeof simulate>>>} */
@@ -35,14 +35,14 @@ describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
     };
   });
 
-  test('are as many messages and samples as calculated, of as many bytes', () => {
+  test('messages, samples and bytes: as calculated', () => {
     const { messages, samples, payload } = counted.packed;
     expectNear(messages, rates.messages * SECONDS, 0.001);
     expectNear(samples, rates.samples * SECONDS, 0.001);
     expectNear(payload / messages, payloadBytes(fleet), 0.03);
   });
 
-  test.each(/** @type {const} */ (['packed', 'rows']))('are as many requests and rows, %s', (way) => {
+  test.each(/** @type {const} */ (['packed', 'rows']))('requests and rows, %s: as calculated', (way) => {
     const { sent, latest } = counted[way];
     const writes = writesOf(fleet, way);
     expectNear(sent.requests, writes.samples.requests * SECONDS, 0.02);
@@ -51,7 +51,7 @@ describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
     expectNear(latest.rows, writes.latest.rows * SECONDS, 0.001);
   });
 
-  test('fill as many partitions, with as many bytes', () => {
+  test('partitions and their bytes: as calculated', () => {
     const { sent, rowBytes } = counted.packed;
     const devices = fleet.sensors / fleet.sensorsPerDevice;
     const { message } = tablesOf({ ...fleet, batchDays: HOURS / 24 });

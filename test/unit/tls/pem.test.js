@@ -51,14 +51,14 @@ beforeAll(async () => {
 /** @param {string} name @returns {number} epoch seconds */
 const endOf = (name) => Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
 
-test('a chain is good until the first of its certificates ends', () => {
+test('PEM: a chain: valid until the first of its certificates expires', () => {
   expect(endOf('issuer')).toBeLessThan(endOf('leaf'));
   expect(readPair({ cert: at('leaf.pem'), key: at('leaf.key') }).expires).toBe(endOf('leaf'));
   expect(readPair({ cert: at('chain.pem'), key: at('leaf.key') }).expires).toBe(endOf('issuer'));
   expect(authorityExpires(at('chain.pem'))).toBe(endOf('issuer'));
 });
 
-test('the key belongs to the first of them', () => {
+test('PEM: key: it belongs to the first certificate', () => {
   expect(() => readPair({ cert: at('turned.pem'), key: at('leaf.key') })).toThrow(
     'leaf.key is not the key of the certificate in',
   );

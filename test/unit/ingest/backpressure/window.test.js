@@ -10,12 +10,12 @@ const refusal = () => new MillraceError('rejected', 'the row is too large');
 const noFailure = () => undefined;
 
 /** Where the window stands in the end: the median request takes eight times as long as an unloaded one. @param {number} servers */
-const settledFor = (servers) => ({ least: 7.5 * servers, most: 8.5 * servers });
+const settledFor = (servers) => ({ min: 7.5 * servers, max: 8.5 * servers });
 
-/** @param {number[]} sizes @param {{ least: number, most: number }} range */
-function expectMedianWithin(sizes, { least, most }) {
-  expect(median(sizes)).toBeGreaterThanOrEqual(least);
-  expect(median(sizes)).toBeLessThanOrEqual(most);
+/** @param {number[]} sizes @param {{ min: number, max: number }} range */
+function expectMedianWithin(sizes, { min, max }) {
+  expect(median(sizes)).toBeGreaterThanOrEqual(min);
+  expect(median(sizes)).toBeLessThanOrEqual(max);
 }
 
 describe('Window and permits', () => {
@@ -50,7 +50,7 @@ describe('Window and permits', () => {
     await database.run(30);
     database.slow(8);
     await database.run(5);
-    expectMedianWithin(await database.run(20), { least: 15, most: 17 });
+    expectMedianWithin(await database.run(20), { min: 15, max: 17 });
     database.slow(4);
     await database.run(5);
     expectMedianWithin(await database.run(10), settledFor(4));
@@ -71,13 +71,13 @@ describe('Window and permits', () => {
     let count = 0;
     /** @param {number} share of ten requests */
     const slowShare = (share) => () => ((count++ * 7) % 10 < share ? 100 : 2);
-    const database = createVirtualDatabase({ servers: 256, serviceMs: slowShare(3), most: 64 });
+    const database = createVirtualDatabase({ servers: 256, serviceMs: slowShare(3), max: 64 });
     await database.run(30);
     const sizes = await database.run(30);
     expect(sizes.filter((size) => size === 64).length / sizes.length).toBeGreaterThan(0.9);
     database.slow(slowShare(7));
     await database.run(5);
-    expectMedianWithin(await database.run(10), { least: 4, most: 4 });
+    expectMedianWithin(await database.run(10), { min: 4, max: 4 });
   });
 
   test('requests fail: the window is small, and opens again soon after', async () => {
@@ -131,10 +131,10 @@ describe('Window and permits', () => {
 
   test.each([1, 7])(
     'INGEST_MAX_IN_FLIGHT is %i: the window reaches it and never exceeds it',
-    async (most) => {
-      const database = createVirtualDatabase({ servers: 4, serviceMs: 4, most });
+    async (max) => {
+      const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
       const sizes = await database.run(40);
-      expect(Math.max(...sizes)).toBe(most);
+      expect(Math.max(...sizes)).toBe(max);
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
     },
   );

@@ -21,7 +21,7 @@ const SENML = '[{"n":"t","vb":true}]';
 const CBOR = Buffer.from(encode([{ n: 't', v: 1 }]));
 const ONE = [['t', 0, 1]];
 
-describe('the format of a payload', () => {
+describe('Decode: format of a payload', () => {
   test.each([
     ['application/json', PLAIN],
     ['text/json', PLAIN],
@@ -71,8 +71,8 @@ describe('the format of a payload', () => {
   });
 });
 
-describe('JSON that is SenML or plain', () => {
-  test('an element with a sensor_id is plain, whatever else it has', () => {
+describe('Decode: JSON that is SenML or plain', () => {
+  test('an element with a sensor_id: plain, whatever else it has', () => {
     const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');
     expect(found).toEqual(ONE);
   });
@@ -88,7 +88,7 @@ describe('JSON that is SenML or plain', () => {
     },
   );
 
-  test('a single object with labels is no pack', () => {
+  test('a single object with labels: not a SenML pack', () => {
     expect(read('{"n":"t","vb":true}')).toMatchObject({ found: [], refused: ['bad_id'] });
   });
 
@@ -99,7 +99,7 @@ describe('JSON that is SenML or plain', () => {
     },
   );
 
-  test('what the fast reader has begun is not counted twice', () => {
+  test('elements that the fast reader has read: not counted twice', () => {
     const { found, counts, refused } = read(
       '[{"n":"t","v":1},{"n":"t","t":1e400,"v":1},{"n":"u","vb":true}]',
     );
@@ -107,28 +107,28 @@ describe('JSON that is SenML or plain', () => {
     expect([counts, refused]).toEqual([{ samples: 2, skipped: 0, relative: 2 }, ['bad_timestamp']]);
   });
 
-  test('10,000 measurements are taken, one more is too large', () => {
+  test('10,000 measurements: accepted; one more: too large', () => {
     const pack = (/** @type {number} */ count) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
     expect(read(pack(10_000)).counts.samples).toBe(10_000);
     expect(() => read(pack(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
   });
 });
 
-describe('SenML values', () => {
-  test('times are rounded to whole milliseconds', () => {
+describe('Decode: SenML values', () => {
+  test('times: rounded to whole milliseconds', () => {
     expect(read('[{"n":"t","t":1.0016,"v":1},{"n":"u","t":1.0014,"vb":true}]').found).toEqual([
       ['t', 1002, 1],
       ['u', 1001, 1],
     ]);
   });
 
-  test('-0 stays -0, with and without a base value', () => {
+  test('-0: stays -0, with and without a base value', () => {
     for (const text of ['[{"n":"t","v":-0}]', '[{"n":"t","v":-0,"vs":""}]']) {
       expect(read(text).found).toEqual([['t', 0, -0]]);
     }
   });
 
-  test('a sum, a text and data have no value of their own: they are skipped and counted', () => {
+  test('a sum, a text and data: no value, so they are skipped and counted', () => {
     expect(read('[{"n":"t","s":1},{"n":"t","vs":""},{"n":"t","vd":""}]')).toMatchObject({
       found: [],
       refused: [],
@@ -136,12 +136,12 @@ describe('SenML values', () => {
     });
   });
 
-  test('a name without a value, and a time without one, are refused', () => {
+  test('a name without a value, and a time without one: refused', () => {
     expect(read('[{"n":"t"},{"t":0}]').refused).toEqual(['not_numeric', 'not_numeric']);
   });
 });
 
-describe('SenML as CBOR', () => {
+describe('Decode: SenML as CBOR', () => {
   /** @param {[label: number | string, value: unknown][][]} records */
   const pack = (...records) => Buffer.from(encode(records.map((fields) => new Map(fields))));
 
@@ -150,7 +150,7 @@ describe('SenML as CBOR', () => {
     [-3, 2, 1],
     [5, 7, 1],
     [-1, 10, 1],
-  ])('the label %i has its meaning next to a value', (label, value, expected) => {
+  ])('label %i: its meaning next to a value', (label, value, expected) => {
     const { found } = read(
       pack([
         [0, 't'],
@@ -161,7 +161,7 @@ describe('SenML as CBOR', () => {
     expect(found[0]?.[2]).toBe(expected);
   });
 
-  test('sums and texts are skipped', () => {
+  test('sums and texts: skipped', () => {
     const { counts, refused } = read(
       pack(
         [
@@ -178,7 +178,7 @@ describe('SenML as CBOR', () => {
     expect([counts.skipped, refused]).toEqual([2, []]);
   });
 
-  test('an integer beyond 2^53 is the double nearest to it', () => {
+  test('an integer beyond 2^53: the nearest double', () => {
     expect(
       read(
         pack([
@@ -189,7 +189,7 @@ describe('SenML as CBOR', () => {
     ).toEqual([['t', 0, 2 ** 60]]);
   });
 
-  test('a label __proto__ is malformed, and names its record', () => {
+  test('a label __proto__: malformed, with the index of its record', () => {
     const error = expect.objectContaining({ code: 'malformed', path: '[1]' });
     expect(() => read(pack([[2, 1]], [['__proto__', 1]]))).toThrow(error);
   });

@@ -5,7 +5,7 @@ import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
 
-test('the borders of time belong to what is taken', () => {
+test('Message batch: the limits of time: accepted', () => {
   const batch = new MessageBatch(rules);
   for (const [index, ts] of [NOW - 1001, NOW - 1000, NOW + 100, NOW + 101].entries())
     batch.add(index, 't', ts, 1);
@@ -16,7 +16,7 @@ test('the borders of time belong to what is taken', () => {
   ]);
 });
 
-test('a time that counts from now is the receipt and that; refused where relative times are', () => {
+test('Message batch: a relative time: added to the receipt; refused where relative times are off', () => {
   const taking = new MessageBatch(rules);
   taking.addRelative(0, 't', -5, 1);
   expect(taking.sensors.get('t')?.times).toEqual([NOW - 5]);
@@ -32,7 +32,7 @@ const element = fc.record({
   value: fc.double(),
 });
 
-test('every element is either taken or refused, once', () => {
+test('Message batch: every element: either accepted or refused, once', () => {
   fc.assert(
     fc.property(fc.array(element), fc.constantFrom('a', '__proto__', 'z'), (elements, out) => {
       const batch = new MessageBatch(rules);

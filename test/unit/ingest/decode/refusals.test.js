@@ -95,7 +95,7 @@ const SENML = [
   ],
 ];
 
-describe('one measurement', () => {
+describe('Refusal: one measurement', () => {
   test.each(PLAIN)(
     'JSON: an element %s: the refusal names the path and the rule',
     (_, element, code, text) => {
@@ -140,7 +140,7 @@ describe('one measurement', () => {
   });
 });
 
-describe('a sensor of a message', () => {
+describe('Refusal: a sensor of a message', () => {
   test.each([
     ['', 'bad_id', '[1].n: must not be empty'],
     ['é'.repeat(65), 'bad_id', '[1].n: must not be longer than 128 bytes'],
@@ -159,7 +159,7 @@ describe('a sensor of a message', () => {
   });
 });
 
-describe('a message as a whole', () => {
+describe('Refusal: a whole message', () => {
   test.each([
     ['JSON that breaks off', '[{', undefined, 'malformed', '', /JSON/],
     ['a number', '7', undefined, 'malformed', '', /^must be an object or an array of objects$/],
@@ -180,14 +180,14 @@ describe('a message as a whole', () => {
     expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
   });
 
-  test('a rule quotes at most 200 characters of what somebody sent', () => {
+  test('rule: it quotes at most 200 characters of the message', () => {
     const { refused } = read([{ n: 't', v: 1, [`${'x'.repeat(100_000)}_`]: 1 }]);
     expect(refused[0]?.rule).toHaveLength(200);
   });
 });
 
-describe('an error that refuses a message', () => {
-  test('of the decoder: the refusal has its path and its message', () => {
+describe('Refusal: an error', () => {
+  test('decoder: the refusal has its path and its message', () => {
     const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
     expect(refusalOf('bad_id', error)).toEqual({
       index: -1,

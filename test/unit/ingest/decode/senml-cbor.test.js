@@ -46,7 +46,7 @@ test.each(['application/senml+cbor', 'application/cbor', undefined])(
   },
 );
 
-test('all kinds of values: texts and data are skipped, booleans are 0 or 1, decimal fractions and long integers count', () => {
+test('SenML as CBOR: kinds of values: texts and data are skipped, booleans are 0 or 1, decimal fractions and long integers count', () => {
   const bn = 'urn:dev:ow:10e2073a01080063:';
   const at = 1_320_067_464_000;
   expect(read(MIXED)).toEqual({
@@ -62,7 +62,7 @@ test('all kinds of values: texts and data are skipped, booleans are 0 or 1, deci
   });
 });
 
-test('labels may be texts', () => {
+test('SenML as CBOR: labels as texts: accepted', () => {
   expect(read('81a3616e61616176fb3ff800000000000061741a4eaea188').found).toEqual([
     ['a', 1_320_067_464_000, 1.5],
   ]);
@@ -74,17 +74,17 @@ test.each([
   ['no array', 'a2006161021a'],
   ['an array without end, without content', '9f'],
   ['more after the pack', '80f6'],
-])('%s makes the message malformed', (_, hex) => {
+])('SenML as CBOR: %s: malformed', (_, hex) => {
   expect(() => read(hex, 'application/senml+cbor')).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
-test('a record that is no map is refused alone', () => {
+test('SenML as CBOR: a record that is not a map: only it is refused', () => {
   expect(read('8201a3006161021806061a4eaea188').refused).toMatchObject([
     { index: 0, code: 'malformed', path: '[0]' },
   ]);
 });
 
-test('arrays in arrays beyond every stack are malformed', () => {
+test('SenML as CBOR: deeply nested arrays: malformed', () => {
   const hex = '81'.repeat(500_000);
   expect(() => read(hex)).toThrow(expect.objectContaining({ code: 'malformed' }));
 });

@@ -53,7 +53,7 @@ const common = fc.record(
   { requiredKeys: ['v'] },
 );
 
-test('what it takes, it takes exactly as the reader of objects does: doubles bit by bit', () => {
+test('Fast SenML reader: accepted text: the same result as the object reader, with the same doubles bit by bit', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(common, { minLength: 1 }), fc.array(fc.oneof(common, record))),
@@ -68,7 +68,7 @@ test('what it takes, it takes exactly as the reader of objects does: doubles bit
   );
 });
 
-test('what devices usually send it takes', () => {
+test('Fast SenML reader: usual messages of devices: accepted', () => {
   fc.assert(
     fc.property(fc.array(common, { minLength: 1 }), (pack) => {
       expect(fast(JSON.stringify(pack))).not.toBeNull();
@@ -76,7 +76,7 @@ test('what devices usually send it takes', () => {
   );
 });
 
-test('numbers as people and printf write them are the doubles of JSON.parse', () => {
+test('Fast SenML reader: numbers as people and printf write them: the doubles of JSON.parse', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 25 });
   const exponent = fc.constantFrom('', 'e5', 'E-3', 'e+300', 'e-330', 'e400');
   const literal = fc
@@ -115,11 +115,11 @@ test.each([
   ['a number in quotes', '[{"n":"a","v":"1"}]'],
   ['a string that does not end', '[{"n":"a'],
   ['more samples than a message may have', `[${Array(MAX_SAMPLES_PER_MESSAGE + 1).fill('{"n":"a","v":1}')}]`],
-])('declined: %s', (_, text) => {
+])('Fast SenML reader: %s: declined', (_, text) => {
   expect(fast(text)).toBeNull();
 });
 
-test('cut off anywhere it is declined, never misread', () => {
+test('Fast SenML reader: truncated anywhere: declined, never misread', () => {
   const text = `[{"bn":"a","bt":${NOW / 1000},"u":"Cel","v":-12.5},{"t":-1,"v":3e2}]`;
   for (let length = 0; length < text.length; length++) expect(fast(text.slice(0, length))).toBeNull();
   expect(fast(text)).toEqual(expected(text));

@@ -14,7 +14,7 @@ const INTERVAL = 'must be a whole number of ms from 1 to 2147483647';
 /** @param {unknown} content */
 const read = (content) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW);
 
-describe('one sensor that is refused', () => {
+describe('Birth: one refused sensor', () => {
   test.each([
     [null, 'malformed', '', 'must be an object'],
     ['t', 'malformed', '', 'must be an object'],
@@ -29,7 +29,7 @@ describe('one sensor that is refused', () => {
     [{ sensor_id: 't', interval_ms: 2 ** 31 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: 0.5 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: '5' }, 'malformed', '.interval_ms', INTERVAL],
-  ])('%j: the refusal names the path and the rule, and the others are taken', (sensor, code, field, rule) => {
+  ])('%j: the refusal names the path and the rule, and the others are accepted', (sensor, code, field, rule) => {
     const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
     expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
     expect(sensors.map(({ index, name }) => [index, name])).toEqual([
@@ -39,7 +39,7 @@ describe('one sensor that is refused', () => {
   });
 });
 
-describe('a birth that is refused as a whole', () => {
+describe('Birth: refused as a whole', () => {
   test.each([
     ['an array', [], 'malformed', '', 'must be one object'],
     ['sensors as an object', { sensors: {} }, 'malformed', 'sensors', 'must be an array'],
@@ -52,22 +52,22 @@ describe('a birth that is refused as a whole', () => {
   });
 });
 
-describe('a birth', () => {
-  test('10,000 sensors are taken', () => {
+describe('Birth', () => {
+  test('10,000 sensors: accepted', () => {
     const sensors = Array.from({ length: 10_000 }, (_, at) => ({ sensor_id: `s${at}` }));
     expect(read({ sensors }).sensors).toHaveLength(10_000);
   });
 
-  test('is empty: the device keeps its name, the session begins now, and there are no sensors', () => {
+  test('empty: the device keeps its name, the session begins now, and there are no sensors', () => {
     expect(read({})).toEqual({ session: NOW, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
 
-  test('a device that is called by its id has no name of its own', () => {
+  test('a device named by its id: no separate name', () => {
     const byId = /** @type {Identity} */ (identifyDevice(DEVICE.id));
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
-  test('null is the same as a missing field; a name replaces that of the device', () => {
+  test('null: like a missing field; a name replaces that of the device', () => {
     const content = {
       name: 'Pump 7',
       site: null,
@@ -87,13 +87,13 @@ describe('a birth', () => {
     expect(refused).toEqual([]);
   });
 
-  test('the limits of an interval are taken', () => {
+  test('the limits of an interval: accepted', () => {
     const sensors = [1, 2 ** 31 - 1].map((interval_ms, at) => ({ sensor_id: `s${at}`, interval_ms }));
     expect(read({ sensors }).sensors.map(({ intervalMs }) => intervalMs)).toEqual([1, 2 ** 31 - 1]);
   });
 });
 
-test('a device with room for one more sensor: the first new one is taken, known ones always are', () => {
+test('Birth: room for one more sensor: the first new one is accepted, and all known ones', () => {
   const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
   for (let at = 0; at < 9_999; at++) {
     const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, `s${at}`));

@@ -8,7 +8,7 @@ test.each([
   ['2026-11-21T11:59:55Z', RECEIVED - 5000],
   ['2026-11-21T12:59:55+01:00', RECEIVED - 5000],
   [String(RECEIVED - 5000), RECEIVED - 5000],
-])('a session that began at %p', (session, start) => {
+])('Session: began at %p', (session, start) => {
   expect(sessionStart(session, RECEIVED)).toBe(start);
 });
 

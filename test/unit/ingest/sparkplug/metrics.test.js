@@ -44,21 +44,21 @@ function read(payload, birth = null, relative = true) {
   return { allKnown, found, refused: batch.refused, counts: batch.counts };
 }
 
-describe('the time of a metric', () => {
+describe('Sparkplug: time of a metric', () => {
   const metric = { name: 't', datatype: DOUBLE, double: 1 };
 
-  test('it has one: it counts', () => {
+  test('its own time: used', () => {
     expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
   });
 
-  test('it has none: that of its payload counts', () => {
+  test('no time: that of its payload', () => {
     expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
       found: [['t', -9, 1]],
       counts: { relative: 0 },
     });
   });
 
-  test('neither has one: the time of receipt counts, as one that is relative', () => {
+  test('neither has a time: that of the receipt, as a relative one', () => {
     expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
     expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
       { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
@@ -66,7 +66,7 @@ describe('the time of a metric', () => {
   });
 });
 
-describe('the name and the type of a metric', () => {
+describe('Sparkplug: name and type of a metric', () => {
   const birth = [
     { name: 't', alias: 1, datatype: DOUBLE },
     { name: 'text', alias: 2, datatype: STRING },
@@ -77,12 +77,12 @@ describe('the name and the type of a metric', () => {
     [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
     [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
     [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'must be given here or in a birth'],
-  ])('%j: it is refused, with the path and the rule', (metric, path, rule) => {
+  ])('%j: refused, with the path and the rule', (metric, path, rule) => {
     const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
   });
 
-  test('an alias of a text, and a command under its alias: both are skipped, and known', () => {
+  test('an alias of a text, and a command under its alias: both are known and skipped', () => {
     const { counts, allKnown, refused } = read(
       payloadOf(
         [
@@ -96,7 +96,7 @@ describe('the name and the type of a metric', () => {
     expect([counts.skipped, allKnown, refused]).toEqual([2, true, []]);
   });
 
-  test('one metric that nobody knows makes the message one of which something is missing', () => {
+  test('one unknown metric: the message counts as incomplete', () => {
     const { allKnown, found } = read(
       payloadOf(
         [
@@ -116,13 +116,13 @@ describe('the name and the type of a metric', () => {
     ]);
   });
 
-  test('its own type beats that of its birth', () => {
+  test('its own type: used instead of that of its birth', () => {
     expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });
 
-describe('a birth certificate', () => {
-  test('protocol, texts, repeated names and metrics without a name are no sensors', () => {
+describe('Sparkplug: birth certificate', () => {
+  test('protocol metrics, texts, repeated names and metrics without a name: no sensors', () => {
     const { metrics } = payloadOf([
       { name: 'bdSeq', datatype: UINT64, long: 1 },
       { alias: 1, datatype: DOUBLE, double: 1 },
@@ -141,7 +141,7 @@ describe('a birth certificate', () => {
     expect(refused).toEqual([]);
   });
 
-  test('a name that is too long: it is no sensor, and the others are', () => {
+  test('a name that is too long: no sensor; the others are sensors', () => {
     const { metrics } = payloadOf([
       { name: 'x'.repeat(129), datatype: DOUBLE },
       { name: 't', datatype: DOUBLE },
@@ -150,7 +150,7 @@ describe('a birth certificate', () => {
   });
 });
 
-describe('the number of a birth', () => {
+describe('Sparkplug: number of a birth', () => {
   test.each([
     [[{ name: 'bdSeq', long: 0 }], 0],
     [[{ name: 'bdSeq', int: 255 }], 255],

@@ -24,8 +24,8 @@ function read(bytes, birth) {
   return { found, allKnown, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
-describe('births', () => {
-  test('of a node: its metrics are sensors and measurements, those of the protocol are not, bdSeq is read', () => {
+describe('Sparkplug payload: births', () => {
+  test('node: metrics are sensors and measurements, except those of the protocol, and bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
     expect(readBirthCertificate(payload.metrics, DEVICE, T0)).toMatchObject({
@@ -42,7 +42,7 @@ describe('births', () => {
     });
   });
 
-  test('of a device: texts are no sensors, a sensor that is null yet is one', () => {
+  test('device: texts are no sensors, a sensor with null is one', () => {
     const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')).metrics, DEVICE, T0);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [0, 'Temperature', 'Double', '°C'],
@@ -57,13 +57,13 @@ describe('births', () => {
     ]);
   });
 
-  test('a death has the number of its birth', () => {
+  test('death: it has the number of its birth', () => {
     expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
     expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
   });
 });
 
-describe('data', () => {
+describe('Sparkplug payload: data', () => {
   const first = vector('ddata');
 
   test('with only an alias: the definition of its birth', () => {
@@ -75,7 +75,7 @@ describe('data', () => {
   test.each([
     ['no birth', undefined],
     ['another birth', vector('nbirth')],
-  ])('with an alias that %s defines is refused, and a definition is missing', (_, birth) => {
+  ])('with an alias that %s defines: refused, and a definition is missing', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
@@ -91,12 +91,12 @@ describe('data', () => {
     });
   });
 
-  test('with a name and a type is stored without a birth, and something is missing', () => {
+  test('with a name and a type: stored without a birth, and something is missing', () => {
     const { found, allKnown, refused } = read(vector('types'));
     expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
   });
 
-  test('aliases of 64 bits that one double stands for are two', () => {
+  test('aliases of 64 bits that are the same double: two aliases', () => {
     expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
       ['one', 1, 1],
       ['two', 1, 2],
@@ -104,7 +104,7 @@ describe('data', () => {
   });
 });
 
-test('the limits of every type, negative ones out of unsigned fields; beyond 2^53 the nearest double', () => {
+test('Sparkplug payload: limits of every type, also negative ones from unsigned fields: exact; beyond 2^53 the nearest double', () => {
   /** @type {Record<string, unknown[]>} */
   const values = {};
   for (const [sensor, , value] of read(vector('types')).found) {
@@ -127,7 +127,7 @@ test('the limits of every type, negative ones out of unsigned fields; beyond 2^5
   });
 });
 
-test('integers as other libraries write them: in 32 bits where 8 are meant, in the field of 64 where 32 are', () => {
+test('Sparkplug payload: integers of other libraries: read in 32 bits instead of 8, and in the field of 64 bits instead of 32', () => {
   expect(read(vector('narrowIntegers')).found.map(([name, , value]) => [name, value])).toEqual([
     ['Int8', -1],
     ['Int16', -2],
@@ -137,7 +137,7 @@ test('integers as other libraries write them: in 32 bits where 8 are meant, in t
   ]);
 });
 
-test('nulls, transient values, texts, bytes, data sets, templates and files are skipped; the rest is judged one by one', () => {
+test('Sparkplug payload: nulls, transient values, texts, bytes, data sets, templates and files: skipped; the others are checked one by one', () => {
   expect(read(vector('oddities'))).toEqual({
     found: [
       ['historical', -3_600_000, 2],
@@ -158,10 +158,10 @@ test('nulls, transient values, texts, bytes, data sets, templates and files are 
   });
 });
 
-describe('what no node should send', () => {
+describe('Sparkplug payload: invalid bytes', () => {
   const malformed = expect.objectContaining({ code: 'malformed' });
 
-  test('a message that breaks off is malformed, wherever it does', () => {
+  test('truncated anywhere: malformed', () => {
     const whole = vector('nbirth');
     const found = new Set();
     for (let length = 1; length < whole.length; length++) {
@@ -184,11 +184,11 @@ describe('what no node should send', () => {
     ['groups in groups', Buffer.alloc(100_000, 0x3b)],
     ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
     ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
-  ])('%s is malformed', (_, bytes) => {
+  ])('%s: malformed', (_, bytes) => {
     expect(() => decodePayload(bytes)).toThrow(malformed);
   });
 
-  test('any bytes are a payload or malformed, and nothing else', () => {
+  test('any bytes: a payload or malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -201,7 +201,7 @@ describe('what no node should send', () => {
     );
   });
 
-  test('10,000 metrics are taken, one more is too large', () => {
+  test('10,000 metrics: accepted; one more: too large', () => {
     // Repeated fields of two payloads that stand behind each other add up.
     const one = vector('ddata');
     const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));

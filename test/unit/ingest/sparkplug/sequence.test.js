@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { createRebirths } from '../../../../api/ingest/sparkplug/host.js';
 import { createSequence } from '../../../../api/ingest/sparkplug/nodes.js';
 
-describe('sequence numbers', () => {
+describe('Sparkplug sequence numbers', () => {
   const born = () => {
     const sequence = createSequence();
     sequence.begin(0);
     return sequence;
   };
 
-  test('run from the birth over 255 to 0 and on', () => {
+  test('from a birth: they run over 255 to 0 and on', () => {
     const sequence = born();
     for (let n = 1; n < 1000; n++) expect(sequence.follows(n % 256, false)).toBe(true);
   });
@@ -25,20 +25,20 @@ describe('sequence numbers', () => {
     expect(sequence.follows((seq + 1) % 256, false)).toBe(true);
   });
 
-  test('a birth restarts the sequence', () => {
+  test('a birth: restarts the sequence', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.begin(0);
     expect(sequence.follows(1, false)).toBe(true);
   });
 
-  test('of a node that is not known yet any may come first, and the next one is known', () => {
+  test('an unknown node: any number may come first, and the next one is known', () => {
     const sequence = createSequence();
     expect(sequence.follows(77, false)).toBe(true);
     expect(sequence.follows(79, false)).toBe(false);
   });
 
-  test('what the broker sends again changes nothing, unless it was never seen', () => {
+  test('a message that the broker repeats: no change, unless it was never received', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.follows(2, false);
@@ -47,7 +47,7 @@ describe('sequence numbers', () => {
     expect(sequence.follows(4, false)).toBe(true);
   });
 
-  test('a message without a number is no gap', () => {
+  test('a message without a number: no gap', () => {
     const sequence = born();
     expect(sequence.follows(null, false)).toBe(true);
     expect(sequence.follows(1, false)).toBe(true);
@@ -71,7 +71,7 @@ describe('Rebirth requests', () => {
     return { rebirths, sent, pass };
   }
 
-  test('at most one a node in 10 s, and each node for itself', () => {
+  test('rate: at most one for each node in 10 s', () => {
     const { rebirths, sent, pass } = start();
     for (let second = 0; second <= 20; second++) {
       rebirths.request('a');
@@ -82,7 +82,7 @@ describe('Rebirth requests', () => {
     expect(sent).toEqual(['a', 'b', 'a', 'a']);
   });
 
-  test('a clock that is set back an hour does not silence them for an hour', () => {
+  test('the clock is set back an hour: they do not stop for an hour', () => {
     const { rebirths, sent, pass } = start();
     rebirths.request('a');
     pass(-3_600_000);

@@ -26,20 +26,20 @@ async function beBorn() {
 const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
-  test('its node is born, nothing is missing: it is read by its aliases, and nothing is asked', async () => {
+  test('its node is born, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('a message is missing before it: it is read, and the node is asked for a birth', async () => {
+  test('a message is missing before it: it is read, and a rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
     expect(edge.commands).toEqual([COMMAND]);
     expect(await edge.requests()).toBe(1);
   });
 
-  test('the node is asked until it is born: then no more', async () => {
+  test('a rebirth is requested until the birth: then no more', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata', 1));
     now += 10_000;
@@ -56,14 +56,14 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('an alias that no birth defined: it is refused, and the node is asked', async () => {
+  test('an alias that no birth defined: refused, and a rebirth is requested', async () => {
     await beBorn();
     const { batch } = await edge.send('DDATA', vector('ddataUnknown'));
     expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('the broker sends it again: its number is no gap', async () => {
+  test('the broker repeats it: its number is no gap', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata'));
     await edge.send('DDATA', vector('ddata', 1));
@@ -81,7 +81,7 @@ describe('Sparkplug data', () => {
 });
 
 describe('Sparkplug births', () => {
-  test('of a node and its device: sensors and values are read, and nothing has ended', async () => {
+  test('node and its device: sensors and values are read, and no session has ended', async () => {
     const node = await edge.send('NBIRTH', vector('nbirth'));
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
@@ -111,24 +111,24 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('a node that was never born gets a birth of its device: it is asked for its own', async () => {
+  test('a device is born and its node was not: the birth of the node is requested', async () => {
     await edge.send('DBIRTH', vector('dbirth'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('a node is born on a new connection: its devices of before have ended', async () => {
+  test('a node is born on a new connection: its earlier devices have ended', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
     edge.restart();
     expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
-  test('a node is born again on the same connection: its devices live on', async () => {
+  test('a node is born again on the same connection: its devices stay', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
   });
 
-  test('devices that were born after the node: they live on', async () => {
+  test('devices born after the node: they stay', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([]);
@@ -136,7 +136,7 @@ describe('Sparkplug births', () => {
 });
 
 describe('Sparkplug deaths', () => {
-  test('of a node: it and its devices have ended, and it is asked for a birth by what comes next', async () => {
+  test('node: it and its devices have ended, and its next message causes a rebirth request', async () => {
     await beBorn();
     const said = await edge.send('NDEATH', vector('ndeath'));
     expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
@@ -149,37 +149,37 @@ describe('Sparkplug deaths', () => {
     ['of an older birth', 'ndeathBefore'],
     ['of a birth to come', 'ndeathNext'],
     ['without a number', 'ddeath'],
-  ])('of a node, %s: nothing has ended', async (_, name) => {
+  ])('node, %s: no session has ended', async (_, name) => {
     await beBorn();
     expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
     await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([]);
   });
 
-  test('of a node that was never born: nothing has ended', async () => {
+  test('unborn node: no session has ended', async () => {
     await edge.register(NODE);
     expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
-  test('of a device: it has ended alone', async () => {
+  test('device: only its session has ended', async () => {
     await beBorn();
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('of a device that was born again since: nothing has ended', async () => {
+  test('device that was born again since: no session has ended', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
-  test('of a device that nobody knows: nothing has ended', async () => {
+  test('unknown device: no session has ended', async () => {
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 });
 
 describe('Sparkplug messages that are replayed', () => {
-  test('data: it is read by the birth that holds for it, and the node is asked nothing', async () => {
+  test('data: read with the birth of its time, without a rebirth request', async () => {
     await beBorn();
     const { birth, batch } = await edge.readAgain('DDATA', vector('ddata', 7));
     expect([birth, batch && valuesOf(batch)]).toEqual([null, [['Temperature', 29]]]);

@@ -25,16 +25,16 @@ test.each([
   ['spBv1.0/plant/toString/edge-1', null],
   ['spBv1.0', null],
   ['spAv1.0/plant/NDATA/edge-1', null],
-])('%s', (topic, expected) => {
+])('Sparkplug topic %s', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
 });
 
-test('a device is called by its group, its node and its own name', () => {
+test('Sparkplug topic: name of a device: its group, its node and its own name', () => {
   expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
   expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
-test('what is subscribed to is what is understood', () => {
+test('Sparkplug topics: subscribed ones: all are understood', () => {
   const topics = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'));
   expect(topics.map((topic) => parseSparkplugTopic(topic)?.type)).toEqual([
     'NBIRTH',
