@@ -3,7 +3,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { toString } from 'mdast-util-to-string';
+import { toString as plainText } from 'mdast-util-to-string';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
@@ -19,19 +19,49 @@ const GENERATED = new Set(['docs/reference/mutation.md', 'CHANGELOG.md']);
 
 /** A setting, a metric, an error code: a name that some source file must hold. */
 const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/;
+/** Commands may have names of other programs and of their own. Those of a setting or a metric are ours. */
+const OUR_NAME = /^(?:iot_\w+|(?:MQTT|HTTP|CQL|BATCH|LATEST|HISTORY|LOG|READ|WRITE|TRUST)_[A-Z_]+)$/;
+const COMMANDS = new Set(['sh', 'console', 'ini', 'yaml']);
+/** Names of other programs: Cassandra, Scylla Manager, DuckDB, pandas. */
+const OTHER_NAMES = new Set([
+  'BEARER_TOKEN',
+  'max_hint_window',
+  'scyllamgr_setup',
+  'manager_password',
+  'read_json',
+  'storage_options',
+]);
 /** Prometheus adds them to the name of a histogram. */
 const SUFFIX = /_(?:bucket|sum|count)$/;
-const SCRIPT = /\bnpm run (?:-s )?([\w:]+)/g;
+const SCRIPT = /\bnpm run (?:-s )?([\w:-]+)/g;
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const parser = unified().use(remarkParse).use(remarkGfm);
 const list = (/** @type {string[]} */ ...patterns) =>
-  execFileSync('git', ['ls-files', '-z', '--', ...patterns], { encoding: 'utf8' }).split('\0').filter(Boolean);
+  execFileSync('git', ['ls-files', '-z', '--', ...patterns], { encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
 
 const documents = list('*.md').filter((path) => !GENERATED.has(path));
 const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts);
 const known = new Set(
-  list('*.js', '*.json', '*.yaml', '*.yml', '*.sh', '*.tf', '*.cql', '*.env', '*.toml', '*.py', '*.service', 'Dockerfile', '.env.example')
+  list(
+    '*.js',
+    '*.json',
+    '*.yaml',
+    '*.yml',
+    '*.sh',
+    '*.tf',
+    '*.cql',
+    '*.conf',
+    '*.hcl',
+    '*.env',
+    '*.toml',
+    '*.py',
+    '*.service',
+    'Dockerfile',
+    '.env.example',
+  )
     .filter((path) => !/package-lock|vectors/.test(path))
     .flatMap((path) => readFileSync(path, 'utf8').match(/\w+/g) ?? []),
 );
@@ -44,7 +74,9 @@ for (const path of documents) checkDocument(path);
 
 const part = usual / total;
 if (part < USUAL_PART)
-  problems.push(`${(100 * part).toFixed(1)} % of all sentences have ${LIMITS.usual} words or fewer; ${100 * USUAL_PART} % must`);
+  problems.push(
+    `${(100 * part).toFixed(1)} % of all sentences have ${LIMITS.usual} words or fewer; ${100 * USUAL_PART} % must`,
+  );
 for (const problem of problems) console.error(problem);
 console.log(
   `prose: ${documents.length} documents, ${total} sentences, ${(100 * part).toFixed(1)} % of at most ${LIMITS.usual} words, ${problems.length} problems`,
@@ -67,30 +99,42 @@ function checkDocument(path) {
         total++;
         if (length <= LIMITS.usual) usual++;
         if (length > LIMITS.sentence)
-          report(node, `a sentence of ${length} words; at most ${LIMITS.sentence}: "${segment.trim().slice(0, 60)}…"`);
+          report(
+            node,
+            `a sentence of ${length} words; at most ${LIMITS.sentence}: "${segment.trim().slice(0, 60)}…"`,
+          );
       }
     }
-    if (node.type === 'inlineCode' || node.type === 'code') checkNames(node.value, (text) => report(node, text));
+    if (node.type === 'inlineCode') checkNames(node.value, NAME, (text) => report(node, text));
+    if (node.type === 'code' && COMMANDS.has(node.lang ?? ''))
+      checkNames(node.value, OUR_NAME, (text) => report(node, text));
     return node.type === 'code' ? SKIP : undefined;
   });
 }
 
-/** @param {string} code @param {(text: string) => void} report */
-function checkNames(code, report) {
+/** @param {string} code @param {RegExp} pattern of names @param {(text: string) => void} report */
+function checkNames(code, pattern, report) {
   for (const [, script = ''] of code.matchAll(SCRIPT))
     if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);
   for (const word of code.match(/\w+/g) ?? [])
-    if (NAME.test(word) && !known.has(word) && !known.has(word.replace(SUFFIX, '')))
+    if (
+      pattern.test(word) &&
+      !OTHER_NAMES.has(word) &&
+      !known.has(word) &&
+      !known.has(word.replace(SUFFIX, ''))
+    )
       report(`"${word}" is in no source file`);
 }
 
-/** @param {Nodes} node @returns {string} its text; code counts as one word */
+/** @param {Nodes} node @returns {string} its text; code counts as one word, which may begin a sentence */
 function textOf(node) {
-  if (node.type === 'inlineCode') return 'code';
+  if (node.type === 'inlineCode') return 'Code';
   if (node.type === 'html') return '';
   if ('children' in node) return node.children.map(textOf).join('');
-  return toString(node).replaceAll(/\s+/g, ' ');
+  return plainText(node).replaceAll(/\s+/g, ' ');
 }
 
 /** @param {string} text */
-const wordsOf = (text) => text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/-]*/gu) ?? [];
+function wordsOf(text) {
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/-]*/gu) ?? [];
+}

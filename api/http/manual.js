@@ -29,7 +29,10 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
       extensions: ['html'],
       setHeaders: (res, path) =>
         // The names of these files contain a hash of their content.
-        res.set('Cache-Control', path.startsWith(join(dir, 'assets/')) ? 'public, max-age=31536000, immutable' : 'no-cache'),
+        res.set(
+          'Cache-Control',
+          path.startsWith(join(dir, 'assets/')) ? 'public, max-age=31536000, immutable' : 'no-cache',
+        ),
     }),
   );
   router.get('/docs{/*path}', (_req, res) => {
@@ -57,7 +60,9 @@ function createPolicy(dir) {
 function inlineScripts(dir) {
   const scripts = readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.html'))
-    .flatMap((name) => [...readFileSync(join(dir, name), 'utf8').matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)]);
+    .flatMap((name) => [
+      ...readFileSync(join(dir, name), 'utf8').matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g),
+    ]);
   return [...new Set(scripts.map(([, script = '']) => script))];
 }
 

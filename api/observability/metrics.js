@@ -77,7 +77,7 @@ export function createMetrics({ version, role }) {
     ),
     denied: counter(
       'iot_broker_denied_total',
-      'Actions that the embedded broker denied: sign_in and will (not connected), publish (connection closed), subscribe, filters (too many or too long), connection (account exceeded 4 connections, oldest closed)',
+      'Actions that the embedded broker denied: sign_in, will, publish, subscribe, filters (too many or too long), connection (more than 4 of an account)',
       'action',
     ),
     late: counter(

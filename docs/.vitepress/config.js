@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import { writeInterfaces } from './interfaces.js';
-import { linkToRepository } from './links.js';
+import { keepCode, linkToRepository } from './links.js';
 import { sidebar } from './sidebar.js';
 
 const docsDir = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +19,12 @@ export default defineConfig({
   cleanUrls: true,
   rewrites: { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' },
   head: [['link', { rel: 'icon', href: '/docs/mark.svg', type: 'image/svg+xml' }]],
-  markdown: { config: (md) => linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() }) },
+  markdown: {
+    config: (md) => {
+      linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() });
+      keepCode(md);
+    },
+  },
   buildEnd: ({ outDir }) => writeInterfaces(outDir),
   themeConfig: {
     logo: '/mark.svg',

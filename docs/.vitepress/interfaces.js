@@ -19,12 +19,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUNDLES = [
   {
     name: '@scalar/api-reference@1.72.1',
-    integrity: 'INTEGRITY_SCALAR',
+    integrity:
+      'sha512-XpEJ0rfc/cXbCrR+iC4kK0o/WwX2dTtGQbT049OlPKAHD6IMIFdTeGz2r+M27P2EDWKyUITRm/NzlP8z2pw/Ow==',
     files: { 'package/dist/browser/standalone.js': 'http/bundle.js' },
   },
   {
     name: '@asyncapi/react-component@3.2.1',
-    integrity: 'INTEGRITY_ASYNCAPI',
+    integrity:
+      'sha512-k5ZqJd6+oxYaQ2o6F3rGWJ1MTIjXdpsUYB3NKQbVqr4yzrN0Ovj5c7eZx8NGd3wfKPhbOrLREtYl9K2OPfnSsA==',
     files: {
       'package/browser/standalone/without-parser.js': 'mqtt/bundle.js',
       'package/styles/default.min.css': 'mqtt/bundle.css',
@@ -43,7 +45,10 @@ export async function writeInterfaces(outDir) {
   const { document, diagnostics } = await new Parser().parse(JSON.stringify(asyncApi));
   if (!document) throw new Error(`asyncapi.json is not valid: ${JSON.stringify(diagnostics)}`);
   await Promise.all([
-    writeJson(join(outDir, 'http/openapi.json'), openApiDocument({ routes: ROUTES, version, guarded: false })),
+    writeJson(
+      join(outDir, 'http/openapi.json'),
+      openApiDocument({ routes: ROUTES, version, guarded: false }),
+    ),
     writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApi),
     writeFile(join(outDir, 'mqtt/asyncapi.parsed.json'), String(stringify(document))),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),

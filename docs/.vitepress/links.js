@@ -28,7 +28,9 @@ export function linkToRepository(md, { docsDir, repositoryUrl }) {
         }
         token.tag = 'span';
         token.attrs = [];
-        const close = children.slice(index).find(({ type, level }) => type === 'link_close' && level === token.level);
+        const close = children
+          .slice(index)
+          .find(({ type, level }) => type === 'link_close' && level === token.level);
         if (close) close.tag = 'span';
         token.type = 'span_open';
       }
@@ -38,3 +40,20 @@ export function linkToRepository(md, { docsDir, repositoryUrl }) {
 
 /** @param {string} dir @param {string} path */
 const isInside = (dir, path) => !relative(dir, path).startsWith('..');
+
+/** The languages of our test vectors, which no highlighter knows. */
+const PLAIN = new Set(['vector', 'block']);
+
+/**
+ * Vue reads the pages as its templates. Code in a sentence stays as it is, also with braces.
+ *
+ * @param {MarkdownIt} md
+ */
+export function keepCode(md) {
+  md.core.ruler.push('keep-code', ({ tokens }) => {
+    for (const token of tokens) {
+      if (token.type === 'fence' && PLAIN.has(token.info)) token.info = 'txt';
+      for (const child of token.children ?? []) if (child.type === 'code_inline') child.attrSet('v-pre', '');
+    }
+  });
+}

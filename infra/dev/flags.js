@@ -61,7 +61,13 @@ const LINE = {
  * @throws {MillraceError} `usage`, `help`
  */
 export function readFlags(argv) {
-  const { duration, 'no-simulator': alone, 'no-manual': withoutManual, fresh, ...flags } = parseFlags(LINE, argv);
+  const {
+    duration,
+    'no-simulator': alone,
+    'no-manual': withoutManual,
+    fresh,
+    ...flags
+  } = parseFlags(LINE, argv);
   const simulator = alone || flags.devices === 0 ? null : wordsOf(flags);
   // Wrong combinations end here, before a database starts.
   if (simulator) readSimulatorFlags(simulator);

@@ -19,15 +19,22 @@ export async function buildManual({ root, signal, print }) {
   const program = join(root, 'node_modules/vitepress/bin/vitepress.js');
   // An installation for production has no tools.
   if (isBuilt(root) || !existsSync(program)) return;
-  const child = spawn(process.execPath, [program, 'build', 'docs'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], signal });
+  const child = spawn(process.execPath, [program, 'build', 'docs'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
   /** @type {string[]} */
   const output = [];
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => output.push(text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => output.push(text));
   try {
     if (child.pid) setPriority(child.pid, LOWEST_PRIORITY);
     const [code] = await once(child, 'close');
     if (code !== 0 && !signal.aborted)
-      print(`! The manual was not built (npm run docs:build):\n${output.join('').trim().split('\n').slice(-5).join('\n')}`);
+      print(
+        `! The manual was not built (npm run docs:build):\n${output.join('').trim().split('\n').slice(-5).join('\n')}`,
+      );
   } catch (error) {
     if (!signal.aborted) print(`! The manual was not built: ${error}`);
   }

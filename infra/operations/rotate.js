@@ -18,7 +18,7 @@ export const rotate = {
     file: { type: 'text', help: 'holds the secret here; of devices: new ones are added to it' },
     'migrate-file': { type: 'text', help: 'with serve: holds the password of the other role, which stays' },
     'serve-file': { type: 'text', help: 'with migrate: the same' },
-    tell: { type: 'text', help: 'with broker: command that makes the broker read the new --file' },
+    reload: { type: 'text', help: 'with broker: command that makes the broker read the new --file' },
     deliver: {
       type: 'text',
       help: "command that puts the file where the processes read it; 'true' where they read this very file",
@@ -65,7 +65,7 @@ const PLANS = {
   broker: (given) => [
     made(given),
     placed(given),
-    here('makes the broker read it', given.need('tell')),
+    here('makes the broker read it', given.need('reload')),
     ...handedOn(given),
   ],
   token: (given) => inFile(given),

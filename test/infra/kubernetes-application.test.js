@@ -26,7 +26,7 @@ afterAll(() => builds?.remove());
 const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
 
 /** @param {Workload} entry */
-const settings = (entry) => settingsOf(builds, process);
+const settings = (entry) => settingsOf(builds, entry);
 
 test('Kubernetes: settings of every process: the application knows and accepts them', () => {
   expect(workloads.length).toBeGreaterThanOrEqual(5);

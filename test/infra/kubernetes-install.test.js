@@ -78,12 +78,15 @@ test('install.sh: no node has the label: it ends before it configures nodes', as
   expect(await install(['--operators-only'], { NODES: '' })).toMatchObject({ code: 0 });
 });
 
-describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network.yml'])('Installation in %s', (file) => {
-  const text = readFileSync(file, 'utf8');
+describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network.yml'])(
+  'Installation in %s',
+  (file) => {
+    const text = readFileSync(file, 'utf8');
 
-  test('uses install.sh, and applies no remote file itself', () => {
-    expect(text).toContain(`bash ${INSTALL}`);
-    expect(text).not.toMatch(/kubectl .*https:/);
-    expect(text).not.toContain('raw.githubusercontent.com');
-  });
-});
+    test('uses install.sh, and applies no remote file itself', () => {
+      expect(text).toContain(`bash ${INSTALL}`);
+      expect(text).not.toMatch(/kubectl .*https:/);
+      expect(text).not.toContain('raw.githubusercontent.com');
+    });
+  },
+);

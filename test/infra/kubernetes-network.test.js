@@ -64,7 +64,10 @@ describe('Network of overlays/managed, and its Terraform module', () => {
 
   test('outputs: the overlay and the page use names that exist', async () => {
     const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
-    for (const file of [`${KUBERNETES}/overlays/managed/kustomization.yaml`, 'docs/how-to/deploy-to-kubernetes.md']) {
+    for (const file of [
+      `${KUBERNETES}/overlays/managed/kustomization.yaml`,
+      'docs/how-to/deploy-to-kubernetes.md',
+    ]) {
       const text = readFileSync(file, 'utf8');
       expect(text).toContain(MODULE);
       const named = [...text.matchAll(/\b(settings|secrets|files)\.([A-Z][A-Z_]+)\b/g)];

@@ -176,7 +176,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    'rotate --secret broker --file keys/mqtt --tell update-broker --deliver hand-on --nodes host-1',
+    'rotate --secret broker --file keys/mqtt --reload update-broker --deliver hand-on --nodes host-1',
     [
       'test -s keys/mqtt.new && cat keys/mqtt.new >keys/mqtt && rm keys/mqtt.new',
       'update-broker',
@@ -336,7 +336,7 @@ test.each([
   ['rotate --secret luck', '--secret is serve, migrate, broker'],
   ['rotate --secret serve --nodes a --migrate-file m', '--file'],
   ['rotate --secret serve --nodes a --file f', '--migrate-file'],
-  ['rotate --secret broker --nodes a --file f', '--tell'],
+  ['rotate --secret broker --nodes a --file f', '--reload'],
   ['rotate --secret cursor --nodes a --file f', '--deliver'],
   [
     'rotate --secret token --nodes api --file f --deliver true --reach infra/operations/reach/compose.sh',

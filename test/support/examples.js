@@ -18,9 +18,9 @@ const PROMPT = '$ ';
 
 /**
  * Reads the steps of a document:
- * - ```console: commands behind `$ `, each with its output. Without a command: the output after Ctrl-C.
- * - ```js behind "Create `path`" or "Save this as `path`": a file.
- * - ```diff: a change of the file that was named last.
+ * - a block `console`: commands behind `$ `, each with its output. Without a command: the output after Ctrl-C.
+ * - a block `js` behind "Create `path`" or "Save this as `path`": a file.
+ * - a block `diff`: a change of the file that was named last.
  *
  * @param {string} markdown
  * @returns {Step[]}
@@ -34,14 +34,22 @@ export function stepsOf(markdown) {
     for (const [, path = ''] of before.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.\w+)`/g)) named = path;
     [, creates = ''] = [...before.matchAll(/(?:Create|Save this as) `([^`]+)`/g)].at(-1) ?? [];
     if (language === 'console') steps.push(...commandsOf(text, line));
-    if (language === 'js' && creates) steps.push(step({ line, title: `create ${creates}`, file: { path: creates, content: `${text}\n` } }));
-    if (language === 'diff') steps.push(step({ line, title: `change ${named}`, change: { path: named, ...sidesOf(text) } }));
+    if (language === 'js' && creates)
+      steps.push(step({ line, title: `create ${creates}`, file: { path: creates, content: `${text}\n` } }));
+    if (language === 'diff')
+      steps.push(step({ line, title: `change ${named}`, change: { path: named, ...sidesOf(text) } }));
   }
   return steps;
 }
 
 /** @param {Partial<Step> & { line: number, title: string }} given @returns {Step} */
-const step = (given) => ({ command: undefined, stop: undefined, file: undefined, change: undefined, ...given });
+const step = (given) => ({
+  command: undefined,
+  stop: undefined,
+  file: undefined,
+  change: undefined,
+  ...given,
+});
 
 /**
  * @param {string} markdown
@@ -50,9 +58,11 @@ const step = (given) => ({ command: undefined, stop: undefined, file: undefined,
  */
 function blocksOf(markdown) {
   const blocks = [];
-  const fence = /^( *)```(\w+)\n([^]*?)^\1```$/gm;
+  const fence = /^( *)```(\w+)\n([\s\S]*?)^\1```$/gm;
   let end = 0;
-  for (const { index, 0: whole, 1: indent = '', 2: language = '', 3: content = '' } of markdown.matchAll(fence)) {
+  for (const { index, 0: whole, 1: indent = '', 2: language = '', 3: content = '' } of markdown.matchAll(
+    fence,
+  )) {
     blocks.push({
       line: markdown.slice(0, index).split('\n').length,
       language,
@@ -67,7 +77,8 @@ function blocksOf(markdown) {
 /** @param {string} text of a block @param {number} start its line @returns {Step[]} */
 function commandsOf(text, start) {
   const lines = text.split('\n');
-  if (!text.includes(PROMPT)) return [step({ line: start, title: 'Ctrl-C', stop: lines.filter((line) => line.trim()) })];
+  if (!text.includes(PROMPT))
+    return [step({ line: start, title: 'Ctrl-C', stop: lines.filter((line) => line.trim()) })];
   /** @type {Step[]} */
   const steps = [];
   for (const [index, line] of lines.entries()) {
@@ -92,7 +103,10 @@ const isUnfinished = (command) =>
 function sidesOf(diff) {
   const lines = diff.split('\n');
   const side = (/** @type {string} */ left) =>
-    lines.filter((line) => !line.startsWith(left)).map((line) => line.slice(1)).join('\n');
+    lines
+      .filter((line) => !line.startsWith(left))
+      .map((line) => line.slice(1))
+      .join('\n');
   return { before: side('+'), after: side('-') };
 }
 
@@ -100,7 +114,10 @@ const HEX_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}-(?:[0-9a-f]{12}|…)/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?/;
 const DURATION = /\d+(?:\.\d+)? (?:ms|s)\b/;
 /** What differs from run to run, and `…` for what is left out. */
-const VARIES = new RegExp(`(?<id>${HEX_ID.source})|(?<time>${TIME.source})|(?<duration>${DURATION.source})|…|\\s+`, 'g');
+const VARIES = new RegExp(
+  `(?<id>${HEX_ID.source})|(?<time>${TIME.source})|(?<duration>${DURATION.source})|…|\\s+`,
+  'g',
+);
 const ID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})';
 
 /**
@@ -126,7 +143,7 @@ export function compareOutput(output, expected) {
       pattern += ID;
     } else if (time) pattern += TIME.source;
     else if (duration) pattern += DURATION.source;
-    else pattern += match[0] === '…' ? '[^]*?' : '\\s*';
+    else pattern += match[0] === '…' ? '[sS]*?' : '\\s*';
   }
   pattern += escaped(text.slice(end));
   const found = new RegExp(pattern).exec(output);

@@ -63,7 +63,7 @@ export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
       service = ms;
     },
 
-    /** @param {() => unknown} returns the error of the next request; undefined: it succeeds */
+    /** @param {() => unknown} error the error of the next request; undefined: it succeeds */
     fail(error) {
       failureOf = error;
     },

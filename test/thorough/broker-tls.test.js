@@ -66,23 +66,23 @@ test('Broker TLS: known authority: ingest, its live readers and --drain connect'
   expect(drained).toMatchObject({ code: 0, output: expect.stringContaining('1 messages settled') });
 });
 
-test.each([
-  'another authority',
-  'no authority',
-])('Broker TLS: %s: refused, and the error names the setting', async (which) => {
-  const { MQTT_TLS_CA: _, ...none } = settings;
-  const other = await certificates.make('other', { renew: true });
-  const command = startCommand('api/index.js', {
-    ...none,
-    ...(which === 'no authority' ? {} : { MQTT_TLS_CA: other.ca }),
-    NODE_TLS_REJECT_UNAUTHORIZED: '0',
-  });
-  afterwards(() => command.kill());
-  const { code, output } = await command.ended;
-  const authority =
-    which === 'no authority' ? 'an authority that is known here, and no file' : 'the authority';
-  expect(output).toContain(
-    `is not to be trusted: its certificate is not signed by ${authority} in MQTT_TLS_CA`,
-  );
-  expect(code).toBe(72);
-});
+test.each(['another authority', 'no authority'])(
+  'Broker TLS: %s: refused, and the error names the setting',
+  async (which) => {
+    const { MQTT_TLS_CA: _, ...none } = settings;
+    const other = await certificates.make('other', { renew: true });
+    const command = startCommand('api/index.js', {
+      ...none,
+      ...(which === 'no authority' ? {} : { MQTT_TLS_CA: other.ca }),
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    });
+    afterwards(() => command.kill());
+    const { code, output } = await command.ended;
+    const authority =
+      which === 'no authority' ? 'an authority that is known here, and no file' : 'the authority';
+    expect(output).toContain(
+      `is not to be trusted: its certificate is not signed by ${authority} in MQTT_TLS_CA`,
+    );
+    expect(code).toBe(72);
+  },
+);

@@ -89,37 +89,49 @@ describe.each(DOCUMENTS)('%s', (file) => {
   /** Ids of this run by those in the document. @type {Map<string, string>} */
   const ids = new Map();
 
-  test.each(stepsOf(read(file)))('line $line: $title: as the document shows', async ({ command, stop: lines, file: created, change }) => {
-    if (created) {
-      mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
-      writeFileSync(join(clone.folder, created.path), withPorts(created.content));
-    }
-    if (change) {
-      const path = join(clone.folder, change.path);
-      const text = readFileSync(path, 'utf8');
-      expect(text.split(change.before)).toHaveLength(2);
-      writeFileSync(path, text.replace(change.before, () => change.after));
-    }
-    if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
-    if (command) {
-      dev ?? (await start());
-      let typed = withPorts(command.text);
-      for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
-      const output = await type(STARTS.test(command.text) ? command.text : typed);
-      const compared = compareOutput(output, command.expected.map(withPorts));
-      for (const [documented, actual] of compared.ids) ids.set(documented, actual);
-    }
-  }, START_MS);
+  test.each(stepsOf(read(file)))(
+    'line $line: $title: as the document shows',
+    async ({ command, stop: lines, file: created, change }) => {
+      if (created) {
+        mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
+        writeFileSync(join(clone.folder, created.path), withPorts(created.content));
+      }
+      if (change) {
+        const path = join(clone.folder, change.path);
+        const text = readFileSync(path, 'utf8');
+        expect(text.split(change.before)).toHaveLength(2);
+        writeFileSync(
+          path,
+          text.replace(change.before, () => change.after),
+        );
+      }
+      if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
+      if (command) {
+        dev ?? (await start());
+        let typed = withPorts(command.text);
+        for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
+        const output = await type(STARTS.test(command.text) ? command.text : typed);
+        const compared = compareOutput(output, command.expected.map(withPorts));
+        for (const [documented, actual] of compared.ids) ids.set(documented, actual);
+      }
+    },
+    START_MS,
+  );
 });
 
 test('Examples: another output than documented: an error with both texts', () => {
   const [step] = stepsOf('```console\n$ echo one\none\n```');
-  expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[^]*was:\ntwo/);
+  expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });
 
 test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
-  const steps = stepsOf("```console\n$ curl x \\\n    -d '[1,\n    2]'\n{\"id\":\"0a1b2c3d-…\",…}\n$ true\n```");
-  expect(steps.map(({ title, command }) => command?.text ?? title)).toEqual(["curl x \\\n    -d '[1,\n    2]'", 'true']);
+  const steps = stepsOf(
+    '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
+  );
+  expect(steps.map(({ title, command }) => command?.text ?? title)).toEqual([
+    "curl x \\\n    -d '[1,\n    2]'",
+    'true',
+  ]);
   const id = '0f0e0d0c-0b0a-4908-8706-050403020100';
   expect(compareOutput(`{"id":"${id}","more":1}`, steps[0]?.command?.expected ?? []).ids).toEqual(
     new Map([['0a1b2c3d-…', id]]),

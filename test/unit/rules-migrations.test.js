@@ -28,9 +28,12 @@ const statementsWith = (options) =>
 describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
   const server = /** @type {keyof typeof DIALECTS} */ (name);
 
-  test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])('retention of %p days: the rules of windows hold', (days) => {
-    expect(() => statements(days, server)).not.toThrow();
-  });
+  test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])(
+    'retention of %p days: the rules of windows hold',
+    (days) => {
+      expect(() => statements(days, server)).not.toThrow();
+    },
+  );
 
   test('compaction: only whole windows expire', () => {
     const expiring = statements(30, server).filter((statement) => statement.includes('default_time_to_live'));

@@ -6,12 +6,15 @@ import { MillraceError } from '../../common/errors.js';
 const { errors, types } = cassandra;
 const { responseErrorCodes: codes } = types;
 
-test.each([codes.syntaxError, codes.invalid])('Store errors: the server reports bad content: refused: %i', (code) => {
-  expect(translate(new errors.ResponseError(code, 'reason'), 'write_samples')).toMatchObject({
-    code: 'rejected',
-    message: 'write_samples: reason',
-  });
-});
+test.each([codes.syntaxError, codes.invalid])(
+  'Store errors: the server reports bad content: refused: %i',
+  (code) => {
+    expect(translate(new errors.ResponseError(code, 'reason'), 'write_samples')).toMatchObject({
+      code: 'rejected',
+      message: 'write_samples: reason',
+    });
+  },
+);
 
 test.each([
   new errors.ResponseError(codes.writeTimeout, ''),
@@ -30,7 +33,9 @@ test.each([
   new TypeError('x is not a function'),
   new RangeError('offset'),
   new errors.ArgumentError('query'),
-])('Store errors: defect: neither refused nor retried: %s', (error) => expect(translate(error, 'write_samples')).toBe(error));
+])('Store errors: defect: neither refused nor retried: %s', (error) =>
+  expect(translate(error, 'write_samples')).toBe(error),
+);
 
 test('Store errors: an error of the table: unchanged', () => {
   const error = new MillraceError('unavailable', 'the process ends');

@@ -19,8 +19,15 @@ export const tablesPage = () =>
     INTRODUCTION,
     ...readdirSync(MIGRATIONS)
       .sort()
-      .map((name) => `## ${titleOf(name)}\n\n\`\`\`sql\n${readFileSync(new URL(name, MIGRATIONS), 'utf8').trim()}\n\`\`\`\n`),
+      .map(
+        (name) =>
+          `## ${titleOf(name)}\n\n\`\`\`sql\n${readFileSync(new URL(name, MIGRATIONS), 'utf8').trim()}\n\`\`\`\n`,
+      ),
   ].join('\n');
 
 /** @param {string} name such as `004-dead-letters.cql` */
-const titleOf = (name) => name.replace(/^(\d+)-(.*)\.cql$/, (_, number, subject) => `${Number(number)}. ${subject.replaceAll('-', ' ')}`);
+const titleOf = (name) =>
+  name.replace(
+    /^(\d+)-(.*)\.cql$/,
+    (_, number, subject) => `${Number(number)}. ${subject.replaceAll('-', ' ')}`,
+  );

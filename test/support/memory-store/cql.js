@@ -190,7 +190,8 @@ function createTokens(cql) {
   let index = 0;
   let binds = 0;
 
-  const error = () => new RangeError(`the database in memory does not understand ${cql}, at ${tokens[index]}`);
+  const error = () =>
+    new RangeError(`the database in memory does not understand ${cql}, at ${tokens[index]}`);
   const peek = () => tokens[index];
   const next = () => {
     const token = tokens[index++];

@@ -72,9 +72,12 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor na
 test.each([
   ['application/senml+json', Buffer.from('[{"__proto__":{"n":"inherited"},"v":1}]')],
   ['application/senml+cbor', bytes('81a2695f5f70726f746f5f5fa1616e69696e686572697465640201')],
-])('%s: __proto__ as a label: refused, because an unknown label must be understood', (contentType, payload) => {
-  expect(() => read(payload, contentType)).toThrow(expect.objectContaining({ code: 'malformed' }));
-});
+])(
+  '%s: __proto__ as a label: refused, because an unknown label must be understood',
+  (contentType, payload) => {
+    expect(() => read(payload, contentType)).toThrow(expect.objectContaining({ code: 'malformed' }));
+  },
+);
 
 test.each([
   ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],

@@ -33,14 +33,17 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
 );
 
 // What is left of 127 bytes for the payload is where the length takes one byte more.
-test.each([0, 12.4, 999_999])('Live packet: a wait of %d ms: sent with it, and read by the receiver', (waited) => {
-  for (const payload of ['[]', 'x'.repeat(90), 'x'.repeat(120)]) {
-    const [packet] = parse(publishPacket('iot/live/x', payload, waited));
-    expect(packet).toMatchObject({ topic: 'iot/live/x', payload: Buffer.from(payload) });
-    expect(packet?.properties).toEqual({ userProperties: { waited_ms: String(Math.round(waited)) } });
-    expect(waitedMs(/** @type {any} */ (packet))).toBe(Math.round(waited));
-  }
-});
+test.each([0, 12.4, 999_999])(
+  'Live packet: a wait of %d ms: sent with it, and read by the receiver',
+  (waited) => {
+    for (const payload of ['[]', 'x'.repeat(90), 'x'.repeat(120)]) {
+      const [packet] = parse(publishPacket('iot/live/x', payload, waited));
+      expect(packet).toMatchObject({ topic: 'iot/live/x', payload: Buffer.from(payload) });
+      expect(packet?.properties).toEqual({ userProperties: { waited_ms: String(Math.round(waited)) } });
+      expect(waitedMs(/** @type {any} */ (packet))).toBe(Math.round(waited));
+    }
+  },
+);
 
 test.each([
   undefined,

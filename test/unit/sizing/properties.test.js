@@ -100,7 +100,7 @@ test('Sizing: copies: they multiply bytes, and not the traffic', () => {
   expect(three?.requests).toBe(one?.requests);
 });
 
-test.each(WAYS)('Sizing: a limit, %s: it is exceeded exactly where the result says', (way) => {
+test.each(WAYS)('Sizing: a limit, %s: it is exceeded exactly where the result has it', (way) => {
   const walls = wallsOf(fleet, parts, way, FIGURES);
   expect(walls.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
   expect(walls.map(({ at }) => at)).toEqual(walls.map(({ at }) => at).sort((a, b) => a - b));

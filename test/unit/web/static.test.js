@@ -68,9 +68,7 @@ test('Policy: only own files and the import map run', async () => {
 });
 
 describe('Files of the pages', () => {
-  const named = [...page.matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) =>
-    String(path),
-  );
+  const named = [...page.matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) => String(path));
 
   test.each([...new Set(named)])('%s: served, with 304 while unchanged', async (path) => {
     const response = await fetch(base + path);

@@ -129,13 +129,10 @@ describe('Window and permits', () => {
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])(
-    'INGEST_MAX_IN_FLIGHT is %i: the window reaches it and never exceeds it',
-    async (max) => {
-      const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
-      const sizes = await database.run(40);
-      expect(Math.max(...sizes)).toBe(max);
-      expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
-    },
-  );
+  test.each([1, 7])('INGEST_MAX_IN_FLIGHT is %i: the window reaches it and never exceeds it', async (max) => {
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
+    const sizes = await database.run(40);
+    expect(Math.max(...sizes)).toBe(max);
+    expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
+  });
 });

@@ -29,14 +29,17 @@ describe('Birth: one refused sensor', () => {
     [{ sensor_id: 't', interval_ms: 2 ** 31 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: 0.5 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: '5' }, 'malformed', '.interval_ms', INTERVAL],
-  ])('%j: the refusal names the path and the rule, and the others are accepted', (sensor, code, field, rule) => {
-    const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
-    expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
-    expect(sensors.map(({ index, name }) => [index, name])).toEqual([
-      [0, 'a'],
-      [2, 'b'],
-    ]);
-  });
+  ])(
+    '%j: the refusal names the path and the rule, and the others are accepted',
+    (sensor, code, field, rule) => {
+      const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
+      expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
+      expect(sensors.map(({ index, name }) => [index, name])).toEqual([
+        [0, 'a'],
+        [2, 'b'],
+      ]);
+    },
+  );
 });
 
 describe('Birth: refused as a whole', () => {
