@@ -179,7 +179,7 @@ describe('smoke.sh', () => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
     const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
-    expect(output).toContain('Every service runs');
+    expect(output).toContain('Every service is healthy');
     expect(output).not.toContain('The commit log');
   });
 

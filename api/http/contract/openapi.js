@@ -172,7 +172,14 @@ const pathParameters = (path) =>
 const queryParameters = (shape) =>
   Object.entries(shape).map(([name, field]) => {
     const schema = /** @type {z.ZodType} */ (field);
-    const { $schema, description, example, means, ...described } = z.toJSONSchema(schema, { io: 'input' });
+    const {
+      $schema,
+      description,
+      example,
+      means,
+      default: _,
+      ...described
+    } = z.toJSONSchema(schema, { io: 'input' });
     if (!description) throw new Error(`the query parameter ${name} has no description`);
     const absent = schema.safeParse(undefined);
     return {
