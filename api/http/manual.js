@@ -19,8 +19,9 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</tit
 export function createManual({ dir = MANUAL_DIR } = {}) {
   const router = express.Router();
   const policy = createPolicy(dir);
-  router.use('/docs', (_req, res, next) => {
-    res.set({ 'Content-Security-Policy': policy(), 'X-Content-Type-Options': 'nosniff' });
+  router.use('/docs', (req, res, next) => {
+    const canEval = req.path.startsWith('/mqtt/');
+    res.set({ 'Content-Security-Policy': policy(canEval), 'X-Content-Type-Options': 'nosniff' });
     next();
   });
   router.use(
@@ -44,15 +45,16 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
   return router;
 }
 
-/** @param {string} dir @returns {() => string} the policy for the pages that are there now */
+/** @param {string} dir @returns {(canEval: boolean) => string} the policy for the pages that are there now */
 function createPolicy(dir) {
   let builtAt = 0;
-  let policy = policyOf([]);
-  return () => {
+  /** @type {string[]} */
+  let scripts = [];
+  return (canEval) => {
     const modifiedAt = statSync(join(dir, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (modifiedAt !== builtAt) policy = policyOf(inlineScripts(dir));
+    if (modifiedAt !== builtAt) scripts = inlineScripts(dir);
     builtAt = modifiedAt;
-    return policy;
+    return policyOf(scripts, canEval);
   };
 }
 
@@ -70,11 +72,12 @@ function inlineScripts(dir) {
  * Allows only files of this server. The generators write style attributes, so styles may be inline.
  *
  * @param {string[]} scripts
+ * @param {boolean} canEval the program that draws the MQTT interface compiles schemas; it draws one document, which is our own
  */
-const policyOf = (scripts) =>
+const policyOf = (scripts, canEval) =>
   [
     "default-src 'none'",
-    `script-src ${["'self'", ...scripts.map(hashOf)].join(' ')}`,
+    `script-src ${["'self'", ...(canEval ? ["'unsafe-eval'"] : []), ...scripts.map(hashOf)].join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",

@@ -4,7 +4,6 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Parser, stringify } from '@asyncapi/parser';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
 import { openApiDocument } from '../../api/http/contract/openapi.js';
 import { ROUTES } from '../../api/http/routes/index.js';
@@ -28,7 +27,7 @@ const BUNDLES = [
     integrity:
       'sha512-k5ZqJd6+oxYaQ2o6F3rGWJ1MTIjXdpsUYB3NKQbVqr4yzrN0Ovj5c7eZx8NGd3wfKPhbOrLREtYl9K2OPfnSsA==',
     files: {
-      'package/browser/standalone/without-parser.js': 'mqtt/bundle.js',
+      'package/browser/standalone/index.js': 'mqtt/bundle.js',
       'package/styles/default.min.css': 'mqtt/bundle.css',
     },
   },
@@ -41,16 +40,12 @@ const BUNDLES = [
  */
 export async function writeInterfaces(outDir) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  const asyncApi = asyncApiDocument({ version });
-  const { document, diagnostics } = await new Parser().parse(JSON.stringify(asyncApi));
-  if (!document) throw new Error(`asyncapi.json is not valid: ${JSON.stringify(diagnostics)}`);
   await Promise.all([
     writeJson(
       join(outDir, 'http/openapi.json'),
       openApiDocument({ routes: ROUTES, version, guarded: false }),
     ),
-    writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApi),
-    writeFile(join(outDir, 'mqtt/asyncapi.parsed.json'), String(stringify(document))),
+    writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument({ version })),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),
   ]);
 }

@@ -11,25 +11,36 @@ const FOLDERS = [
 ];
 
 /**
- * Lists the pages of each folder by their titles, so a new page needs no second entry.
+ * Lists the pages of each folder in the order of the index, so a new page needs no second entry.
  *
  * @param {string} docsDir
  */
-export const sidebar = (docsDir) =>
-  FOLDERS.map(({ folder, text }) => ({
-    text,
-    collapsed: folder === 'decisions',
-    items: [
-      ...(folder === 'reference' ? INTERFACES : []),
-      ...readdirSync(join(docsDir, folder))
-        .filter((name) => name.endsWith('.md') && name !== 'README.md')
-        .sort()
-        .map((name) => ({
-          text: titleOf(join(docsDir, folder, name)),
-          link: `/${folder}/${name.replace(/\.md$/, '')}`,
-        })),
-    ],
-  }));
+export function sidebar(docsDir) {
+  const index = readFileSync(join(docsDir, 'README.md'), 'utf8');
+  return FOLDERS.map(({ folder, text }) => {
+    const place = (/** @type {string} */ name) => {
+      const found = index.indexOf(`(${folder}/${name})`);
+      return found < 0 ? Infinity : found;
+    };
+    const names = readdirSync(join(docsDir, folder)).filter(
+      (name) => name.endsWith('.md') && name !== 'README.md',
+    );
+    return {
+      text,
+      collapsed: folder === 'decisions',
+      items: [
+        ...(folder === 'reference' ? INTERFACES : []),
+        ...names
+          .sort()
+          .sort((a, b) => Math.sign(place(a) - place(b)) || 0)
+          .map((name) => ({
+            text: titleOf(join(docsDir, folder, name)),
+            link: `/${folder}/${name.replace(/\.md$/, '')}`,
+          })),
+      ],
+    };
+  });
+}
 
 /** Pages that programs draw from the OpenAPI and AsyncAPI documents. They are no Markdown, so the browser leaves the site. */
 const INTERFACES = [

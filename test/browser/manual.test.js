@@ -70,7 +70,7 @@ const QUESTIONS = [
   {
     question: 'What does iot_ingest_window mean?',
     searches: ['iot_ingest_window'],
-    answer: /iot_ingest_window\s+gauge\s+Congestion window/,
+    answer: /iot_ingest_window\s*gauge\s*Congestion window/,
   },
   {
     question: 'How do I load an old CSV?',

@@ -11,6 +11,8 @@ globalThis.Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },
+  mcp: { disabled: true },
+  defaultOpenAllTags: true,
   hideTestRequestButton: !isServed,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 });
