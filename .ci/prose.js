@@ -12,14 +12,14 @@ import { SKIP, visit } from 'unist-util-visit';
 /** @import { Node } from 'unist' */
 /** @import { Nodes } from 'mdast' */
 
-/** In words: a sentence, the length that nine of ten sentences have at most, a cell of a table. */
+/** In words: the longest sentence, the length that 90 % of all sentences keep to, the longest cell of a table. */
 const LIMITS = { sentence: 35, usual: 28, cell: 25 };
 const USUAL_PART = 0.9;
 const GENERATED = new Set(['docs/reference/mutation.md', 'CHANGELOG.md']);
 
-/** A setting, a metric, an error code: a name that some source file must hold. */
+/** A setting, a metric or an error code: some source file must contain this name. */
 const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/;
-/** Commands may have names of other programs and of their own. Those of a setting or a metric are ours. */
+/** Commands also contain variables and names of other programs. So only names that look like our settings and metrics are checked there. */
 const OUR_NAME = /^(?:iot_\w+|(?:MQTT|HTTP|CQL|BATCH|LATEST|HISTORY|LOG|READ|WRITE|TRUST)_[A-Z_]+)$/;
 const COMMANDS = new Set(['sh', 'console', 'ini', 'yaml']);
 /** Names of other programs: Cassandra, Scylla Manager, DuckDB, pandas. */

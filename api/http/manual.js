@@ -72,7 +72,7 @@ function inlineScripts(dir) {
  * Allows only files of this server. The generators write style attributes, so styles may be inline.
  *
  * @param {string[]} scripts
- * @param {boolean} canEval the program that draws the MQTT interface compiles schemas; it draws one document, which is our own
+ * @param {boolean} canEval the program that renders the MQTT interface compiles schemas; it renders only our own document
  */
 const policyOf = (scripts, canEval) =>
   [

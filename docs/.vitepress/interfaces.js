@@ -12,8 +12,8 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The programs that draw the two interfaces, ready for a browser. As dependencies they would install 400 MB of parts that these files
- * already contain. So npm fetches only their archives. `integrity` is that of the registry.
+ * The programs that render the two interfaces, bundled for a browser. As dependencies they would install 400 MB of parts that these files
+ * already contain. So npm fetches only their archives. `integrity` is the hash in the registry.
  */
 const BUNDLES = [
   {
@@ -34,7 +34,7 @@ const BUNDLES = [
 ];
 
 /**
- * Adds to the manual what it needs to show the interfaces: both documents, and the programs that draw them.
+ * Adds to the manual what it needs to show the interfaces: both documents, and the programs that render them.
  *
  * @param {string} outDir
  */

@@ -41,11 +41,11 @@ export function linkToRepository(md, { docsDir, repositoryUrl }) {
 /** @param {string} dir @param {string} path */
 const isInside = (dir, path) => !relative(dir, path).startsWith('..');
 
-/** The languages of our test vectors, which no highlighter knows. */
+/** Languages of our test vectors. The highlighter does not know them. */
 const PLAIN = new Set(['vector', 'block']);
 
 /**
- * Vue reads the pages as its templates. Code in a sentence stays as it is, also with braces.
+ * Vue compiles the pages as templates. This keeps inline code as it is, also with braces.
  *
  * @param {MarkdownIt} md
  */

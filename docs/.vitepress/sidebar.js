@@ -42,7 +42,7 @@ export function sidebar(docsDir) {
   });
 }
 
-/** Pages that programs draw from the OpenAPI and AsyncAPI documents. They are no Markdown, so the browser leaves the site. */
+/** Pages that programs render from the OpenAPI and AsyncAPI documents. They are not Markdown, so links to them load a new page. */
 const INTERFACES = [
   { text: 'HTTP interface: try it', link: '/http/', target: '_self' },
   { text: 'MQTT interface', link: '/mqtt/', target: '_self' },

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 
-/** Devices and API need the processors more. */
+/** The lowest priority: the devices and the API need the processors more. */
 const LOWEST_PRIORITY = 19;
 
 /**

@@ -1,12 +1,12 @@
 /**
- * The console examples of the documents: commands behind `$ `, and the output that a reader is to see.
+ * The console examples of the documents: commands after `$ `, and the output that a reader should see.
  */
 
 /**
- * A step that a document asks of its reader.
+ * A step that a document asks its reader to take.
  *
  * @typedef {object} Step
- * @property {number} line where it stands in the document, from 1
+ * @property {number} line of the document, from 1
  * @property {string} title
  * @property {{ text: string, expected: string[] } | undefined} command with the lines of its output; none: any output
  * @property {string[] | undefined} stop Ctrl-C in the first terminal, with the lines that follow
@@ -18,8 +18,8 @@ const PROMPT = '$ ';
 
 /**
  * Reads the steps of a document:
- * - a block `console`: commands behind `$ `, each with its output. Without a command: the output after Ctrl-C.
- * - a block `js` behind "Create `path`" or "Save this as `path`": a file.
+ * - a block `console`: commands after `$ `, each with its output. Without a command: the output after Ctrl-C.
+ * - a block `js` after "Create `path`" or "Save this as `path`": a file.
  * - a block `diff`: a change of the file that was named last.
  *
  * @param {string} markdown
@@ -113,7 +113,7 @@ function sidesOf(diff) {
 const HEX_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}-(?:[0-9a-f]{12}|…)/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?/;
 const DURATION = /\d+(?:\.\d+)? (?:ms|s)\b/;
-/** What differs from run to run, and `…` for what is left out. */
+/** Text that differs from run to run, and `…` for text that the document leaves out. */
 const VARIES = new RegExp(
   `(?<id>${HEX_ID.source})|(?<time>${TIME.source})|(?<duration>${DURATION.source})|…|\\s+`,
   'g',
@@ -125,7 +125,7 @@ const ID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})';
  *
  * @param {string} output
  * @param {string[]} expected
- * @returns {{ ids: Map<string, string> }} `ids`: those of the output, by what stands in the document
+ * @returns {{ ids: Map<string, string> }} `ids`: the ids of the output, by the text of the document
  * @throws {Error} with both texts, if they differ
  */
 export function compareOutput(output, expected) {
