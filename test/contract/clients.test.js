@@ -101,6 +101,15 @@ function checkResult(result, device) {
   });
 }
 
+test('how-to page: names the versions that run here', () => {
+  const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
+  const packages = Object.entries({ ...dependencies, ...devDependencies });
+  for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
+  const requirements = readFileSync(inFolder('../../infra/python/requirements.txt'), 'utf8');
+  const [pinned = ''] = /^openapi-python-client==.*$/m.exec(requirements) ?? [];
+  expect(HOW_TO).toContain(`pip install ${pinned}\n`);
+});
+
 describe('openapi-python-client', () => {
   test('generated client: all functions import, and measurements are read as posted', async () => {
     const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
