@@ -16,7 +16,16 @@ const root = new URL('..', import.meta.url).pathname;
 const LICENSES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
 /** Further licenses that tools and their data may have: they are used, and not distributed. */
-const TOOL_LICENSES = ['MPL-2.0', 'CC-BY-3.0', 'CC-BY-4.0', 'CC BY-SA 4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense', 'WTFPL'];
+const TOOL_LICENSES = [
+  'MPL-2.0',
+  'CC-BY-3.0',
+  'CC-BY-4.0',
+  'CC BY-SA 4.0',
+  'CC0-1.0',
+  'Python-2.0',
+  'Unlicense',
+  'WTFPL',
+];
 
 /** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
 
