@@ -4,7 +4,7 @@
  * `npm run test:thorough`: tests that take minutes, such as databases that hang and the simulation of history.
  * `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`.
  * `npm run test:infra`: the files that deploy the system.
- * `npm run test:contract`: the interfaces against their documents, with generated requests.
+ * `npm run test:contract`: the interfaces against their documents, with generated requests and generated clients.
  * `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is killed; `-- --seed N` repeats a run.
  * Each run records the statements that the processes send to their databases, and checks them against the query rules
  * (`support/query-rules`).

@@ -6,6 +6,8 @@ import { sidebar } from './sidebar.js';
 
 const docsDir = fileURLToPath(new URL('..', import.meta.url));
 
+const base = process.env['DOCS_BASE'] ?? '/docs/';
+
 /**
  * The manual: `npm run docs:build` writes it to `dist/docs`, and the API serves it at `/docs/`. A project of GitHub has its pages below the
  * project's name, so the workflow that publishes them sets `DOCS_BASE`.
@@ -13,12 +15,12 @@ const docsDir = fileURLToPath(new URL('..', import.meta.url));
 export default defineConfig({
   title: 'Millrace',
   description: 'IoT ingestion reference application for ScyllaDB and Apache Cassandra',
-  base: process.env['DOCS_BASE'] ?? '/docs/',
+  base,
   outDir: '../dist/docs',
   cacheDir: '../.data/vitepress',
   cleanUrls: true,
   rewrites: { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' },
-  head: [['link', { rel: 'icon', href: '/docs/mark.svg', type: 'image/svg+xml' }]],
+  head: [['link', { rel: 'icon', href: `${base}mark.svg`, type: 'image/svg+xml' }]],
   markdown: {
     config: (md) => {
       linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() });

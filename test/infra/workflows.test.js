@@ -79,8 +79,14 @@ test.each(FORMS)('issue form %s: names, labels and ids are there, each id once',
   }
 });
 
-test('Workflows: permissions: they may read the repository, and nothing else', () => {
+test('Workflows: permissions: they may read the repository, and one job may publish the pages', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
+  const own = jobs().filter(({ permissions }) => permissions);
+  expect(own.map(({ permissions }) => permissions)).toEqual([{ pages: 'write', 'id-token': 'write' }]);
+  // A commit cannot change, a tag can.
+  for (const { steps } of own)
+    for (const { uses, run: script } of steps)
+      expect([uses, script]).toEqual([expect.stringMatching(/@[0-9a-f]{40}$/), undefined]);
   for (const { uses = '', with: options } of steps()) {
     if (uses.startsWith('actions/checkout@')) expect(options).toEqual({ 'persist-credentials': false });
     if (uses) expect(uses).toMatch(/^[\w-]+\/[\w-]+@(v\d+|[0-9a-f]{40})$/);

@@ -143,7 +143,7 @@ export function compareOutput(output, expected) {
       pattern += ID;
     } else if (time) pattern += TIME.source;
     else if (duration) pattern += DURATION.source;
-    else pattern += match[0] === '…' ? '[sS]*?' : '\\s*';
+    else pattern += match[0] === '…' ? '[\\s\\S]*?' : '\\s*';
   }
   pattern += escaped(text.slice(end));
   const found = new RegExp(pattern).exec(output);

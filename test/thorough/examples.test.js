@@ -15,7 +15,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
 
-const STARTS = /^(?:git clone .* && )?npm run dev$/;
+const CLONES = /^git clone <this repository> millrace && cd millrace$/;
+const STARTS = /^npm run dev$/;
 const START_MS = 300_000;
 const COMMAND_MS = 120_000;
 /** A program of a tutorial runs until Ctrl-C. */
@@ -34,9 +35,7 @@ let ports;
 let dev = null;
 
 beforeAll(async () => {
-  clone = await cloneWorkTree();
-  // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
-  symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
+  await makeClone();
   ports = await freePorts();
 });
 
@@ -45,14 +44,30 @@ afterAll(async () => {
   await clone?.remove();
 });
 
+/** Replaces the clone, so a document that begins with one has neither data nor changes of the documents before it. */
+async function makeClone() {
+  if (dev) await stop(dev);
+  await clone?.remove();
+  clone = await cloneWorkTree();
+  // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
+  symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
+}
+
 /** As a reader types it in the first terminal; what ran there is stopped before. */
 async function start() {
   if (dev) await stop(dev);
   const started = startDev(clone.folder, ports, ['--no-manual']);
   dev = started;
   await started.until(async () => started.output().includes('--seed 1'));
-  return started.output();
+  return withoutProgress(started.output());
 }
+
+/**
+ * Removes what a terminal overwrites. Without a terminal, a slow step prints its progress as lines between the steps.
+ *
+ * @param {string} output of a start
+ */
+const withoutProgress = (output) => output.replaceAll(/^(?!✓).*\n(?=(?:(?!✓).*\n)*✓)/gm, '');
 
 /** @param {DevProcess} running @returns {Promise<string>} its output after Ctrl-C */
 async function stop(running) {
@@ -74,7 +89,12 @@ const withPorts = (text) =>
 
 /** @param {string} command @returns {Promise<string>} its output; a program that goes on is ended */
 async function type(command) {
+  if (CLONES.test(command)) {
+    await makeClone();
+    return '';
+  }
   if (STARTS.test(command)) return start();
+  if (!dev) await start();
   const bash = ['bash', '-euo', 'pipefail', '-c', command];
   const [program = '', ...args] = /^node /.test(command) ? ['timeout', String(PROGRAM_S), ...bash] : bash;
   const ended = run(program, args, { cwd: clone.folder, env: plainEnvironment(), timeout: COMMAND_MS });
@@ -107,10 +127,9 @@ describe.each(DOCUMENTS)('%s', (file) => {
       }
       if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
       if (command) {
-        dev ?? (await start());
         let typed = withPorts(command.text);
         for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
-        const output = await type(STARTS.test(command.text) ? command.text : typed);
+        const output = await type(typed);
         const compared = compareOutput(output, command.expected.map(withPorts));
         for (const [documented, actual] of compared.ids) ids.set(documented, actual);
       }
@@ -124,6 +143,12 @@ test('Examples: another output than documented: an error with both texts', () =>
   expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });
 
+test('Examples: progress between the steps of a start: left out, what follows the last step stays', () => {
+  expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
+    '✓ database\n✓ schema\n\n  CQL  x\n',
+  );
+});
+
 test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
   const steps = stepsOf(
     '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
@@ -133,7 +158,7 @@ test('Examples: a command over several lines, an id, and a gap: read as a person
     'true',
   ]);
   const id = '0f0e0d0c-0b0a-4908-8706-050403020100';
-  expect(compareOutput(`{"id":"${id}","more":1}`, steps[0]?.command?.expected ?? []).ids).toEqual(
+  expect(compareOutput(`{"id":"${id}","more":"text"}`, steps[0]?.command?.expected ?? []).ids).toEqual(
     new Map([['0a1b2c3d-…', id]]),
   );
 });

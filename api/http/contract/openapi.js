@@ -202,8 +202,31 @@ export function componentSchemas(named) {
   const registry = z.registry();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { ...schema.meta(), id });
   const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, withoutIndex(schema)]),
+  );
 }
+
+/**
+ * Leaves out `additionalProperties: {}`, which is the default of JSON Schema. Generated types would otherwise accept a member with a
+ * misspelled name. An object without described members keeps it.
+ *
+ * @template T
+ * @param {T} schema
+ * @returns {T}
+ */
+const withoutIndex = (schema) =>
+  JSON.parse(JSON.stringify(schema), (_, value) => {
+    if (!isOpenObject(value)) return value;
+    const { additionalProperties, ...rest } = value;
+    return rest;
+  });
+
+/** @param {any} value @returns {boolean} whether it describes members and allows any others */
+const isOpenObject = (value) =>
+  Object.keys(value?.properties ?? {}).length > 0 &&
+  typeof value.additionalProperties === 'object' &&
+  Object.keys(value.additionalProperties).length === 0;
 
 /** @param {string} name @returns {{ $ref: string }} */
 export const refTo = (name) => ({ $ref: `#/components/schemas/${name}` });

@@ -144,22 +144,29 @@ const WantedCredential = z
   })
   .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
 
+const PlainMeasurements = z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]);
+
+const SenmlPack = z
+  .array(SenmlRecord)
+  .max(MAX_SAMPLES_PER_MESSAGE)
+  .meta({
+    examples: [
+      [
+        { bn: 'temperature', bt: 1795680000, v: 21.5 },
+        { t: 1, v: 21.6 },
+      ],
+    ],
+  });
+
 /** The schemas of HTTP bodies by their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
-  PlainMeasurements: z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]),
+  PlainMeasurements,
   SenmlRecord,
-  SenmlPack: z
-    .array(SenmlRecord)
-    .max(MAX_SAMPLES_PER_MESSAGE)
-    .meta({
-      examples: [
-        [
-          { bn: 'temperature', bt: 1795680000, v: 21.5 },
-          { t: 1, v: 21.6 },
-        ],
-      ],
-    }),
+  SenmlPack,
+  Measurements: z.union([PlainMeasurements, SenmlPack]).meta({
+    description: 'Plain measurements, or a pack of SenML. The first record of a pack needs a label of SenML.',
+  }),
   SignIn,
   WantedCredential,
 };

@@ -88,7 +88,7 @@ that ends normally is complete.`,
   query: QUERY,
   answers: {
     200: {
-      ...json(SCHEMAS.MeasurementPage),
+      // The texts come first: openapi-python-client reads every answer as the first type, and JSON can be read as a text.
       'text/csv': {
         text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
         example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
@@ -97,6 +97,7 @@ that ends normally is complete.`,
         text: 'A line of JSON for each sample.',
         example: '{"ts":"2026-11-21T00:00:00.000Z","value":21.5}\n',
       },
+      ...json(SCHEMAS.MeasurementPage),
     },
   },
   problems: [...PAGED, 'busy', 'bad_range', 'bad_id', 'not_found'],
@@ -123,13 +124,14 @@ export const postMeasurements = {
   tag: 'measurements',
   scope: 'ingest',
   summary: 'Stores measurements of a device',
-  description: `Takes the payloads that MQTT takes, and answers after the commit. If some measurements are refused, the others are stored.
+  description: `Takes the payloads that MQTT takes, and answers after the commit. As \`application/json\` it takes plain measurements and SenML: an array whose
+first record has a label of SenML is a pack. \`application/senml+json\` takes the same packs. If some measurements are refused, the others are stored.
 \`refused\` then lists each refused one with its index, its path and the rule that failed. A refused post makes no dead letter. If the whole message is
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
   body: {
-    'application/json': PAYLOADS.PlainMeasurements,
-    'application/senml+json': PAYLOADS.SenmlPack,
+    // One type for both kinds of JSON: openapi-python-client cannot import a client with two types of body that are arrays.
+    'application/json': PAYLOADS.Measurements,
     'application/senml+cbor': { text: 'SenML as CBOR (RFC 8428, section 6).' },
   },
   answers: { 200: json(SCHEMAS.Accepted) },

@@ -1,5 +1,8 @@
-// An API process describes itself, with its version and its kind of access. The published manual has a copy of the document only.
-const response = await fetch('/openapi.json').catch(() => null);
+// An API process describes itself, with its version and its kind of access. The published manual has a copy of the document only. There, the
+// root of the host belongs to other projects, so it is not asked.
+const response = location.pathname.startsWith('/docs/')
+  ? await fetch('/openapi.json').catch(() => null)
+  : null;
 const isServed = response?.ok && response.headers.get('content-type')?.includes('json');
 const content = isServed ? await response.json() : await (await fetch('openapi.json')).json();
 

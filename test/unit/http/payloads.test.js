@@ -116,6 +116,18 @@ const KINDS_OF_PAYLOAD = {
       ['bver', fc.constantFrom(11, '10', null)],
     ],
   },
+  'SenML as application/json': {
+    schema: PAYLOADS.Measurements,
+    read: measurements('application/json'),
+    good: record,
+    wrap: (one) => [{ bt: 0 }, one],
+    wrong: [
+      ['n', fc.constantFrom(5, null, true)],
+      ['t', notNumber],
+      ['v', notNumber],
+      ['bver', fc.constantFrom(11, '10', null)],
+    ],
+  },
   'a birth': {
     schema: MESSAGES.Birth,
     read: birth,
