@@ -1,6 +1,5 @@
 /**
- * What may import what, types in comments included. `npm run lint` checks it. The arrows that were
- * there before these rules are in `.ci/known-imports.json`. That list only gets shorter.
+ * What may import what, types in comments included. `npm run lint` checks it.
  */
 
 /** Folders at the top, and what each may import besides itself: in all tables only what stands above it. */
@@ -12,7 +11,7 @@ const TOP = {
   // Takes measurements, stores them, serves them.
   'api/': ['common/', 'schema/'],
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
-  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
+  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/stream-out/'],
   // Starts processes, and imports no part of them but their settings and records.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.js'],
   // The benchmark measures the parts; sizing calculates with its figures.
@@ -31,8 +30,16 @@ const API = {
   'api/access/': ['api/store/', 'api/observability/'],
   // Packing and reading: the two sides of one rule.
   'api/history/': ['api/store/', 'api/observability/'],
+  // Samples of many sensors as files.
+  'api/export/': ['api/store/', 'api/history/'],
   // From a message to its commit: decoding, registry, backpressure, writers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
+  // Files of old measurements, read into ingest.
+  'api/import/': ['api/ingest/'],
+  // From the commit to Kafka, the same records for readers of changes, and finished days as Parquet files.
+  'api/stream-out/': ['api/store/', 'api/observability/', 'api/history/', 'api/export/', 'api/ingest/'],
+  // Rules, the episodes that they find in committed samples, and their delivery.
+  'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes what was committed to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
   // Both brokers: where messages come from, and where their acknowledgements go.
@@ -43,8 +50,12 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
+    'api/export/',
+    'api/alarms/',
     'api/ingest/',
+    'api/import/',
     'api/live/',
+    'api/stream-out/',
   ],
   // The composition root.
   'api/system.js': [
@@ -52,17 +63,24 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
+    'api/alarms/',
     'api/ingest/',
+    'api/stream-out/',
     'api/live/',
     'api/mqtt/',
     'api/http/',
   ],
-  // migrate, roles, drain, credentials, dead letters: each calls a room.
+  // migrate, roles, drain, credentials, alarms, dead letters: each calls a room.
   'api/commands/': [
     'api/store/',
     'api/observability/',
     'api/access/',
+    'api/history/',
+    'api/export/',
+    'api/alarms/',
     'api/ingest/',
+    'api/import/',
+    'api/stream-out/',
     'api/live/',
     'api/mqtt/',
     'api/system.js',
@@ -83,24 +101,16 @@ const TOOLS = {
   'tools/bench/native/': ['tools/bench/load/', 'tools/bench/process/'],
   // The processes and the database that are measured.
   'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/variants/'],
-  // What a part of the benchmark gets.
-  'tools/bench/context.js': ['tools/bench/environment/'],
   // The process that publishes.
   'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/environment/'],
   // Rates, rounds, memory, CPU.
-  'tools/bench/measure/': [
-    'tools/bench/load/',
-    'tools/bench/environment/',
-    'tools/bench/context.js',
-    'tools/bench/publisher/',
-  ],
+  'tools/bench/measure/': ['tools/bench/load/', 'tools/bench/environment/', 'tools/bench/publisher/'],
   // Fills a database with months.
   'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/variants/'],
   // The dashboard in a browser.
   'tools/bench/dashboard/': ['tools/bench/measure/'],
   // Reads while ingest writes.
   'tools/bench/reading/': [
-    'tools/bench/context.js',
     'tools/bench/load/',
     'tools/bench/process/',
     'tools/bench/loader/',
@@ -108,10 +118,9 @@ const TOOLS = {
     'tools/bench/environment/',
   ],
   // Figures as tables and charts.
-  'tools/bench/report/': ['tools/bench/context.js', 'tools/bench/load/', 'tools/bench/measure/'],
+  'tools/bench/report/': ['tools/bench/load/', 'tools/bench/measure/'],
   // Other databases.
   'tools/bench/peers/': [
-    'tools/bench/context.js',
     'tools/bench/load/',
     'tools/bench/process/',
     'tools/bench/loader/',
@@ -127,22 +136,30 @@ const TOOLS = {
 const WEB = {
   // Loose files that every room may use: formats, routes, themes.
   'web/shared': [],
+  // Stylesheets: the components import those that they need.
+  'web/styles/': [],
   // Requests to the API.
   'web/api/': [],
   // What the views show, and hooks that read it.
   'web/state/': ['web/shared', 'web/api/'],
-  'web/chart/': ['web/shared', 'web/api/', 'web/state/'],
-  'web/components/': ['web/shared', 'web/api/', 'web/state/', 'web/chart/'],
+  'web/chart/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/'],
+  'web/components/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/'],
   // The fleet as a wall of cells.
-  'web/wall/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
+  'web/wall/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
+  // Several sensors in one view.
+  'web/compare/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
   // Dead letters.
-  'web/dead-letters/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
+  'web/dead-letters/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
+  // Rules of alarms, and what they found.
+  'web/alarms/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
+  // Accounts of devices.
+  'web/credentials/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
   // What ingest does, drawn.
-  'web/pipeline/': ['web/shared', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
+  'web/pipeline/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
 };
 
 /** Loose files of `web/` that every room may use. */
-const SHARED = ['format', 'routes', 'theme'];
+const SHARED = ['format', 'routes', 'states', 'theme', 'units'];
 
 /** @param {string} room @returns {string} the regular expression of its files */
 function pathOf(room) {
@@ -198,7 +215,8 @@ export default {
     },
   ],
   options: {
-    exclude: { path: 'node_modules' },
+    // Packages whose `exports` are not followed: they are excluded by their names.
+    exclude: { path: 'node_modules|^(@platformatic|csv-parse)/' },
     moduleSystems: ['es6'],
     // Types that comments import are read as `import()`.
     babelConfig: { fileName: '.ci/imports.js' },

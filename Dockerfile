@@ -12,14 +12,17 @@ RUN npm pkg delete devDependencies \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm cache clean --force
 
-# The manual, as pages. Its tools are development packages, so they stay in this stage.
-FROM base AS manual
+# The dashboard and the manual. Their tools are development packages, so they stay in this stage.
+FROM base AS pages
 ENV NODE_ENV=development
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY common common/
 COPY schema schema/
 COPY api api/
+COPY web web/
+COPY vite.config.js ./
+RUN npm run build
 COPY docs docs/
 RUN npm run docs:build
 
@@ -30,8 +33,7 @@ COPY common common/
 COPY schema schema/
 COPY api api/
 COPY simulator simulator/
-COPY web web/
-COPY --from=manual /app/dist/docs dist/docs/
+COPY --from=pages /app/dist dist/
 COPY infra/compose/ready.js infra/compose/ready.js
 
 # Files belong to root and are only read; what is written goes to DATA_DIR, which a volume or tmpfs can hold.

@@ -22,12 +22,17 @@ const withDatabase = {
 export default {
   // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
   maxWorkers: 2,
-  // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. A new
-  // worker now and then makes the unit tests twice as fast (58 s instead of 139 s on two cores).
+  // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. So
+  // a worker is replaced now and then.
   workerIdleMemoryLimit: '300MB',
   testTimeout: 120_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: testsIn('unit') },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: testsIn('unit'),
+      runner: '<rootDir>/test/support/unit-runner/index.js',
+    },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
     { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
     { ...watched, ...withDatabase, displayName: 'contract', testMatch: testsIn('contract') },

@@ -1,22 +1,26 @@
 import { EventEmitter } from 'node:events';
 import { PERIODS_MS } from '../common/periods.js';
-import { createAccounts } from './access/credentials/accounts.js';
+import { Accounts } from './access/credentials/accounts.js';
 import { createCredentialService, revokeBefore } from './access/credentials/credential-service.js';
 import { createAccess } from './access/http/index.js';
 import { createTls } from './access/tls/index.js';
+import { createAlarms } from './alarms/index.js';
+import { Baselines, createLearning } from './history/baselines/index.js';
 import { createPacking } from './history/packing/index.js';
 import { createReading } from './history/reading/index.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors, cursorSecret } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
+import { clearUploads } from './http/uploads.js';
 import { connectPipeline } from './ingest/connect.js';
-import { createLive } from './live/index.js';
-import { createInstallationStats } from './live/installation-stats.js';
+import { createLive, NOBODY } from './live/index.js';
+import { InstallationStats } from './live/installation-stats.js';
 import { createMessageSource } from './mqtt/index.js';
 import { createContext } from './observability/context.js';
-import { createHeartbeat, createProcessWatch, processName } from './observability/heartbeat.js';
-import { createReadiness } from './observability/readiness.js';
+import { Heartbeat, ProcessWatch, processName } from './observability/heartbeat.js';
+import { ProcessHealth } from './observability/process-health.js';
+import { Readiness } from './observability/readiness.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../common/errors.js' */
@@ -24,16 +28,15 @@ import { createReadiness } from './observability/readiness.js';
 /** @import { Config } from '../common/settings/config.js' */
 /** @import { Rate } from './access/http/rates.js' */
 /** @import { Publish } from './ingest/index.js' */
-/** @import { Device, Sensor } from './ingest/registry/cache.js' */
-/** @import { Heartbeat } from './observability/heartbeat.js' */
 /** @import { connectStore } from './store/index.js' */
+/** @import { StreamOut } from './stream-out/index.js' */
 
 /** Wrong tokens per address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the whole system, in the order in which data flows: broker -> ingest -> store -> http, and packing next to it. A process with
- * the ROLE `http` has no broker and ingests what clients post to it. A process with the ROLE `ingest` answers only health checks and
+ * Starts the whole system, in the order in which data flows: broker -> ingest -> store -> http, with packing and learning next to it. A
+ * process with the ROLE `http` has no broker and ingests what clients post to it. A process with the ROLE `ingest` answers only health checks and
  * metrics.
  *
  * @param {object} parts
@@ -56,8 +59,11 @@ export async function startSystem(parts) {
   const { clock, logger, metrics } = context;
   const tls = createTls(context, { everyMs: periods.certificates });
   // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
-  /** @type {EventEmitter<{ committed: [device: Device, changed: Sensor[]] }>} */
+  /** @type {EventEmitter<{ committed: Parameters<Publish> }>} */
   const events = new EventEmitter();
+  const streaming = config.stream.kafka ? await import('./stream-out/index.js') : null;
+  /** @type {StreamOut | undefined} */
+  let streamOut;
   const pipeline = await connectPipeline(context, {
     openStore,
     clockDifference,
@@ -65,13 +71,19 @@ export async function startSystem(parts) {
     // Bound, so that no function of this file runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
     readers: () => api?.readers() ?? 0,
+    ...(streaming && {
+      observeBlocks(parts) {
+        streamOut = streaming.createStreamOut(context, { ...parts, pauseMs: periods.stream });
+        return streamOut.blocks;
+      },
+    }),
   });
   const { processStats, store, clockGuard, ingest, isPressed } = pipeline;
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
   const shares = config.mqtt.url !== undefined;
-  const accounts = createAccounts({ store: store.credentials, mqtt: config.mqtt });
+  const accounts = new Accounts({ store: store.credentials, mqtt: config.mqtt });
   const credentials = createCredentialService({
     store: store.credentials,
     clock,
@@ -91,42 +103,92 @@ export async function startSystem(parts) {
   const packing = takes
     ? createPacking(context, { store, clockGuard, isPressed, pauseMs: periods.pack })
     : null;
+  const parquetOut =
+    takes && config.stream.parquet
+      ? (await import('./stream-out/parquet/index.js')).createParquetOut(context, {
+          store,
+          clockGuard,
+          isPressed,
+          pauseMs: periods.stream,
+        })
+      : null;
+  const learning = takes ? createLearning(context, { store, pauseMs: periods.learn }) : null;
+  const baselines = serves
+    ? new Baselines(context, { store, everyMs: periods.baselines, provisionalMs: periods.provisional })
+    : null;
   const live = createLive(context, {
     brokerClients: {
-      isWanted: messageSource?.hasFollowers ?? (() => false),
-      send: (topic, payload) => messageSource?.send(topic, payload),
+      followers: messageSource?.followers ?? NOBODY,
+      send: (topic, payload, retain) => messageSource?.send(topic, payload, retain),
     },
     keepAliveMs: periods.keepAlive,
   });
   events.on('committed', live.publishChanges);
-  const processes = createProcessWatch(context, {
+  if (streamOut && config.stream.latest) events.on('committed', streamOut.noteLatest);
+  const reading = createReading(store);
+  const alarms = createAlarms(context, {
+    store,
+    reading,
+    clockGuard,
+    setSampleObserver: ingest.setSampleObserver,
+    peek: ingest.peek,
+    publish: live.publishAlarm,
+    outbox: pipeline.outbox,
+    periods: {
+      rules: periods.alarmRules,
+      absence: periods.absence,
+      recovery: periods.alarmRecovery,
+      deliveries: periods.alarmDeliveries,
+    },
+  });
+  const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
+  /** @type {typeof revokeAndRetire} */
+  async function retire(device) {
+    const isRetired = await revokeAndRetire(device);
+    // Also when it is retired already: a failure here is repaired by a second call.
+    await alarms.endOfDevice(device.bytes);
+    return isRetired;
+  }
+  const processes = new ProcessWatch(context, {
     store: store.processes,
     shares,
     everyMs: periods.heartbeat,
   });
-  const stats = createInstallationStats({ processStats, live, serves, clock });
+  const checks = { ...messageSource?.checks };
+  const notes = serves ? live.checks : {};
+  const readiness = new Readiness({ health: store.health, checks, notes });
+  const processHealth = new ProcessHealth({
+    role: config.role,
+    // A test with a clock of its own has no difference to report.
+    readiness: clockDifference ? new Readiness({ health: { clockDifference }, checks, notes }) : readiness,
+    progress: ingest.progress,
+  });
+  const stats = new InstallationStats({ processStats, processHealth, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
-  const api = serves
+  const api = baselines
     ? createApi(context, {
         access,
         store,
-        reading: createReading(store),
+        reading,
+        alarms,
+        baselines,
         cursors: createCursors({ secret, clock }),
         submit: ingest.submit,
+        submitLines: ingest.submitLines,
+        descriptions: ingest.descriptions,
+        importer: ingest,
         replay: ingest.replay,
-        retire: revokeBefore({ retire: ingest.retire, forget: credentials.forget }),
+        retire,
         credentials,
+        unmatchedTopics: ingest.unmatchedTopics,
+        mqttPort: () => messageSource?.mqttPort ?? 0,
         live,
         stats,
         resyncMs: periods.heal,
+        changesSettleMs: periods.changes,
       })
     : null;
-  const readiness = createReadiness({
-    health: store.health,
-    checks: { ...messageSource?.checks },
-    notes: api ? live.checks : {},
-  });
   const { host, port } = config.http;
   const http = createHttpServer({
     app: createApp({ api, readiness, version, access, settings: config.http, logger, metrics }),
@@ -144,8 +206,17 @@ export async function startSystem(parts) {
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
-    await Promise.all([messageSource?.stop(), packing?.stop(), http.stop()]);
+    await Promise.all([
+      messageSource?.stop(),
+      packing?.stop(),
+      parquetOut?.stop(),
+      learning?.stop(),
+      baselines?.stop(),
+      http.stop(),
+    ]);
+    await Promise.all([streamOut?.stop(), alarms.stop()]);
     ingest.abort();
+    processHealth.stop();
     stats.stop();
     processes.stop();
     await Promise.all([live.stop(), heartbeat?.stop()]);
@@ -155,18 +226,27 @@ export async function startSystem(parts) {
   try {
     await ingest.start();
     await live.start();
+    await alarms.start();
+    await streamOut?.begin();
     await messageSource?.start();
     packing?.start();
+    streamOut?.start({ completes: takes });
+    parquetOut?.start();
+    learning?.start();
+    baselines?.start();
+    if (serves) await clearUploads(config.dataDir);
     await http.start();
     const clientId = processName(config, http.port);
+    await processHealth.start();
     stats.start(clientId);
-    heartbeat = createHeartbeat(context, {
+    heartbeat = new Heartbeat(context, {
       store: store.processes,
       process: { clientId, role: config.role, version },
       read: () => ({
         ...processStats.read(),
         broker: messageSource?.checks.broker() ?? null,
         shares: takes && shares,
+        stream: streamOut?.state() ?? null,
       }),
       everyMs: periods.heartbeat,
     });

@@ -17,7 +17,7 @@ const FILE = 'millrace-dev.json';
 /** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses settings by their names */
 
 /** The settings that each kind of command takes from the file. */
-const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE'], broker: ['MQTT_PORT'] };
+const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
 /** A command that is given one of these is meant for another installation. */
 const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
 
@@ -25,12 +25,14 @@ const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: 
  * Writes the file. It names only what `npm run dev` has started itself: no cluster, and no external broker.
  *
  * @param {Config} config with the ports that are in use
+ * @param {string | null} [kafka] address of the Kafka that it has started, if any
  */
-export function writeDevAddresses({ dataDir, cql, mqtt, http }) {
+export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {
   const settings = {
     HTTP_PORT: String(http.port),
     ...(mqtt.url ? {} : { MQTT_PORT: String(mqtt.port) }),
     ...(cql.contactPoints ? {} : { CQL_LOCAL_PORT: String(cql.localPort), CQL_KEYSPACE: cql.keyspace }),
+    ...(kafka && { STREAM_KAFKA: kafka }),
   };
   const text = JSON.stringify({ pid: process.pid, start: startOf(process.pid), settings });
   const path = join(dataDir, FILE);

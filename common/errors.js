@@ -37,6 +37,7 @@ export const ERRORS = {
     status: 400,
     title: 'A parameter is unknown or has a value out of range',
   },
+  bad_file: { kind: 'problem', status: 400, title: 'The file cannot be imported' },
   bad_request: { kind: 'problem', status: 400, title: 'The request is not valid HTTP' },
   bad_range: { kind: 'problem', status: 400, title: 'The range ends before it begins' },
   bad_cursor: { kind: 'problem', status: 400, title: 'The cursor is not valid for this request' },
@@ -65,6 +66,16 @@ export const ERRORS = {
     kind: 'problem',
     status: 422,
     title: 'Measurements were refused; the others are stored',
+  },
+  query_too_large: {
+    kind: 'problem',
+    status: 422,
+    title: 'The query has more sensors or bins than one answer may have',
+  },
+  lines_refused: {
+    kind: 'problem',
+    status: 400,
+    title: 'Lines were refused; the others are stored',
   },
   rate_limited: {
     kind: 'problem',

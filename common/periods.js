@@ -11,6 +11,15 @@
  * - `stall`: timeout for a client that reads nothing of an answer; the answer and its memory are released
  * - `certificates`: interval of the check for new certificates
  * - `pack`: interval of the check for hours to pack
+ * - `stream`: interval of the check for closed hours to complete in Kafka
+ * - `changes`: age of a commit before readers of changes get it: two clocks differ by two minutes at most, and a write fails after 5 s
+ * - `learn`: interval of the check for baselines to learn
+ * - `alarmRules`: interval of the check for changed alarm rules
+ * - `absence`: interval of the check for sensors that are absent
+ * - `alarmRecovery`: interval in which evaluation of alarms stores its progress, and looks for processes that died
+ * - `alarmDeliveries`: interval of the check for deliveries to repeat
+ * - `baselines`: interval of the check for learned baselines to read
+ * - `provisional`: interval of the check for sensors without a learned baseline to read
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,
@@ -23,6 +32,15 @@ export const PERIODS_MS = {
   stall: 120_000,
   certificates: 10_000,
   pack: 10_000,
+  stream: 10_000,
+  changes: 150_000,
+  learn: 60_000,
+  baselines: 60_000,
+  provisional: 1000,
+  alarmRules: 2000,
+  absence: 250,
+  alarmRecovery: 5000,
+  alarmDeliveries: 2000,
 };
 
 /** @typedef {typeof PERIODS_MS} Periods */

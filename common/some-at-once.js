@@ -28,3 +28,26 @@ export async function someAtOnce(concurrency, items, work) {
 async function* shared(items) {
   yield* items;
 }
+
+/**
+ * Works ahead on items, and yields the results in the order of the items.
+ *
+ * @template T, R
+ * @param {number} concurrency
+ * @param {Iterable<T>} items
+ * @param {(item: T) => Promise<R>} work
+ * @returns {AsyncGenerator<R, void>}
+ * @throws the error of the first item that failed, in its turn
+ */
+export async function* inOrder(concurrency, items, work) {
+  /** @type {Array<Promise<R>>} */
+  const running = [];
+  for (const item of items) {
+    const result = work(item);
+    // A failure is thrown in its turn, if that comes.
+    result.catch(() => {});
+    running.push(result);
+    if (running.length >= concurrency) yield await /** @type {Promise<R>} */ (running.shift());
+  }
+  for (const result of running) yield await result;
+}

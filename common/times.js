@@ -1,4 +1,5 @@
 import moment from 'moment';
+import { parseDuration } from './durations.js';
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
@@ -22,3 +23,16 @@ export function parseTime(text) {
 
 /** @param {number} ms epoch ms @returns {string} as `2026-11-21T00:00:00.000Z` */
 export const formatTime = (ms) => new Date(ms).toISOString();
+
+/**
+ * Reads a time of a command line.
+ *
+ * @param {string | undefined} text a time, or how long ago: `2h`, and as in requests `-2h`
+ * @param {number} now epoch ms
+ * @returns {number | null | undefined} epoch ms; null: neither a time nor a duration
+ */
+export function parseMoment(text, now) {
+  if (text === undefined) return undefined;
+  const ago = parseDuration(text.replace(/^-/, ''));
+  return ago === null ? parseTime(text) : now - ago;
+}

@@ -55,6 +55,12 @@ export const BIRTH_REPEAT_SHARE = 1 / 4;
 /** How long it is remembered, in days, that a day has to be packed once more. */
 export const LATE_DAY_DAYS = 14;
 
+/** How long it is remembered, in days, which blocks are in Kafka. An hour that is completed later is sent whole. */
+export const STREAM_NOTE_DAYS = 14;
+
+/** Retention of baselines, in days. Processes read those of the present day and of the days next to it. */
+export const BASELINE_DAYS = 7;
+
 /** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
 export const MIN_BATCH_DAYS = 4;
 

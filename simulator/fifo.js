@@ -6,28 +6,30 @@ const CLEARED_FROM = 1024;
  *
  * @template T
  */
-export function createFifo() {
+export class Fifo {
   /** @type {T[]} */
-  let items = [];
-  let head = 0;
-  return {
-    get length() {
-      return items.length - head;
-    },
-    /** @param {T} item */
-    push(item) {
-      items.push(item);
-    },
-    /** @returns {T | undefined} */
-    shift() {
-      if (head === items.length) return undefined;
-      const item = items[head];
-      head += 1;
-      if (head >= CLEARED_FROM && head * 2 >= items.length) {
-        items = items.slice(head);
-        head = 0;
-      }
-      return item;
-    },
-  };
+  #items = [];
+  #head = 0;
+
+  /** Number of items. */
+  get length() {
+    return this.#items.length - this.#head;
+  }
+
+  /** Adds an item at the end. @param {T} item */
+  push(item) {
+    this.#items.push(item);
+  }
+
+  /** Removes the first item. @returns {T | undefined} undefined: there is none */
+  shift() {
+    if (this.#head === this.#items.length) return undefined;
+    const item = this.#items[this.#head];
+    this.#head += 1;
+    if (this.#head >= CLEARED_FROM && this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
 }

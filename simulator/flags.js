@@ -40,7 +40,10 @@ export const SIMULATOR_FLAGS = {
   },
   duration: { type: 'duration', help: 'how long to go on; default until stopped' },
   seed: { type: 'integer', help: 'makes names, values and faults repeatable; default random', min: 0 },
-  faults: { type: 'text', help: 'shares of what goes wrong: late=0.05,poison=0.001 ..., or tsbs' },
+  faults: {
+    type: 'text',
+    help: 'shares of what goes wrong: late=0.05,poison=0.001 ..., or tsbs; episodes=3 for alarms',
+  },
   format: { type: 'text', help: 'senml or json', fallback: 'senml' },
   buffer: {
     type: 'integer',

@@ -4,8 +4,8 @@ import { readCommandSettings } from '../common/dev-addresses.js';
 import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { readFlags } from './flags.js';
-import { createInstrument } from './instrument.js';
-import { createLedger } from './ledger/ledger.js';
+import { Instrument } from './instrument.js';
+import { Ledger } from './ledger/ledger.js';
 import { createMeter } from './meter.js';
 import { chooseBroker, shownUrl } from './mqtt/broker.js';
 import { unreachable } from './mqtt/trouble.js';
@@ -29,13 +29,13 @@ async function main(argv) {
   const statusLine = createStatusLine(process.stderr);
   const stopSignal = createStopSignal();
   const ledger =
-    flags.ledger === undefined ? null : createLedger({ path: flags.ledger, onFailed: stopSignal.stop });
+    flags.ledger === undefined ? null : new Ledger({ path: flags.ledger, onFailed: stopSignal.stop });
   const print = (/** @type {string} */ text) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
   const isOpen = flags.rate !== undefined;
-  const instrument = createInstrument({
+  const instrument = new Instrument({
     meter,
     path: flags.report,
     onPeriod: (period) => isOpen && period.latency.count > 0 && print(periodText(period)),

@@ -6,48 +6,64 @@ import { MillraceError } from '../common/errors.js';
 /** How often the latencies are summed up. */
 const PERIOD_MS = 10_000;
 
-/**
- * Keeps the figures of each ten seconds, for `--report`, and hands each of them out as it ends.
- *
- * @param {object} options
- * @param {Meter} options.meter
- * @param {string | undefined} options.path of the report; none: nothing is kept
- * @param {(period: Period) => void} options.onPeriod
- */
-export function createInstrument({ meter, path, onPeriod }) {
+/** Keeps the figures of each ten seconds, for `--report`, and hands each of them out as it ends. */
+export class Instrument {
+  #meter;
+  #path;
+  #onPeriod;
   /** @type {Period[]} */
-  const periods = [];
-  const endPeriod = () => {
-    const period = meter.endPeriod();
-    if (path !== undefined) periods.push(period);
-    return period;
-  };
+  #periods = [];
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  return {
-    start() {
-      meter.begin();
-      timer = setInterval(() => onPeriod(endPeriod()), PERIOD_MS);
-    },
-    stop: () => clearInterval(timer),
+  #timer;
 
-    /**
-     * Writes the report: what ran, what became of it in all and every ten seconds; latencies in ms.
-     *
-     * @param {Record<string, unknown>} run what ran
-     * @throws {MillraceError} `failed` when it cannot be written
-     */
-    write(run) {
-      if (path === undefined) return;
-      endPeriod();
-      try {
-        writeFileSync(path, `${JSON.stringify({ ...run, ...meter.totals(), periods }, null, 2)}\n`);
-      } catch (error) {
-        const { message } = /** @type {Error} */ (error);
-        throw new MillraceError('failed', `The report ${path} cannot be written: ${message}`, {
-          cause: error,
-        });
-      }
-    },
-  };
+  /**
+   * @param {object} options
+   * @param {Meter} options.meter
+   * @param {string | undefined} options.path of the report; none: nothing is kept
+   * @param {(period: Period) => void} options.onPeriod
+   */
+  constructor({ meter, path, onPeriod }) {
+    this.#meter = meter;
+    this.#path = path;
+    this.#onPeriod = onPeriod;
+  }
+
+  /** Begins the first period. */
+  start() {
+    this.#meter.begin();
+    this.#timer = setInterval(() => this.#onPeriod(this.#endPeriod()), PERIOD_MS);
+  }
+
+  /** Ends the periods. */
+  stop() {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Writes the report: what ran, what became of it in all and every ten seconds; latencies in ms.
+   *
+   * @param {Record<string, unknown>} run what ran
+   * @throws {MillraceError} `failed` when it cannot be written
+   */
+  write(run) {
+    if (this.#path === undefined) return;
+    this.#endPeriod();
+    try {
+      writeFileSync(
+        this.#path,
+        `${JSON.stringify({ ...run, ...this.#meter.totals(), periods: this.#periods }, null, 2)}\n`,
+      );
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      throw new MillraceError('failed', `The report ${this.#path} cannot be written: ${message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  #endPeriod() {
+    const period = this.#meter.endPeriod();
+    if (this.#path !== undefined) this.#periods.push(period);
+    return period;
+  }
 }

@@ -11,8 +11,8 @@ const nothing = () => ({ messages: 0, samples: 0 });
 export function createMeter() {
   let startedAt = Date.now();
   const [made, acknowledged, dropped] = [nothing(), nothing(), nothing()];
-  const total = createLatencies();
-  const recent = createLatencies();
+  const total = new Latencies();
+  const recent = new Latencies();
   let before = recent.read();
   let period = { at: startedAt, ...nothing() };
   /** @type {{ at: number, acknowledged: number }[]} one for each snapshot of the last seconds */
@@ -109,35 +109,32 @@ const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
  * @property {number | null} mean
  */
 
-/**
- * Latencies in an HDR histogram. Node's own is HdrHistogram_c: 35 ns a value, 200 KB, and no dependency.
- */
-export function createLatencies() {
-  let histogram = createHistogram(RANGE);
-  return {
-    /** @param {number} ms */
-    record(ms) {
-      histogram.record(Math.min(RANGE.highest, Math.max(RANGE.lowest, Math.round(ms * 1000))));
-    },
+/** Latencies in an HDR histogram. Node's own is HdrHistogram_c: 35 ns a value, 200 KB, and no dependency. */
+export class Latencies {
+  #histogram = createHistogram(RANGE);
 
-    /** Clears the histogram. */
-    reset() {
-      histogram = createHistogram(RANGE);
-    },
+  /** Records a latency. @param {number} ms */
+  record(ms) {
+    this.#histogram.record(Math.min(RANGE.highest, Math.max(RANGE.lowest, Math.round(ms * 1000))));
+  }
 
-    /** @returns {Latency} */
-    read() {
-      const empty = histogram.count === 0;
-      const ms = (/** @type {number} */ us) => (empty ? null : us / 1000);
-      return {
-        count: histogram.count,
-        p50: ms(histogram.percentile(50)),
-        p90: ms(histogram.percentile(90)),
-        p99: ms(histogram.percentile(99)),
-        p999: ms(histogram.percentile(99.9)),
-        max: ms(histogram.max),
-        mean: ms(histogram.mean),
-      };
-    },
-  };
+  /** Clears the histogram. */
+  reset() {
+    this.#histogram = createHistogram(RANGE);
+  }
+
+  /** Reads the percentiles. @returns {Latency} */
+  read() {
+    const empty = this.#histogram.count === 0;
+    const ms = (/** @type {number} */ us) => (empty ? null : us / 1000);
+    return {
+      count: this.#histogram.count,
+      p50: ms(this.#histogram.percentile(50)),
+      p90: ms(this.#histogram.percentile(90)),
+      p99: ms(this.#histogram.percentile(99)),
+      p999: ms(this.#histogram.percentile(99.9)),
+      max: ms(this.#histogram.max),
+      mean: ms(this.#histogram.mean),
+    };
+  }
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { createFifo } from './fifo.js';
+import { Fifo } from './fifo.js';
 
 /**
  * A message on its way.
@@ -41,102 +41,116 @@ const complete = (message) => ({
  *               ^ the oldest is dropped     |              ^
  *                 beyond `limit`            v the connection breaks, and comes back
  *                                        [ to be sent again ]
- *
- * @param {object} options
- * @param {{ messages: number, bytes: number }} options.limit waiting messages, and bytes of all pending messages;
- *   above it the oldest waiting message is dropped. A message that was sent is never dropped, because it may have arrived
- * @param {number} options.window unacknowledged messages
- * @param {(message: Message, onAcknowledged: () => void) => void} options.send
- * @param {(message: Message) => void} options.onAcknowledged
- * @param {(message: Message) => void} options.onDropped
  */
-export function createOutbox({ limit, window, send, onAcknowledged, onDropped }) {
-  /** @type {ReturnType<typeof createFifo<Message>>} */
-  const waiting = createFifo();
+export class Outbox {
+  #limit;
+  #window;
+  #send;
+  #onAcknowledged;
+  #onDropped;
+  /** @type {Fifo<Message>} */
+  #waiting = new Fifo();
   /** @type {Set<Message>} in the order of sending */
-  const inFlight = new Set();
+  #inFlight = new Set();
   /** @type {Message[]} sent on a connection that broke, in the order of sending */
-  let again = [];
+  #again = [];
   /** @type {{ max: number, resolve: () => void }[]} */
-  let watchers = [];
-  let open = false;
-  let bytes = 0;
+  #watchers = [];
+  #open = false;
+  #bytes = 0;
 
-  const size = () => inFlight.size + again.length + waiting.length;
+  /**
+   * @param {object} options
+   * @param {{ messages: number, bytes: number }} options.limit waiting messages, and bytes of all pending messages;
+   *   above it the oldest waiting message is dropped. A message that was sent is never dropped, because it may have arrived
+   * @param {number} options.window unacknowledged messages
+   * @param {(message: Message, onAcknowledged: () => void) => void} options.send
+   * @param {(message: Message) => void} options.onAcknowledged
+   * @param {(message: Message) => void} options.onDropped
+   */
+  constructor({ limit, window, send, onAcknowledged, onDropped }) {
+    this.#limit = limit;
+    this.#window = window;
+    this.#send = send;
+    this.#onAcknowledged = onAcknowledged;
+    this.#onDropped = onDropped;
+  }
 
-  function sendWhatMay() {
-    while (open && inFlight.size < window) {
-      const message = again.shift() ?? waiting.shift();
+  /** Number of pending messages. */
+  size() {
+    return this.#inFlight.size + this.#again.length + this.#waiting.length;
+  }
+
+  /** Adds a message. @param {NewMessage} message */
+  push(message) {
+    const whole = complete(message);
+    this.#bytes += whole.bytes;
+    this.#waiting.push(whole);
+    this.#sendWhatMay();
+    this.#dropWhatMust();
+  }
+
+  /** There is a connection: sends what waits. */
+  open() {
+    this.#open = true;
+    this.#sendWhatMay();
+  }
+
+  /** The connection is gone: what it did not acknowledge is sent again, before all else. */
+  close() {
+    this.#open = false;
+    this.#again = [...this.#inFlight, ...this.#again];
+    this.#inFlight.clear();
+  }
+
+  /** Waits for acknowledgements. @param {number} max @returns {Promise<void>} when no more messages than this are pending, or on `release` */
+  whenAtMost(max) {
+    if (this.size() <= max) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#watchers.push({ max, resolve });
+    });
+  }
+
+  /** Resolves all waiting promises. */
+  release() {
+    for (const { resolve } of this.#watchers) resolve();
+    this.#watchers = [];
+  }
+
+  #sendWhatMay() {
+    while (this.#open && this.#inFlight.size < this.#window) {
+      const message = this.#again.shift() ?? this.#waiting.shift();
       if (!message) return;
-      inFlight.add(message);
+      this.#inFlight.add(message);
       message.sentAt = performance.now();
-      send(message, () => acknowledge(message));
+      this.#send(message, () => this.#acknowledge(message));
     }
   }
 
   /** @param {Message} message */
-  function acknowledge(message) {
-    if (!inFlight.delete(message)) return;
-    bytes -= message.bytes;
-    onAcknowledged(message);
-    sendWhatMay();
-    notifyWatchers();
+  #acknowledge(message) {
+    if (!this.#inFlight.delete(message)) return;
+    this.#bytes -= message.bytes;
+    this.#onAcknowledged(message);
+    this.#sendWhatMay();
+    this.#notifyWatchers();
   }
 
-  function dropWhatMust() {
-    while (waiting.length > limit.messages || (bytes > limit.bytes && waiting.length > 0)) {
-      const oldest = /** @type {Message} */ (waiting.shift());
-      bytes -= oldest.bytes;
-      onDropped(oldest);
+  #dropWhatMust() {
+    while (
+      this.#waiting.length > this.#limit.messages ||
+      (this.#bytes > this.#limit.bytes && this.#waiting.length > 0)
+    ) {
+      const oldest = /** @type {Message} */ (this.#waiting.shift());
+      this.#bytes -= oldest.bytes;
+      this.#onDropped(oldest);
     }
-    notifyWatchers();
+    this.#notifyWatchers();
   }
 
-  function notifyWatchers() {
-    if (watchers.length === 0) return;
-    for (const { resolve } of watchers.filter(({ max }) => size() <= max)) resolve();
-    watchers = watchers.filter(({ max }) => size() > max);
+  #notifyWatchers() {
+    if (this.#watchers.length === 0) return;
+    for (const { resolve } of this.#watchers.filter(({ max }) => this.size() <= max)) resolve();
+    this.#watchers = this.#watchers.filter(({ max }) => this.size() > max);
   }
-
-  return {
-    size,
-
-    /** @param {NewMessage} message */
-    push(message) {
-      const whole = complete(message);
-      bytes += whole.bytes;
-      waiting.push(whole);
-      sendWhatMay();
-      dropWhatMust();
-    },
-
-    /** There is a connection: sends what waits. */
-    open() {
-      open = true;
-      sendWhatMay();
-    },
-
-    /** The connection is gone: what it did not acknowledge is sent again, before all else. */
-    close() {
-      open = false;
-      again = [...inFlight, ...again];
-      inFlight.clear();
-    },
-
-    /** @param {number} max @returns {Promise<void>} when no more messages than this are pending, or on `release` */
-    whenAtMost(max) {
-      if (size() <= max) return Promise.resolve();
-      return new Promise((resolve) => {
-        watchers.push({ max, resolve });
-      });
-    },
-
-    /** Resolves all waiting promises. */
-    release() {
-      for (const { resolve } of watchers) resolve();
-      watchers = [];
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createOutbox>} Outbox */

@@ -1,20 +1,21 @@
 import { MillraceError } from '../common/errors.js';
-import { createDeviceFaults } from './faults/device-faults.js';
+import { DeviceFaults } from './faults/device-faults.js';
+import { DeviceEpisodes } from './faults/episodes.js';
 import { describeDevices } from './fleet/devices.js';
 import { createFleet } from './fleet/fleet.js';
 import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
 import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.js';
 import { shownUrl } from './mqtt/broker.js';
-import { createTroubleReporter, neverConnected, refusal } from './mqtt/trouble.js';
+import { neverConnected, refusal, TroubleReporter } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { createRandom } from './random.js';
 import { shown, statusText } from './report.js';
 import { createDeadline, whenAborted } from './waits.js';
 
 /** @import { StatusLine } from '../common/status-line.js' */
-/** @import { DeviceFaults } from './faults/device-faults.js' */
 /** @import { FaultRates } from './faults/rates.js' */
 /** @import { Flags } from './flags.js' */
+/** @import { SimulatedDevice } from './fleet/devices.js' */
 /** @import { Fleet } from './fleet/fleet.js' */
 /** @import { Ledger } from './ledger/ledger.js' */
 /** @import { Meter } from './meter.js' */
@@ -51,8 +52,8 @@ const MIN_SHOWN_MS = 100;
  */
 export async function runFleet(run, startFirstConnect = () => createDeadline(FIRST_CONNECT_MS)) {
   const { flags, meter, statusLine, stopSignal } = run;
-  const trouble = createTroubleReporter(statusLine);
-  const { fleet, behindMs } = buildFleet(run, trouble.report);
+  const trouble = new TroubleReporter(statusLine);
+  const { fleet, behindMs } = buildFleet(run, (reason) => trouble.report(reason));
   const what = fleet.connections < flags.devices ? 'connections' : 'devices';
   const show = () => {
     const connected = fleet.connected();
@@ -109,7 +110,7 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, print }, o
     open: rate !== undefined,
     broker,
     encode,
-    faultsOf: faultsBy(flags.faults, seed, encode),
+    faultsOf: flags.faults ? faultsBy(flags.faults, { seed, encode, ledger }) : () => null,
     createLoop(members) {
       if (rate === undefined) return createClosedLoop(members, { intervalMs, batchMs: flags.batch });
       const loop = createOpenLoop(members, { perSecond: rate, samples: samplesPerSensor(flags) });
@@ -134,10 +135,23 @@ function intervalOf({ devices, rate, ...flags }) {
 }
 
 /**
- * @param {FaultRates | undefined} rates
- * @param {number} seed
- * @param {typeof ENCODERS[string]} encode
- * @returns {(device: string) => DeviceFaults | null}
+ * @param {FaultRates} rates
+ * @param {{ seed: number, encode: typeof ENCODERS[string], ledger: Ledger | null }} options
+ * @returns {(device: SimulatedDevice) => DeviceFaults}
  */
-const faultsBy = (rates, seed, encode) => (device) =>
-  rates ? createDeviceFaults({ rates, random: createRandom(seed, device, 'faults'), encode }) : null;
+function faultsBy(rates, { seed, encode, ledger }) {
+  /** @param {SimulatedDevice} device */
+  const episodesOf = ({ name, sensors }) =>
+    new DeviceEpisodes({
+      count: rates.episodes,
+      sensors,
+      onSent: (episode) => ledger?.episode(name, episode),
+    });
+  return (device) =>
+    new DeviceFaults({
+      rates,
+      random: createRandom(seed, device.name, 'faults'),
+      encode,
+      episodes: rates.episodes > 0 ? episodesOf(device) : null,
+    });
+}

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { MillraceError } from '../common/errors.js';
 import { brokerFor, shownUrl } from './mqtt/broker.js';
-import { createTroubleReporter, refusal } from './mqtt/trouble.js';
+import { refusal, TroubleReporter } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
 import { createReplay } from './replay/replay.js';
@@ -36,7 +36,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
   if (timeline(survey.first) < EARLIEST_SENML_MS) throw new MillraceError('usage', tooFarBack(path));
   for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) print(line);
 
-  const trouble = createTroubleReporter(statusLine);
+  const trouble = new TroubleReporter(statusLine);
   const replay = createReplay({
     path,
     survey,
@@ -48,7 +48,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
     encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[format]),
     meter,
     ledger,
-    onTrouble: trouble.report,
+    onTrouble: (reason) => trouble.report(reason),
     onRefused: (reason) => stopSignal.stop(refusal(broker, reason)),
   });
   const givesUp = setTimeout(() => {

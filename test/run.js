@@ -29,7 +29,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SUITES = {
   main: {
     projects: ['unit', 'integration'],
-    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl']),
+    tools: /** @type {const} */ ([
+      'java',
+      'maven',
+      'mosquitto',
+      'mosquittoClients',
+      'chromium',
+      'openssl',
+      'alertmanager',
+    ]),
   },
   unit: {
     projects: ['unit'],
@@ -86,6 +94,7 @@ await runCommand(async () => {
   const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (suite) : 'main'];
   await ensureTools([...tools], { onStatus });
   if (tools.some((tool) => tool === 'python')) await ensurePythonTools(onStatus);
+  await ensureDashboard(onStatus);
   line.clear();
   const jestArgs = isNamed ? args.slice(1) : args;
   const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
@@ -132,6 +141,18 @@ async function ensurePythonTools(onStatus) {
   // Imported here, because it needs the packages.
   const { ensurePython } = await import('../infra/python/ensure.js');
   await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
+}
+
+/**
+ * The unit tests of its server and every API process serve the dashboard as the bundler writes it.
+ *
+ * @param {(text: string) => void} onStatus
+ */
+async function ensureDashboard(onStatus) {
+  // Imported here, because it needs the packages.
+  const { buildDashboard } = await import('../infra/dev/build.js');
+  onStatus('Dashboard is built');
+  await buildDashboard({ root });
 }
 
 /**

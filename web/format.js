@@ -126,7 +126,7 @@ const UNITS = {
 };
 
 /** @param {string | null | undefined} unit @returns {string} */
-export const formatUnit = (unit) => (unit ? (UNITS[unit] ?? unit) : '');
+export const formatUnit = (unit) => (unit && Object.hasOwn(UNITS, unit) ? (UNITS[unit] ?? '') : (unit ?? ''));
 
 /** Hues of the classic sensor types, one each; see --hue-1 … in tokens.css. @type {Record<string, number>} */
 const TYPE_HUES = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
@@ -161,6 +161,16 @@ export const formatDateClock = (ts, zone) => `${formatDate(ts, zone)} ${formatCl
 /** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:03:21` */
 export const formatDateTime = (ts, zone) => fields(ts, zone).slice(0, 19).replace('T', ' ');
 
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21T14:03:21`, as a field for a date and a time takes it */
+export const formatField = (ts, zone) => fields(ts, zone).slice(0, 19);
+
+/** @param {string} text of such a field @param {'local' | 'utc'} zone @returns {number | null} epoch ms; null: not complete */
+export function parseField(text, zone) {
+  // Without a zone, JavaScript reads a date with a time as local.
+  const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
+  return text.includes('T') && Number.isFinite(ms) ? ms : null;
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `21 Nov` */
@@ -180,6 +190,10 @@ export function formatZone(zone, ts) {
   const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
 }
+
+/** @param {number} year @returns {boolean} whether local times ever differ from UTC in it */
+export const hasOwnZone = (year) =>
+  [0, 6].some((month) => new Date(year, month, 1).getTimezoneOffset() !== 0);
 
 /** @param {number} ts @param {'local' | 'utc'} zone @returns {string} ISO 8601 digits as a clock on that zone's wall shows them */
 function fields(ts, zone) {

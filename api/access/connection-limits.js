@@ -26,83 +26,93 @@ export function boundConnections(server, listener, { connections, pending: limit
     metrics.connectionsRefused.inc({ listener, reason }, by);
   // Start each counter at 0. Prometheus sees no increase in a counter that first appears as 1.
   for (const reason of /** @type {const} */ (['crowded', 'silent', 'full'])) refused(reason, 0);
-  const pending = createPendingConnections({ limit, withinMs, onClose: refused });
+  const pending = new PendingConnections({ limit, withinMs, onClose: refused });
   server.maxConnections = connections;
   server.on('drop', () => refused('full'));
-  server.prependListener('connection', pending.enter);
+  server.prependListener('connection', (/** @type {Socket} */ socket) => pending.enter(socket));
   return pending;
 }
 
-/** @typedef {ReturnType<typeof boundConnections>} PendingConnections */
+/** @typedef {{ shut: (reason: 'crowded' | 'silent') => void, leave: () => void }} Pending */
 
 /**
  * Bounds pending connections, so that a flood of them costs little and locks out nobody else. Above the limit it closes the oldest
  * connection of the address that has the most. So a flood from one address closes only its own connections. Behind a proxy all
  * clients have one address, and the oldest connection is closed. IPv6 addresses count by network, because one subscriber has a whole
  * network.
- *
- * @param {object} options
- * @param {number} options.limit pending connections
- * @param {number} [options.withinMs] closes a connection that is pending for longer; none: the server does so itself
- * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that it closes
  */
-function createPendingConnections({ limit, withinMs, onClose }) {
-  /** @typedef {{ shut: (reason: 'crowded' | 'silent') => void, leave: () => void }} Pending */
+export class PendingConnections {
+  #limit;
+  #withinMs;
+  #onClose;
   /** @type {Map<string, Pending>} by `keyOf` */
-  const all = new Map();
+  #all = new Map();
   /** @type {Map<string, Set<Pending>>} the oldest of each address first */
-  const byAddress = new Map();
+  #byAddress = new Map();
+
+  /**
+   * @param {object} options
+   * @param {number} options.limit pending connections
+   * @param {number} [options.withinMs] closes a connection that is pending for longer; none: the server does so itself
+   * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that it closes
+   */
+  constructor({ limit, withinMs, onClose }) {
+    this.#limit = limit;
+    this.#withinMs = withinMs;
+    this.#onClose = onClose;
+  }
+
+  /** Adds a connection that is new, or idle again. @param {Socket} socket */
+  enter(socket) {
+    // A closed socket may or may not have an address.
+    if (socket.destroyed || socket.remoteAddress === undefined || this.#all.has(keyOf(socket))) return;
+    this.#open(socket, ipKeyGenerator(socket.remoteAddress));
+    if (this.#all.size > this.#limit) this.#oldestOfLargest()?.shut('crowded');
+  }
+
+  /** Removes a connection that has sent its request. @param {Socket} socket the TCP socket, or the TLS socket on top of it */
+  pass(socket) {
+    this.#all.get(keyOf(socket))?.leave();
+  }
+
+  /** Number of pending connections. */
+  get size() {
+    return this.#all.size;
+  }
 
   /** @param {Socket} socket @param {string} address @returns {Pending} */
-  function open(socket, address) {
+  #open(socket, address) {
     const key = keyOf(socket);
-    const timer = withinMs === undefined ? undefined : setTimeout(() => pending.shut('silent'), withinMs);
+    const timer =
+      this.#withinMs === undefined ? undefined : setTimeout(() => pending.shut('silent'), this.#withinMs);
     const pending = {
-      shut(/** @type {'crowded' | 'silent'} */ reason) {
-        onClose(reason);
+      shut: (/** @type {'crowded' | 'silent'} */ reason) => {
+        this.#onClose(reason);
         pending.leave();
         socket.destroy();
       },
-      leave() {
+      leave: () => {
         clearTimeout(timer);
         socket.off('close', pending.leave);
-        all.delete(key);
-        const others = byAddress.get(address);
+        this.#all.delete(key);
+        const others = this.#byAddress.get(address);
         others?.delete(pending);
-        if (others?.size === 0) byAddress.delete(address);
+        if (others?.size === 0) this.#byAddress.delete(address);
       },
     };
-    all.set(key, pending);
-    byAddress.set(address, (byAddress.get(address) ?? new Set()).add(pending));
+    this.#all.set(key, pending);
+    this.#byAddress.set(address, (this.#byAddress.get(address) ?? new Set()).add(pending));
     socket.once('close', pending.leave);
     return pending;
   }
 
   /** @returns {Pending | undefined} the oldest connection of the address that has the most */
-  function oldestOfLargest() {
+  #oldestOfLargest() {
     /** @type {Set<Pending> | undefined} */
     let largest;
-    for (const group of byAddress.values()) if (!largest || group.size > largest.size) largest = group;
+    for (const group of this.#byAddress.values()) if (!largest || group.size > largest.size) largest = group;
     return largest?.values().next().value;
   }
-
-  return {
-    /** Adds a connection that is new, or idle again. @param {Socket} socket */
-    enter(socket) {
-      // A closed socket may or may not have an address.
-      if (socket.destroyed || socket.remoteAddress === undefined || all.has(keyOf(socket))) return;
-      open(socket, ipKeyGenerator(socket.remoteAddress));
-      if (all.size > limit) oldestOfLargest()?.shut('crowded');
-    },
-
-    /** Removes a connection that has sent its request. @param {Socket} socket the TCP socket, or the TLS socket on top of it */
-    pass: (socket) => all.get(keyOf(socket))?.leave(),
-
-    /** Number of pending connections. */
-    get size() {
-      return all.size;
-    },
-  };
 }
 
 /** The key of a connection. A TCP socket and the TLS socket on top of it have the same key. @param {Socket} socket */

@@ -48,6 +48,7 @@ export async function drainSession(deps) {
   const subscriber = createSubscriber({
     mqtt,
     host: null,
+    mapped: ingest.mappings.filters,
     handleMessage: async (message) => {
       receivedAt = performance.now();
       const outcome = await ingest.handleMessage(message);

@@ -1,6 +1,8 @@
 import express from 'express';
+import { compressAnswers } from './compression.js';
+import { mqttItem } from './items.js';
 import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.js';
-import { API_ROUTES } from './routes/index.js';
+import { API_ROUTES, LINE_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
 
@@ -9,10 +11,15 @@ import { createStream } from './stream/index.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { CredentialService } from '../access/credentials/credential-service.js' */
 /** @import { Access } from '../access/http/index.js' */
+/** @import { Alarms } from '../alarms/index.js' */
+/** @import { Baselines } from '../history/baselines/index.js' */
 /** @import { Reading } from '../history/reading/index.js' */
+/** @import { Ingest } from '../ingest/index.js' */
+/** @import { Descriptions } from '../ingest/registry/descriptions.js' */
 /** @import { Retirement } from '../ingest/registry/index.js' */
 /** @import { Replay } from '../ingest/replay.js' */
-/** @import { Submit } from '../ingest/submission.js' */
+/** @import { Submit, SubmitLines } from '../ingest/submission.js' */
+/** @import { UnmatchedTopics } from '../ingest/unmatched-topics.js' */
 /** @import { Live } from '../live/index.js' */
 /** @import { InstallationStats } from '../live/installation-stats.js' */
 /** @import { Context } from '../observability/context.js' */
@@ -27,48 +34,69 @@ import { createStream } from './stream/index.js';
  * @property {Access} access
  * @property {Store} store
  * @property {Reading} reading
+ * @property {Pick<Alarms, 'rules' | 'backtest' | 'open' | 'toItem' | 'testDelivery' | 'evaluatePast' | 'acknowledge' | 'shelve'>} alarms
+ * @property {Pick<Baselines, 'judge' | 'at' | 'hours' | 'onChange'>} baselines
  * @property {Cursors} cursors
  * @property {Submit} submit
+ * @property {SubmitLines} submitLines
+ * @property {Descriptions} descriptions
+ * @property {Pick<Ingest, 'files' | 'acceptedTimes'>} importer
  * @property {Replay} replay
  * @property {Retirement['retire']} retire
  * @property {CredentialService} credentials
+ * @property {UnmatchedTopics} unmatchedTopics
+ * @property {() => ReturnType<typeof mqttItem>} mqtt the broker that devices connect to
  * @property {Live} live
  * @property {number} resyncMs interval in which a channel of `/stream` reads `latest` again
- * @property {InstallationStats} stats
+ * @property {Pick<InstallationStats, 'read' | 'health' | 'recent'>} stats
  * @property {typeof MAX_CONCURRENT} [maxConcurrent]
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
+ * @property {number} batchDays
+ * @property {number} changesSettleMs age of a change before `GET /changes` has it
  * @property {number} maxClockSkewMs
  * @property {number} maxMessageBytes
+ * @property {number} maxImportBytes of a Parquet file
+ * @property {boolean} autoRegister `AUTO_REGISTER`
+ * @property {string} dataDir
+ * @property {boolean} takesMqtt whether this process receives messages over MQTT
  * @property {() => number} clock epoch ms
  * @property {Logger} logger
  * @property {Metrics} metrics
  */
 
 /**
- * The router of everything under `/api/v1`.
+ * The router of everything under `/api/v1`, and of line protocol.
  *
  * @param {Context} context
- * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'clock' | 'logger' | 'metrics'>} given
+ * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given
+ *   `mqttPort`: the port of the embedded broker
  */
 export function createApi({ config, clock, logger, metrics }, given) {
-  const deps = { ...given, ...settingsOf(config), clock, logger, metrics };
+  const mqtt = () => mqttItem(config, given.mqttPort());
+  const deps = { ...given, ...settingsOf(config), mqtt, clock, logger, metrics };
   const router = express.Router();
   const limits = createConcurrencyLimits(deps.maxConcurrent ?? MAX_CONCURRENT);
   const stream = createStream({ ...deps, limits });
-  router.use('/api/v1', noStore);
+  router.use(['/api/v1', ...LINE_ROUTES.map(({ path }) => path)], noStore, compressAnswers());
   serve(router, API_ROUTES, { ...deps, limits, stream });
+  serve(router, LINE_ROUTES, deps);
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /** @param {Config} config */
-const settingsOf = ({ retention, ingest }) => ({
+const settingsOf = ({ retention, ingest, role, dataDir }) => ({
+  dataDir,
   groups: retention.latestGroups,
   historyDays: retention.historyDays,
+  batchDays: retention.batchDays,
   maxClockSkewMs: ingest.maxClockSkewMs,
   maxMessageBytes: ingest.maxMessageBytes,
+  maxImportBytes: ingest.maxImportBytes,
+  autoRegister: ingest.autoRegister,
+  takesMqtt: role !== 'http',
 });
 
 /** @type {RequestHandler} */

@@ -3,14 +3,15 @@ import express from 'express';
 import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
 import { limitRequests } from '../access/http/rates.js';
+import { compressAnswers } from './compression.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
+import { createDashboard } from './dashboard.js';
 import { safeHeaders } from './headers.js';
 import { createManual } from './manual.js';
 import { problemHandler, sendProblem } from './problems.js';
-import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
+import { DOCUMENT_ROUTES, INFLUX_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
-import { createStatic } from './static.js';
 
 /** @import { RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
@@ -50,12 +51,17 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.use('/api', unknown);
   serve(app, SERVICE_ROUTES, { access, readiness, metrics });
   if (api) {
+    serve(app, INFLUX_ROUTES, { access, readiness, version });
+    app.use(
+      DOCUMENT_ROUTES.map(({ path }) => path),
+      compressAnswers(),
+    );
     serve(app, DOCUMENT_ROUTES, {
       access,
       openApi: openApiDocument({ routes: ROUTES, version, guarded: access.isRequired }),
       asyncApi: asyncApiDocument({ version }),
     });
-    app.use(createManual(), createStatic());
+    app.use(createManual(), createDashboard());
   }
   app.use(unknown);
   app.use(problemHandler(logger));

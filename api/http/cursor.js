@@ -34,10 +34,11 @@ export function createCursors({ secret, clock }) {
     /**
      * @param {string} scope route and conditions of the listing
      * @param {unknown} position JSON
+     * @param {number} [validMs]
      * @returns {string}
      */
-    seal(scope, position) {
-      const body = JSON.stringify([clock() + VALID_MS, position]);
+    seal(scope, position, validMs = VALID_MS) {
+      const body = JSON.stringify([clock() + validMs, position]);
       return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
     },
 

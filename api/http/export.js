@@ -1,11 +1,15 @@
-import { once } from 'node:events';
 import { MillraceError } from '../../common/errors.js';
+import { COLUMN_FORMATS, countSamples, labelsOf, readSensors } from '../export/index.js';
 import { abortOnClose } from './long-requests.js';
+import { createWrite } from './write.js';
 
 /** @import { Request, Response } from 'express' */
 /** @import { Series } from '../../schema/packed/series.js' */
+/** @import { ColumnType } from '../export/index.js' */
+/** @import { Samples } from '../export/rows.js' */
 /** @import { Sensor } from '../history/reading/hours.js' */
 /** @import { Reading } from '../history/reading/index.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ConcurrencyLimit } from './long-requests.js' */
 
 const HOUR_MS = 3_600_000;
@@ -61,33 +65,57 @@ const FORMATS = {
   'text/csv': { extension: 'csv', head: 'ts,value\n', line: (time, value) => `${time},${value}\n` },
 };
 
-/** @typedef {keyof typeof FORMATS} ExportType */
+/** @typedef {keyof typeof FORMATS} TextType of a table */
 
-const TYPES = /** @type {ExportType[]} */ (Object.keys(FORMATS));
+/** @typedef {TextType | ColumnType} ExportType of samples */
 
-/** The media types served here, pages first. Each is also listed with its charset, because an `Accept` with a charset matches only that. */
-const SERVED = ['application/json', ...TYPES].flatMap((type) => [type, `${type}; charset=utf-8`]);
+const TEXT_TYPES = /** @type {TextType[]} */ (Object.keys(FORMATS));
+
+const TYPES = [...TEXT_TYPES, .../** @type {ColumnType[]} */ (Object.keys(COLUMN_FORMATS))];
 
 /** The media type by the parameter `format`. A link cannot send `Accept`. */
 export const TYPE_OF = /** @type {const} */ ({
   json: null,
   ndjson: 'application/x-ndjson',
   csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
+  arrow: 'application/vnd.apache.arrow.stream',
 });
+
+/** @param {ExportType} type @returns {type is ColumnType} */
+const hasColumns = (type) => Object.hasOwn(COLUMN_FORMATS, type);
 
 /**
  * @param {Request} req
  * @param {keyof typeof TYPE_OF | undefined} format replaces `Accept`
  * @returns {ExportType | null} the export that the client prefers; null: a page
  */
-export function exportType(req, format) {
-  if (format !== undefined) return TYPE_OF[format];
-  const wanted = String(req.accepts(SERVED));
-  return TYPES.find((type) => wanted.startsWith(type)) ?? null;
+export const exportType = (req, format) => (format === undefined ? preferred(req, TYPES) : TYPE_OF[format]);
+
+/**
+ * @param {Request} req
+ * @param {'json' | 'csv' | 'ndjson' | undefined} format replaces `Accept`
+ * @returns {TextType | null} the kind of table that the client prefers; null: a page
+ */
+export const tableType = (req, format) =>
+  format === undefined ? preferred(req, TEXT_TYPES) : TYPE_OF[format];
+
+/**
+ * Pages come first. Each type is also asked for with its charset, because an `Accept` with a charset matches only that.
+ *
+ * @template {ExportType} T
+ * @param {Request} req
+ * @param {T[]} types
+ * @returns {T | null}
+ */
+function preferred(req, types) {
+  const served = ['application/json', ...types].flatMap((type) => [type, `${type}; charset=utf-8`]);
+  const wanted = String(req.accepts(served));
+  return types.find((type) => wanted.startsWith(type)) ?? null;
 }
 
 /**
- * Streams the whole range.
+ * Streams the whole range of a sensor.
  *
  * @param {Request} req
  * @param {Response} res
@@ -96,33 +124,110 @@ export function exportType(req, format) {
  * @param {ConcurrencyLimit} options.limit
  * @param {ExportType} options.type
  * @param {Sensor} options.key
- * @param {Parameters<typeof fileName>[0]} options.sensor
+ * @param {{ deviceId: string, sensorId: string, row: Parameters<typeof labelsOf>[0] }} options.sensor
  * @param {{ from: number, to: number }} options.range
  * @param {'asc' | 'desc'} options.order
+ * @param {Metrics} options.metrics
  * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
  */
-export async function sendExport(req, res, { reading, limit, type, key, sensor, range, order }) {
-  const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
-  if (paged.length > 0) {
-    throw new MillraceError('bad_parameter', 'An export is the whole range. It has no pages.', {
-      details: {
-        parameters: paged.map((parameter) => ({ name: parameter, reason: `not allowed with ${type}` })),
-      },
+export async function sendExport(req, res, options) {
+  const { reading, type, key, sensor, range, order } = options;
+  refusePaging(req, type, hasColumns(type) ? ['order'] : []);
+  if (hasColumns(type)) {
+    const labels = labelsOf(sensor.row, sensor.deviceId, sensor.sensorId);
+    const exported = { key, labels, site: null, newest: range.to - 1 };
+    const name = fileName(sensor, COLUMN_FORMATS[type].extension);
+    return sendColumns(req, res, {
+      ...options,
+      type,
+      name,
+      read: (signal) => readSensors(reading, [exported], range, signal),
     });
   }
-  res.once('close', limit.acquire());
+  const { limit, metrics } = options;
   const format = FORMATS[type];
-  res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
+  const onSamples = (/** @type {number} */ count) =>
+    metrics.exportedSamples.inc({ format: format.extension }, count);
+  await sendFile(req, res, {
+    limit,
+    type: `${type}; charset=utf-8`,
+    name: fileName(sensor, format.extension),
+    send: (signal) =>
+      sendSamples(res, format, reading.all(key, range, order, signal), {
+        ...range,
+        order,
+        signal,
+        onSamples,
+      }),
+  });
+}
+
+/**
+ * Streams samples of any number of sensors as columns, oldest first.
+ *
+ * @param {Request} req
+ * @param {Response} res
+ * @param {object} options
+ * @param {ConcurrencyLimit} options.limit
+ * @param {ColumnType} options.type
+ * @param {string} options.name of the file
+ * @param {(signal: AbortSignal) => AsyncIterable<Samples>} options.read
+ * @param {Metrics} options.metrics
+ * @throws {MillraceError} `busy`, `unavailable`
+ */
+export async function sendColumns(req, res, { limit, type, name, read, metrics }) {
+  const { name: format, encode } = COLUMN_FORMATS[type];
+  const onSamples = (/** @type {number} */ count) => metrics.exportedSamples.inc({ format }, count);
+  await sendFile(req, res, {
+    limit,
+    type,
+    name,
+    async send(signal) {
+      const write = createWrite(res, signal, 'latin1');
+      for await (const bytes of encode(countSamples(read(signal), onSamples))) await write(bytes);
+      res.end();
+    },
+  });
+}
+
+/**
+ * Sends a file while it is made, and stops when the client disconnects.
+ *
+ * @param {Request} req
+ * @param {Response} res
+ * @param {object} options
+ * @param {ConcurrencyLimit} options.limit
+ * @param {string} options.type
+ * @param {string} options.name
+ * @param {(signal: AbortSignal) => Promise<void>} options.send
+ */
+async function sendFile(req, res, { limit, type, name, send }) {
+  res.once('close', limit.acquire());
+  res.attachment(name).set('Content-Type', type);
   if (req.method === 'HEAD') return void res.end();
   try {
-    await abortOnClose(res, (signal) =>
-      sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),
-    );
+    await abortOnClose(res, send);
   } catch (error) {
     // The answer is a problem now, not a file.
     if (!res.headersSent) res.removeHeader('Content-Disposition');
     throw error;
   }
+}
+
+/**
+ * Refuses the parameters of pages, because a file is the whole answer.
+ *
+ * @param {Request} req
+ * @param {string} type media type
+ * @param {string[]} [others] further parameters that this type does not take
+ * @throws {MillraceError} `bad_parameter`
+ */
+export function refusePaging(req, type, others = []) {
+  const given = ['limit', 'cursor', ...others].filter((parameter) => parameter in req.query);
+  if (given.length === 0) return;
+  throw new MillraceError('bad_parameter', 'A file is the whole answer. It has no pages.', {
+    details: { parameters: given.map((name) => ({ name, reason: `not allowed with ${type}` })) },
+  });
 }
 
 /** Most systems allow 255 bytes in a file name. Two parts of this length and an extension have fewer. */
@@ -140,11 +245,11 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|
  * @returns {string}
  */
 export function fileName({ deviceId, sensorId, row }, extension) {
-  return `${safe(row.deviceName ?? deviceId)}_${safe(row.name ?? sensorId)}.${extension}`;
+  return `${safeName(row.deviceName ?? deviceId)}_${safeName(row.name ?? sensorId)}.${extension}`;
 }
 
-/** @param {string} text @returns {string} */
-function safe(text) {
+/** @param {string} text @returns {string} without characters that a file system or a shell treats specially */
+export function safeName(text) {
   const plain = text.replaceAll(UNSAFE, '-').replace(/^[\s.-]+/, '');
   let kept = '';
   for (const character of plain) {
@@ -155,7 +260,7 @@ function safe(text) {
 }
 
 /** Characters of one write. Small writes would cost more than formatting their content. */
-const CHUNK = 64 * 1024;
+export const CHUNK = 64 * 1024;
 
 /**
  * Writes samples, no faster than the client reads them. Sends nothing before the first samples are read, so that a problem
@@ -164,14 +269,16 @@ const CHUNK = 64 * 1024;
  * @param {Response} res with its headers set, but not sent
  * @param {Format} format
  * @param {AsyncGenerator<Series, void>} all each sorted
- * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal }} options samples outside [from, to) are left
- *   out; `signal` aborts when the client disconnects
+ * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal, onSamples: (count: number) => void }} options samples
+ *   outside [from, to) are left out; `signal` aborts when the client disconnects
  */
-async function sendSamples(res, { head, line }, all, { from, to, order, signal }) {
+async function sendSamples(res, { head, line }, all, { from, to, order, signal, onSamples }) {
   const timeOf = createTimes();
+  const write = createWrite(res, signal, 'latin1');
   const step = order === 'asc' ? 1 : -1;
   let text = head;
   for await (const { times, values } of all) {
+    let sent = 0;
     for (
       let index = order === 'asc' ? 0 : times.length - 1;
       index >= 0 && index < times.length;
@@ -180,16 +287,12 @@ async function sendSamples(res, { head, line }, all, { from, to, order, signal }
       const ts = /** @type {number} */ (times[index]);
       if (ts < from || ts >= to) continue;
       text += line(timeOf(ts), /** @type {number} */ (values[index]));
+      sent++;
       if (text.length < CHUNK) continue;
-      await write(res, text, signal);
+      await write(text);
       text = '';
     }
+    onSamples(sent);
   }
   res.end(text, 'latin1');
-}
-
-/** @param {Response} res @param {string} text ASCII @param {AbortSignal} signal */
-async function write(res, text, signal) {
-  signal.throwIfAborted();
-  if (!res.write(text, 'latin1')) await once(res, 'drain', { signal });
 }

@@ -1,6 +1,7 @@
 import { formatTime } from '../../common/times.js';
 import { isSilent } from '../observability/heartbeat.js';
 
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { LiveItem } from '../live/messages.js' */
 /** @import { Beat } from '../observability/heartbeat.js' */
 /** @import { LatestRow } from '../store/devices/latest-rows.js' */
@@ -35,6 +36,7 @@ export const sensorItem = (row) => ({
   name: row.name,
   type: row.type,
   unit: row.unit,
+  label: row.label,
   interval_ms: row.intervalMs,
   ts: optionalTime(row.ts),
   value: row.value,
@@ -52,6 +54,7 @@ export const deviceItem = (row, now) => ({
   device_id: row.id,
   name: row.name,
   site: row.site,
+  label: row.label,
   online: isOnline(row, now),
   last_seen: optionalTime(row.lastSeen),
 });
@@ -71,7 +74,15 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, stats } = row;
   /** @type {Beat} */
-  const { window, window_limit, waiting, broker, shares: _, ...rates } = JSON.parse(stats);
+  const {
+    window,
+    window_limit,
+    waiting,
+    broker,
+    shares: _shares,
+    stream: _stream,
+    ...rates
+  } = JSON.parse(stats);
   return {
     client_id: clientId,
     role,
@@ -82,5 +93,61 @@ export function processItem(row, now) {
     ...rates,
     pressure: { window, window_limit, waiting },
     broker,
+  };
+}
+
+/**
+ * Streaming out of the whole installation.
+ *
+ * @param {ProcessRow[]} rows of processes that are not silent
+ * @param {Array<number | null>} streamed `streamed_until` of each group, epoch ms
+ * @returns {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number, until: string | null } | null} null: no process streams
+ */
+export function streamItem(rows, streamed) {
+  const states = rows.flatMap(({ stats }) => {
+    /** @type {Beat} */
+    const { stream } = JSON.parse(stats);
+    return stream ? [stream] : [];
+  });
+  if (states.length === 0) return null;
+  const until = Math.min(...streamed.map((each) => each ?? Number.NaN));
+  return {
+    ok: states.every(({ ok }) => ok),
+    lag_ms: Math.max(...states.map(({ lag_ms }) => lag_ms)),
+    queue_bytes: states.reduce((sum, { queue_bytes }) => sum + queue_bytes, 0),
+    queue_limit: states.reduce((sum, { queue_limit }) => sum + queue_limit, 0),
+    until: Number.isNaN(until) ? null : formatTime(until),
+  };
+}
+
+/** Addresses that mean all of a machine. */
+const ALL_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
+
+const MQTT_PORT = 1883;
+const MQTT_TLS_PORT = 8883;
+
+/**
+ * The broker that devices connect to, for people who connect one.
+ *
+ * @param {Pick<Config, 'mqtt' | 'role'>} config
+ * @param {number} port of the embedded broker
+ * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } | null} null: there is none that
+ *   this process knows
+ */
+export function mqttItem({ mqtt, role }, port) {
+  if (mqtt.url === undefined && role === 'http') return null;
+  if (mqtt.url === undefined) {
+    const host = ALL_ADDRESSES.has(mqtt.host) ? null : mqtt.host;
+    return { embedded: true, host, port, tls: mqtt.tls !== null, credentials: mqtt.auth };
+  }
+  const { hostname, port: given, protocol } = new URL(mqtt.url);
+  const tls = protocol === 'mqtts:';
+  return {
+    embedded: false,
+    // An IPv6 address in a URL has brackets.
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: given === '' ? (tls ? MQTT_TLS_PORT : MQTT_PORT) : Number(given),
+    tls,
+    credentials: mqtt.username !== undefined,
   };
 }

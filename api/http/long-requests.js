@@ -5,10 +5,17 @@ import { MillraceError } from '../../common/errors.js';
 /**
  * Requests that take long: how many of them run at once, and their end when the client disconnects.
  *
- * The limits count the requests of all clients. An export reads ahead for its client, a series may read a year, and a stream is written to
- * until it ends.
+ * The limits count the requests of all clients. An export reads ahead for its client, an import holds up to 32 MB of samples, a series
+ * may read a year, a query may read thousands of sensors, a test of an alarm rule fifty of them, and a stream is written to until it ends.
  */
-export const MAX_CONCURRENT = { streams: 2000, exports: 16, series: 128 };
+export const MAX_CONCURRENT = {
+  streams: 2000,
+  exports: 16,
+  imports: 2,
+  series: 128,
+  queries: 8,
+  changes: 64,
+};
 
 /** @param {typeof MAX_CONCURRENT} limits */
 export const createConcurrencyLimits = (limits) => ({
@@ -20,9 +27,21 @@ export const createConcurrencyLimits = (limits) => ({
     limits.exports,
     'This process makes as many exports as it can; try again later.',
   ),
+  imports: createConcurrencyLimit(
+    limits.imports,
+    'This process imports as many files as it can; try again later.',
+  ),
+  changes: createConcurrencyLimit(
+    limits.changes,
+    'This process serves as many readers of changes as it can; try again later.',
+  ),
   series: createConcurrencyLimit(
     limits.series,
     'This process reads as many series as it can; try again later.',
+  ),
+  queries: createConcurrencyLimit(
+    limits.queries,
+    'This process answers as many queries of many sensors as it can; try again later.',
   ),
 });
 

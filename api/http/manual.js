@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
+import { PagePolicy } from './page-policy.js';
 
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
 
@@ -18,10 +18,14 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</tit
  */
 export function createManual({ dir = MANUAL_DIR } = {}) {
   const router = express.Router();
-  const policy = createPolicy(dir);
+  const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
   router.use('/docs', (req, res, next) => {
-    const canEval = req.path.startsWith('/mqtt/');
-    res.set({ 'Content-Security-Policy': policy(canEval), 'X-Content-Type-Options': 'nosniff' });
+    // The program that draws the MQTT interface compiles schemas. It draws one document, which is our own.
+    const exceptions = { inlineStyles: true, evaluation: req.path.startsWith('/mqtt/') };
+    res.set({
+      'Content-Security-Policy': policy.header(exceptions),
+      'X-Content-Type-Options': 'nosniff',
+    });
     next();
   });
   router.use(
@@ -39,53 +43,14 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
   router.get('/docs{/*path}', (_req, res) => {
     const page = join(dir, '404.html');
     res.status(404);
-    if (statSync(page, { throwIfNoEntry: false })) res.sendFile(page);
+    if (existsSync(page)) res.sendFile(page);
     else res.type('html').send(NOT_BUILT);
   });
   return router;
 }
 
-/** @param {string} dir @returns {(canEval: boolean) => string} the policy for the pages that are there now */
-function createPolicy(dir) {
-  let builtAt = 0;
-  /** @type {string[]} */
-  let scripts = [];
-  return (canEval) => {
-    const modifiedAt = statSync(join(dir, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (modifiedAt !== builtAt) scripts = inlineScripts(dir);
-    builtAt = modifiedAt;
-    return policyOf(scripts, canEval);
-  };
-}
-
-/** The generator puts a few small scripts into each page, the same ones everywhere. @param {string} dir */
-function inlineScripts(dir) {
-  const scripts = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+/** @param {string} dir @returns {string[]} paths */
+const pagesIn = (dir) =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.html'))
-    .flatMap((name) => [
-      ...readFileSync(join(dir, name), 'utf8').matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g),
-    ]);
-  return [...new Set(scripts.map(([, script = '']) => script))];
-}
-
-/**
- * Allows only files of this server. The generators write style attributes, so styles may be inline.
- *
- * @param {string[]} scripts
- * @param {boolean} canEval the program that renders the MQTT interface compiles schemas; it renders only our own document
- */
-const policyOf = (scripts, canEval) =>
-  [
-    "default-src 'none'",
-    `script-src ${["'self'", ...(canEval ? ["'unsafe-eval'"] : []), ...scripts.map(hashOf)].join(' ')}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "font-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-/** @param {string} script */
-const hashOf = (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+    .map((name) => join(dir, name));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseDuration } from '../../common/durations.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseTime } from '../../common/times.js';
 import { identifyDevice, identifySensor, isName } from '../../schema/ids.js';
@@ -10,7 +11,7 @@ import { DAY_MS } from '../../schema/rules.js';
 /** @import { RouteDeps } from './api.js' */
 
 /** A whole number, written in digits only. `Number` would also accept "1e2", " 5" and "0x10". */
-const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
+export const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
   z
     .string()
     .regex(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
@@ -18,24 +19,93 @@ const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
     .refine((number) => number >= min && number <= max, `a whole number from ${min} to ${max}`)
     .meta({ means: { type: 'integer', minimum: min, maximum: max } });
 
+const BAD_OFFSET = 'a whole number of minutes from -1439 to 1439';
+
+/** Minutes between a clock and UTC; no clock is a day away. */
+const utcOffset = z
+  .string()
+  .regex(/^-?\d{1,4}$/, BAD_OFFSET)
+  .transform(Number)
+  .refine((minutes) => Math.abs(minutes) < 1440, BAD_OFFSET)
+  .meta({ means: { type: 'integer', minimum: -1439, maximum: 1439 } });
+
+/**
+ * A time of a query: epoch ms, or how long before now, in ms.
+ *
+ * @typedef {number | { ago: number }} TimeParameter
+ */
+
+/** How requests write a time before now. */
+const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
+
+/** Times have at most this distance from 1970, in ms. */
+const MAX_TIME_MS = 8.64e15;
+
 const time = z.string().transform((text, context) => {
-  const ms = parseTime(text);
-  if (ms !== null && Math.abs(ms) <= 8.64e15) return ms;
+  const given = parseTimeParameter(text);
+  if (given !== null) return given;
   context.addIssue({ code: 'custom', message: BAD_TIME });
   return z.NEVER;
 });
 
 // The usual cause is the plus sign of an offset, which means a space in an address.
-const BAD_TIME = 'ISO 8601 or integer milliseconds; write the plus of an offset as %2B';
+const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
+
+/** @param {string} text @returns {TimeParameter | null} null: not a time */
+export function parseTimeParameter(text) {
+  if (text === 'now') return { ago: 0 };
+  const ago = parseDuration(AGO.exec(text)?.[1] ?? '');
+  if (ago !== null) return { ago };
+  const ms = parseTime(text);
+  return ms !== null && Math.abs(ms) <= MAX_TIME_MS ? ms : null;
+}
+
+/**
+ * @param {TimeParameter | undefined} given
+ * @param {number} now epoch ms
+ * @returns {number | undefined} epoch ms
+ */
+const atTime = (given, now) => (typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given);
+
+/**
+ * The range of a request, with relative times counted from now.
+ *
+ * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
+ * @param {number} now epoch ms
+ * @returns {{ from: number | undefined, to: number | undefined }} epoch ms, half-open
+ * @throws {MillraceError} `bad_range`
+ */
+export function rangeAt({ from, to }, now) {
+  const range = { from: atTime(from, now), to: atTime(to, now) };
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
+    throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
+  }
+  return range;
+}
+
+/**
+ * A time of a request body. A time before `min` counts as `min`.
+ *
+ * @param {string | number} given ISO 8601, or epoch ms
+ * @param {{ min?: number, max?: number }} [bounds] epoch ms
+ * @returns {number} epoch ms
+ * @throws {MillraceError} `bad_timestamp`: it is no time, or after `max`
+ */
+export function timeOf(given, { min = 0, max = MAX_TIME_MS } = {}) {
+  const ms = typeof given === 'number' ? given : parseTime(given);
+  if (ms === null || ms > max) throw new MillraceError('bad_timestamp');
+  return Math.max(ms, min);
+}
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
-/** How the documents describe a time. */
+/** How the documents describe a time: `anyOf`, because a validator that ignores formats takes every text as a date. */
 const TIME = {
   means: {
-    oneOf: [
+    anyOf: [
       { type: 'string', format: 'date-time' },
-      { type: 'integer', minimum: -8.64e15, maximum: 8.64e15 },
+      { type: 'integer', minimum: -MAX_TIME_MS, maximum: MAX_TIME_MS },
+      { type: 'string', pattern: '^(now|-[0-9]{1,9}(ms|[smhdy]))$' },
     ],
   },
   example: '2026-11-21T00:00:00Z',
@@ -55,8 +125,21 @@ export const fields = {
   to: time
     .optional()
     .meta({ ...TIME, description: 'End of the range, not included. Default: after the newest.' }),
+  asof: time
+    .optional()
+    .meta({ ...TIME, description: 'The value at or before this instant. Default: the newest.' }),
+  /** The default is decided by `Accept`. */
+  format: z.enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson').optional().meta({
+    description:
+      'The format of the answer. CSV and NDJSON are files of all pages, without `limit` and `cursor`. It replaces `Accept`, which a link cannot send.',
+  }),
+  results: digits(1, 100).default(20).meta({ description: 'The limit of results.' }),
   points: digits(1, 2000).default(500).meta({ description: 'The limit of points of the answer.' }),
+  utcOffset: utcOffset.default(0).meta({
+    description: 'Minutes that a clock is ahead of UTC. Bins of a day begin at its midnight.',
+  }),
   name: name.optional(),
+  text: name,
   /** `parseDevice` checks it, because a text that is neither an id nor a name has its own code. */
   id: z.string().optional(),
 };
@@ -118,16 +201,14 @@ const BAD_ID =
  * Cuts the range of a request. It starts no earlier than retention, to the millisecond. It ends no later than now plus the allowed clock
  * skew.
  *
- * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
+ * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps
  * @returns {{ from: number, to: number }} epoch ms, half-open; empty where `from` is not before `to`
  * @throws {MillraceError} `bad_range`
  */
-export function cutRange({ from, to }, { clock, historyDays, maxClockSkewMs }) {
-  if (from !== undefined && to !== undefined && from > to) {
-    throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
-  }
+export function cutRange(given, { clock, historyDays, maxClockSkewMs }) {
   const now = clock();
+  const { from, to } = rangeAt(given, now);
   return {
     from: Math.max(from ?? 0, now - historyDays * DAY_MS),
     to: Math.min(to ?? Number.POSITIVE_INFINITY, now + maxClockSkewMs),

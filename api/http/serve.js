@@ -24,7 +24,7 @@ export function serve(router, routes, deps) {
       router[method](
         address,
         named(address),
-        deps.access.guard(operation.scope),
+        deps.access.guard(operation.scope, operation),
         acceptable(operation),
         create(deps),
       );

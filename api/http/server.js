@@ -12,7 +12,7 @@ import { problemDocument } from './problems.js';
 /** @import { Duplex } from 'node:stream' */
 /** @import { ErrorCode } from '../../common/errors.js' */
 /** @import { Bounds, PendingConnections } from '../access/connection-limits.js' */
-/** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
+/** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 
 /** Enough for an address of `/stream` with the most ids. That is ten times Node's default of 16 KiB. In bytes. */

@@ -7,99 +7,120 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * The pending acknowledgements of one connection. They leave in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2;
  * MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled holds back all later ones.
  */
-export function createAcknowledgements() {
+export class Acknowledgements {
   /** The oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
-  const pending = [];
+  #pending = [];
 
-  return {
-    /**
-     * @param {() => void} acknowledge called when this message and all earlier ones are settled
-     * @returns {() => void} the caller calls it when this message is settled
-     */
-    track(acknowledge) {
-      const message = { isSettled: false, acknowledge };
-      pending.push(message);
-      return () => {
-        message.isSettled = true;
-        while (pending[0]?.isSettled) pending.shift()?.acknowledge();
-      };
-    },
-    /** Forgets all pending acknowledgements, because the connection closed. The sender sends these messages again. */
-    drop() {
-      pending.length = 0;
-    },
-    get pending() {
-      return pending.length;
-    },
-  };
+  /**
+   * Adds a message that arrived.
+   *
+   * @param {() => void} acknowledge called when this message and all earlier ones are settled
+   * @returns {() => void} the caller calls it when this message is settled
+   */
+  track(acknowledge) {
+    const message = { isSettled: false, acknowledge };
+    this.#pending.push(message);
+    return () => {
+      message.isSettled = true;
+      while (this.#pending[0]?.isSettled) this.#pending.shift()?.acknowledge();
+    };
+  }
+
+  /** Forgets all pending acknowledgements, because the connection closed. The sender sends these messages again. */
+  drop() {
+    this.#pending.length = 0;
+  }
+
+  /** Number of messages whose acknowledgement is pending. */
+  get pending() {
+    return this.#pending.length;
+  }
 }
-
-/** @typedef {ReturnType<typeof createAcknowledgements>} Acknowledgements */
 
 /** `untilSettled` checks for unsettled messages this often, in ms. */
 const POLL_MS = 20;
 
 /**
  * Tracks the unsettled messages of the process. The health check reports how long the oldest waits, and an orderly stop waits for all.
- *
- * @param {object} deps
- * @param {() => number} deps.answeredAt when the database last answered, in ms of the same clock
- * @param {() => number} [deps.clock] ms of a monotonic clock
  */
-export function createProgress({ answeredAt, clock = () => performance.now() }) {
+export class Progress {
+  #answeredAt;
+  #clock;
   /** Arrival of each unsettled message, the oldest first. @type {Map<object, number>} */
-  const unsettled = new Map();
-  let settledAt = Number.NEGATIVE_INFINITY;
+  #unsettled = new Map();
+  #settledAt = Number.NEGATIVE_INFINITY;
 
-  return {
-    /** @param {object} message that arrived */
-    begin: (message) => void unsettled.set(message, clock()),
+  /**
+   * @param {object} deps
+   * @param {() => number} deps.answeredAt when the database last answered, in ms of the same clock
+   * @param {() => number} [deps.clock] ms of a monotonic clock
+   */
+  constructor({ answeredAt, clock = () => performance.now() }) {
+    this.#answeredAt = answeredAt;
+    this.#clock = clock;
+  }
 
-    /** @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
-    end(message, isSettled) {
-      unsettled.delete(message);
-      if (isSettled) settledAt = clock();
-    },
+  /** Counts a message as unsettled. @param {object} message that arrived */
+  begin(message) {
+    this.#unsettled.set(message, this.#clock());
+  }
 
-    /** Number of unsettled messages. */
-    get unsettled() {
-      return unsettled.size;
-    },
+  /** Removes a message. @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
+  end(message, isSettled) {
+    this.#unsettled.delete(message);
+    if (isSettled) this.#settledAt = this.#clock();
+  }
 
-    /**
-     * Some messages need no database, such as an empty one. So progress needs both a settled message and an answer of the database.
-     *
-     * @returns {number} ms since both happened, while a message waits; 0: no message waits
-     */
-    get standstillMs() {
-      const [oldest] = unsettled.values();
-      return oldest === undefined ? 0 : clock() - Math.max(oldest, Math.min(settledAt, answeredAt()));
-    },
+  /** Number of unsettled messages. */
+  get unsettled() {
+    return this.#unsettled.size;
+  }
 
-    /**
-     * @param {object} bounds
-     * @param {number} bounds.withinMs
-     * @param {() => boolean} [bounds.isHopeless] ends the wait early
-     * @returns {Promise<void>} settles when every message is settled, or at one of the bounds
-     */
-    async untilSettled({ withinMs, isHopeless = () => false }) {
-      const deadline = clock() + withinMs;
-      while (unsettled.size > 0 && clock() < deadline && !isHopeless()) await sleep(POLL_MS);
-    },
+  /** Age of the oldest unsettled message in ms; 0: no message waits. */
+  get oldestMs() {
+    const [oldest] = this.#unsettled.values();
+    return oldest === undefined ? 0 : this.#clock() - oldest;
+  }
 
-    /**
-     * @param {number} maxWaitMs the check fails when a message waits for longer
-     * @returns {Check}
-     */
-    check(maxWaitMs) {
-      const [oldest] = unsettled.values();
-      const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
-      return {
-        ok: waited <= maxWaitMs,
-        message: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
-      };
-    },
-  };
+  /**
+   * Some messages need no database, such as an empty one. So progress needs both a settled message and an answer of the database.
+   *
+   * @returns {number} ms since both happened, while a message waits; 0: no message waits
+   */
+  get standstillMs() {
+    const [oldest] = this.#unsettled.values();
+    return oldest === undefined
+      ? 0
+      : this.#clock() - Math.max(oldest, Math.min(this.#settledAt, this.#answeredAt()));
+  }
+
+  /**
+   * Waits until no message is unsettled.
+   *
+   * @param {object} bounds
+   * @param {number} bounds.withinMs
+   * @param {() => boolean} [bounds.isHopeless] ends the wait early
+   * @returns {Promise<void>} settles when every message is settled, or at one of the bounds
+   */
+  async untilSettled({ withinMs, isHopeless = () => false }) {
+    const deadline = this.#clock() + withinMs;
+    while (this.#unsettled.size > 0 && this.#clock() < deadline && !isHopeless()) await sleep(POLL_MS);
+  }
+
+  /**
+   * The readiness check of ingest.
+   *
+   * @param {number} maxWaitMs the check fails when a message waits for longer
+   * @returns {Check}
+   */
+  check(maxWaitMs) {
+    const waited = Math.round(this.oldestMs);
+    return {
+      ok: waited <= maxWaitMs,
+      message:
+        this.#unsettled.size === 0
+          ? 'none wait'
+          : `${this.#unsettled.size} wait, the oldest for ${waited} ms`,
+    };
+  }
 }
-
-/** @typedef {ReturnType<typeof createProgress>} Progress */

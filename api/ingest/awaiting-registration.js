@@ -8,38 +8,40 @@ const MAX_BYTES = 16_384;
 /**
  * Messages that arrived before the birth of their device, when AUTO_REGISTER is off. Each is already a dead letter. If the birth
  * arrives within a minute, ingest stores them.
- *
- * @param {{ clock: () => number }} deps
  */
-export function createAwaitingRegistration({ clock }) {
+export class AwaitingRegistration {
+  #clock;
   /** The oldest first. @type {Array<{ device: string, arrivedAt: number, message: Message }>} */
-  let waiting = [];
+  #waiting = [];
 
-  const forgetOld = () => {
-    const oldest = clock() - KEPT_MS;
-    waiting = waiting.filter(({ arrivedAt }) => arrivedAt >= oldest);
-  };
+  /** @param {{ clock: () => number }} deps `clock` in epoch ms */
+  constructor({ clock }) {
+    this.#clock = clock;
+  }
 
-  return {
-    /** @param {string} device id @param {Message} message */
-    remember(device, message) {
-      forgetOld();
-      if (message.payload.length > MAX_BYTES) return;
-      waiting.push({ device, arrivedAt: clock(), message });
-      if (waiting.length > MAX_MESSAGES) waiting.shift();
-    },
-    /** @param {string} device id @returns {Message[]} in order of arrival */
-    take(device) {
-      forgetOld();
-      const taken = waiting.filter((entry) => entry.device === device);
-      if (taken.length > 0) waiting = waiting.filter((entry) => entry.device !== device);
-      return taken.map(({ message }) => message);
-    },
-    /** Number of waiting messages. */
-    get size() {
-      return waiting.length;
-    },
-  };
+  /** Keeps a message for a minute, unless it is large. @param {string} device id @param {Message} message */
+  remember(device, message) {
+    this.#forgetOld();
+    if (message.payload.length > MAX_BYTES) return;
+    this.#waiting.push({ device, arrivedAt: this.#clock(), message });
+    if (this.#waiting.length > MAX_MESSAGES) this.#waiting.shift();
+  }
+
+  /** Removes and returns the messages of a device. @param {string} device id @returns {Message[]} in order of arrival */
+  take(device) {
+    this.#forgetOld();
+    const taken = this.#waiting.filter((entry) => entry.device === device);
+    if (taken.length > 0) this.#waiting = this.#waiting.filter((entry) => entry.device !== device);
+    return taken.map(({ message }) => message);
+  }
+
+  /** Number of waiting messages. */
+  get size() {
+    return this.#waiting.length;
+  }
+
+  #forgetOld() {
+    const oldest = this.#clock() - KEPT_MS;
+    this.#waiting = this.#waiting.filter(({ arrivedAt }) => arrivedAt >= oldest);
+  }
 }
-
-/** @typedef {ReturnType<typeof createAwaitingRegistration>} AwaitingRegistration */

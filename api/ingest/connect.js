@@ -1,18 +1,18 @@
-import { createProcessStats } from '../observability/process-stats.js';
-import { createClockGuard } from '../store/clock-guard.js';
+import { ProcessStats } from '../observability/process-stats.js';
+import { ClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
 import { logSecurityProblems } from '../store/security-check.js';
-import { CongestionWindow, createPermits } from './backpressure/window.js';
+import { CongestionWindow, Permits } from './backpressure/window.js';
 import { createIngest } from './index.js';
+import { Outbox } from './outbox.js';
 
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Context } from '../observability/context.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { DatabaseNode } from '../store/index.js' */
-/** @import { Permits } from './backpressure/window.js' */
+/** @import { DatabaseNode, Store } from '../store/index.js' */
 /** @import { Ingest, Publish } from './index.js' */
 /** @import { Send } from './pipeline.js' */
+/** @import { BlockObserver } from './sample-writer.js' */
 
 /**
  * Connects the database and the ingest pipeline of a process. A congestion window bounds the requests to the database.
@@ -21,6 +21,8 @@ import { createIngest } from './index.js';
  * @param {object} [deps]
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {(parts: { store: Store, clockGuard: ClockGuard, isPressed: () => boolean, outbox: Outbox | null }) => BlockObserver} [deps.observeBlocks] makes the
+ *   receiver of committed blocks; default: there is none
  * @param {() => number} [deps.readers] number of clients of the stream; default: 0
  * @param {typeof connectStore} [deps.openStore]
  * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
@@ -30,10 +32,10 @@ export async function connectPipeline(context, deps = {}) {
   const { config, clock, logger, metrics } = context;
   const { openStore = connectStore, send, publish } = deps;
   const window = new CongestionWindow({ max: config.ingest.maxInFlight });
-  const permits = createPermits(window);
+  const permits = new Permits(window);
   /** Requests that wait for the window, or writes that wait to be merged, whichever are more. */
   const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
-  const processStats = createProcessStats({
+  const processStats = new ProcessStats({
     clock,
     pressure: () => ({
       in_flight: permits.inUse,
@@ -54,8 +56,11 @@ export async function connectPipeline(context, deps = {}) {
   });
   await logSecurityProblems({ check: store.securityCheck, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
-  const clockGuard = createClockGuard({ clock, difference, logger });
-  const ingest = createIngest(context, { store, send, publish, clockGuard, processStats });
+  const clockGuard = new ClockGuard({ clock, difference, logger });
+  const isPressed = () => waiting() > 0;
+  const outbox = config.stream.kafka ? new Outbox({ store: store.outbox, clock }) : null;
+  const blocks = deps.observeBlocks?.({ store, clockGuard, isPressed, outbox });
+  const ingest = createIngest(context, { store, send, publish, blocks, outbox, clockGuard, processStats });
   exposePipeline(metrics, {
     permits,
     waiting,
@@ -65,8 +70,7 @@ export async function connectPipeline(context, deps = {}) {
     clockGuard,
     nodes: store.nodes,
   });
-  const isPressed = () => waiting() > 0;
-  return { processStats, store, clockGuard, ingest, isPressed };
+  return { processStats, store, clockGuard, ingest, isPressed, outbox };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
-import { identifyDevice } from '../../schema/ids.js';
+import { identifyDevice, uuidText } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
+import { storedForm } from '../store/dead-letters/writes.js';
 
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
 /** @import { Retry } from '../store/retry.js' */
+/** @import { Outbox } from './outbox.js' */
 /** @import { Message } from './pipeline.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
 /** @import { Registry } from './registry/index.js' */
@@ -21,9 +23,12 @@ import { bucketOf } from '../../schema/rules.js';
  * @param {RefusalNotices} deps.notices
  * @param {Metrics} deps.metrics
  * @param {DeadLetterQuota} [deps.quota]
+ * @param {Outbox | null} [deps.outbox] default: nothing is streamed out
+ * @param {number} [deps.groups] `LATEST_GROUPS`, for the outbox
  */
 export function createDeadLetterBox(deps) {
-  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = deps;
+  const { store, registry, retry, notices, metrics, quota = new DeadLetterQuota() } = deps;
+  const { outbox = null, groups = 1 } = deps;
 
   /**
    * @param {string} device id or name from the topic
@@ -34,14 +39,25 @@ export function createDeadLetterBox(deps) {
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
   }
 
+  /** @param {DeadLetter} deadLetter @returns {Promise<void>} */
+  function commit(deadLetter) {
+    if (!outbox) return retry.run(() => store.write(deadLetter));
+    const stored = storedForm(deadLetter);
+    const group = Number(stored.id.at(-1)) % groups;
+    const announcement = /** @type {const} */ ({ kind: 'dead_letter', id: uuidText(stored.id), group });
+    return retry.run(() =>
+      outbox.commit({ ...announcement, deadLetter: stored }, () => store.write(deadLetter, stored)),
+    );
+  }
+
   /** @param {DeadLetter} deadLetter */
   async function write(deadLetter) {
     try {
-      await retry.run(() => store.write(deadLetter));
+      await commit(deadLetter);
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected' || !deadLetter.content) throw error;
       // The database refuses the content, so only the counts are stored. An unacknowledged message would come again forever.
-      await retry.run(() => store.write({ ...deadLetter, content: null }));
+      await commit({ ...deadLetter, content: null });
     }
   }
 
@@ -52,9 +68,10 @@ export function createDeadLetterBox(deps) {
      * @param {Refusals} refused
      * @returns {Promise<void>} settles when the dead letter is committed
      */
-    async put({ topic, contentType, payload, receivedAt }, device, refused) {
+    async put({ topic, contentType, payload, receivedAt, onRefused }, device, refused) {
       const [first] = refused;
       if (!first) return;
+      onRefused?.(refused);
       for (const { code } of refused) metrics.refused.inc({ code });
       const counts = countCodes(refused);
       notices.refused(topic, counts, first);
@@ -95,6 +112,11 @@ const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting
 /** Devices whose dead letters are counted. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
+/** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} Account `pending`: refusals that no dead letter counts yet */
+
+/** @returns {Account} */
+const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
+
 /** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: the next one counts it */
 
 /**
@@ -102,55 +124,55 @@ const MAX_DEVICES = 10_000;
  * the counts of all refusals since the last.
  *
  * Unregistered devices and invalid names share one account, because a client can invent any number of names.
- *
- * @param {{ limits?: typeof LIMITS }} [options]
  */
-export function createDeadLetterQuota({ limits = LIMITS } = {}) {
-  /** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} Account `pending`: refusals that no dead letter counts yet */
-  const open = () => /** @type {Account} */ ({ stored: 0, countedAt: 0, pending: {} });
-  const unregistered = open();
+export class DeadLetterQuota {
+  #limits;
+  #unregistered = openAccount();
   /** @type {LRUCache<string, Account>} */
-  const devices = new LRUCache({ max: MAX_DEVICES, memoMethod: open });
-  const inHour = { began: 0, stored: 0 };
-  const inMinute = { began: 0, counting: 0 };
+  #devices = new LRUCache({ max: MAX_DEVICES, memoMethod: openAccount });
+  #inHour = { began: 0, stored: 0 };
+  #inMinute = { began: 0, counting: 0 };
 
-  /** Resets the counts at the start of an hour or minute. @param {number} now epoch ms */
-  function reset(now) {
-    if (bucketOf(now) !== inHour.began) {
-      Object.assign(inHour, { began: bucketOf(now), stored: 0 });
-      for (const account of [unregistered, ...devices.values()]) account.stored = 0;
-    }
-    const minute = now - (now % MINUTE_MS);
-    if (minute !== inMinute.began) Object.assign(inMinute, { began: minute, counting: 0 });
+  /** @param {{ limits?: typeof LIMITS }} [options] */
+  constructor({ limits = LIMITS } = {}) {
+    this.#limits = limits;
   }
 
-  return {
-    /**
-     * @param {string | null} device id of a registered device; null: it is not registered
-     * @param {number} receivedAt epoch ms
-     * @param {Record<string, number>} codes refused measurements of this message, by code
-     * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: the counts for the dead letter
-     */
-    take(device, receivedAt, codes) {
-      reset(receivedAt);
-      const account = device === null ? unregistered : devices.memo(device);
-      const limit = device === null ? limits.unregistered : limits.perDevice;
-      if (account.stored < limit && inHour.stored < limits.total) {
-        account.stored++;
-        inHour.stored++;
-        return { verdict: 'whole', codes };
-      }
-      for (const [code, count] of Object.entries(codes)) {
-        account.pending[code] = (account.pending[code] ?? 0) + count;
-      }
-      const isRecent = Math.abs(receivedAt - account.countedAt) < MINUTE_MS;
-      if (isRecent || inMinute.counting >= limits.counting) return { verdict: 'none', codes };
-      inMinute.counting++;
-      const all = account.pending;
-      Object.assign(account, { countedAt: receivedAt, pending: {} });
-      return { verdict: 'counts', codes: all };
-    },
-  };
-}
+  /**
+   * Decides how the refusals of one message are stored, and counts them.
+   *
+   * @param {string | null} device id of a registered device; null: it is not registered
+   * @param {number} receivedAt epoch ms
+   * @param {Record<string, number>} codes refused measurements of this message, by code
+   * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: the counts for the dead letter
+   */
+  take(device, receivedAt, codes) {
+    this.#reset(receivedAt);
+    const account = device === null ? this.#unregistered : this.#devices.memo(device);
+    const limit = device === null ? this.#limits.unregistered : this.#limits.perDevice;
+    if (account.stored < limit && this.#inHour.stored < this.#limits.total) {
+      account.stored++;
+      this.#inHour.stored++;
+      return { verdict: 'whole', codes };
+    }
+    for (const [code, count] of Object.entries(codes)) {
+      account.pending[code] = (account.pending[code] ?? 0) + count;
+    }
+    const isRecent = Math.abs(receivedAt - account.countedAt) < MINUTE_MS;
+    if (isRecent || this.#inMinute.counting >= this.#limits.counting) return { verdict: 'none', codes };
+    this.#inMinute.counting++;
+    const all = account.pending;
+    Object.assign(account, { countedAt: receivedAt, pending: {} });
+    return { verdict: 'counts', codes: all };
+  }
 
-/** @typedef {ReturnType<typeof createDeadLetterQuota>} DeadLetterQuota */
+  /** Resets the counts at the start of an hour or minute. @param {number} now epoch ms */
+  #reset(now) {
+    if (bucketOf(now) !== this.#inHour.began) {
+      Object.assign(this.#inHour, { began: bucketOf(now), stored: 0 });
+      for (const account of [this.#unregistered, ...this.#devices.values()]) account.stored = 0;
+    }
+    const minute = now - (now % MINUTE_MS);
+    if (minute !== this.#inMinute.began) Object.assign(this.#inMinute, { began: minute, counting: 0 });
+  }
+}

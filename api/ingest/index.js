@@ -1,27 +1,37 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { createRetry } from '../store/retry.js';
-import { createProgress } from './acknowledgements.js';
-import { createAwaitingRegistration } from './awaiting-registration.js';
+import { Retry } from '../store/retry.js';
+import { Progress } from './acknowledgements.js';
+import { AwaitingRegistration } from './awaiting-registration.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
 import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
+import { LineDecoder } from './decode/line-decoder.js';
 import { createHandlers } from './handlers/index.js';
-import { createLateDayNotes, createLateWriter } from './late-writer.js';
-import { createLastSeen, createLatestWriter } from './latest-writer.js';
+import { ImportWriter } from './import-writer.js';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
+import { LastSeen, LatestWriter } from './latest-writer.js';
+import { Mappings } from './mappings/index.js';
 import { IngestPipeline } from './pipeline.js';
-import { createRefusalNotices } from './refusal-notices.js';
-import { createRegistry, createRetirement } from './registry/index.js';
+import { ReceiptTimes } from './receipt-times.js';
+import { RefusalNotices } from './refusal-notices.js';
+import { createBirths } from './registry/births.js';
+import { createDescriptions } from './registry/descriptions.js';
+import { createRetirement, Registry } from './registry/index.js';
 import { createReplay } from './replay.js';
-import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
-import { createSubmission } from './submission.js';
+import { PartitionWatch, SampleWriter } from './sample-writer.js';
+import { Submissions } from './submission.js';
+import { UnmatchedTopics } from './unmatched-topics.js';
 
 /** @import { Context } from '../observability/context.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
-/** @import { Send } from './pipeline.js' */
+/** @import { Outbox } from './outbox.js' */
+/** @import { Submit, SubmitLines } from './submission.js' */
+/** @import { SampleObserver, Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
+/** @import { BlockObserver, Series } from './sample-writer.js' */
 
 /** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
@@ -30,11 +40,12 @@ const STUCK_AFTER_MS = 1000;
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
- * Publishes newer values after their commit.
+ * Publishes the samples of a message after their commit.
  *
  * @callback Publish
  * @param {Device} device
- * @param {Sensor[]} changed
+ * @param {Sensor[]} changed the sensors that have a newer value now
+ * @param {Series[]} series all samples of the message
  */
 
 /**
@@ -46,39 +57,66 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {BlockObserver} [deps.blocks] receives committed blocks; default: nobody does
+ * @param {Outbox | null} [deps.outbox] of streaming out; default: nothing is streamed out
  * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
  * @param {ProcessStats} deps.processStats
  */
 export function createIngest(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, clockGuard, processStats } = deps;
-  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
+  const {
+    store,
+    send = () => {},
+    publish = () => {},
+    blocks,
+    outbox = null,
+    clockGuard,
+    processStats,
+  } = deps;
+  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
+    config.ingest;
   const groups = config.retention.latestGroups;
-  const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
+  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const limits = { autoRegister, autoRegisterMax };
-  const registry = createRegistry({ store: store.registry, groups, limits, retry, clock });
-  const lastSeen = createLastSeen({ store: store.registry, retry });
-  const notices = createRefusalNotices({ logger });
-  const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, retry, notices, metrics });
+  const registry = new Registry({ store: store.registry, groups, limits, retry, clock });
+  const births = createBirths({ registry, store: store.registry, retry, clock });
+  const lastSeen = new LastSeen({ store: store.registry, retry });
+  const notices = new RefusalNotices({ logger });
+  const deadLetters = createDeadLetterBox({
+    store: store.deadLetters,
+    registry,
+    retry,
+    notices,
+    metrics,
+    outbox,
+    groups,
+  });
   const historyMs = config.retention.historyDays * DAY_MS;
-  const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes });
-  const awaitingRegistration = createAwaitingRegistration({ clock });
+  const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
+  const receiptTimes = new ReceiptTimes();
+  const awaitingRegistration = new AwaitingRegistration({ clock });
+  const mappings = Mappings.load(config.mqtt.mappings);
+  const unmatchedTopics = new UnmatchedTopics({ clock });
   const budget = new ByteBudget(BUDGET_BYTES);
   const deviceQueue = new DeviceQueue();
-  const progress = createProgress({ answeredAt: () => retry.answeredAt });
+  const progress = new Progress({ answeredAt: () => retry.answeredAt });
+  const days = new LateDayNotes({ store: store.lateDays, retry });
   const late = createLateWriter({
     store: store.history,
     retry,
-    days: createLateDayNotes({ store: store.lateDays, retry }),
+    days,
+    arrivals: new LateArrivalNotes({ store: store.lateArrivals, retry, clock: clockGuard }),
     onLate: (samples) => metrics.late.inc(samples),
   });
-  const samples = createSampleWriter({
+  const samples = new SampleWriter({
     store: store.measurements,
     retry,
-    partitions: createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
+    partitions: new PartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
     clock: clockGuard,
     late,
+    blocks,
   });
+  const latest = new LatestWriter({ store: store.latest, retry, logger });
   const pipeline = new IngestPipeline(
     { ...context, processStats },
     {
@@ -86,12 +124,15 @@ export function createIngest(context, deps) {
       budget,
       deviceQueue,
       decoder,
+      receiptTimes,
       registry,
       samples,
-      latest: createLatestWriter({ store: store.latest, retry, logger }),
+      latest,
       lastSeen,
       deadLetters,
       notices,
+      mappings,
+      unmatchedTopics,
       awaitingRegistration,
       retry,
       clockGuard,
@@ -102,36 +143,73 @@ export function createIngest(context, deps) {
           store,
           retry,
           registry,
+          births,
           decoder,
+          receiptTimes,
           measurements,
           lastSeen,
           deadLetters,
           awaitingRegistration,
+          mappings,
+          deviceQueue,
           send,
+          outbox,
           clock,
           metrics,
         }),
     },
   );
   const isStuck = () => retry.failingForMs > STUCK_AFTER_MS;
-  const submission = createSubmission({
+  const submissions = new Submissions({
     budget,
     isStuck,
     deviceQueue,
     decoder,
+    receiptTimes,
+    lineDecoder: new LineDecoder({
+      deviceTags: config.ingest.lineDeviceTags,
+      emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),
+    }),
     pipeline,
     clock,
     metrics,
     processStats,
   });
+  const files = new ImportWriter({
+    store,
+    registry,
+    samples,
+    latest,
+    days,
+    retry,
+    clock: clockGuard,
+    publish,
+  });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
-  const { replay } = createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock });
+  const { replay } = createReplay({ budget, deviceQueue, pipeline, mappings, maxMessageBytes, clock });
 
   return {
     handleMessage: pipeline.handleMessage,
-    submit: submission.submit,
+    /** @type {Submit} */
+    submit: (submission) => submissions.submit(submission),
+    /** @type {SubmitLines} */
+    submitLines: (submission) => submissions.submitLines(submission),
     replay,
     retire,
+    /** Topics of other products that this process reads. */
+    mappings,
+    /** Descriptions of devices and sensors from clients of HTTP. */
+    descriptions: createDescriptions({ registry, births, isStuck, clock }),
+    files,
+    /** @returns {{ oldest: number, newest: number }} the times that are accepted now, epoch ms */
+    acceptedTimes: () => ({ oldest: clock() - historyMs, newest: clock() + maxClockSkewMs }),
+    /** Lets alarms look at committed samples. */
+    setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
+      pipeline.setSampleObserver(observer),
+    /** The devices in memory, with the newest values that this process committed. */
+    peek: (/** @type {string} */ id) => registry.cache.peek(id),
+    /** Topics outside the contract on which clients publish. */
+    unmatchedTopics,
     /** The unsettled messages of `handleMessage`. */
     progress,
     /** The byte budget. Message sources with backpressure read no further while it is full. */
@@ -145,7 +223,7 @@ export function createIngest(context, deps) {
     },
     /** Bytes of submissions that are received or settled. */
     get submittedBytes() {
-      return submission.held;
+      return submissions.held;
     },
     /** Whether the database has refused all requests for a while. */
     get isStuck() {

@@ -12,29 +12,71 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 
 /**
  * Writes the newest value of each sensor to `latest`, in group commits. It writes only values newer than the last known commit.
- *
- * @param {object} deps
- * @param {Latest} deps.store
- * @param {Retry} deps.retry
- * @param {Logger} deps.logger
  */
-export function createLatestWriter({ store, retry, logger }) {
+export class LatestWriter {
+  #store;
+  #retry;
+  #logger;
+  #groups = new GroupCommit({
+    commit: (group, take, entries) => this.#commit(group, take, entries),
+    merge,
+    weigh: ({ newest }) => newest.size,
+  });
+
+  /**
+   * @param {object} deps
+   * @param {Latest} deps.store
+   * @param {Retry} deps.retry
+   * @param {Logger} deps.logger
+   */
+  constructor({ store, retry, logger }) {
+    this.#store = store;
+    this.#retry = retry;
+    this.#logger = logger;
+  }
+
+  /**
+   * Writes the values that are newer than the last known commit.
+   *
+   * @param {Device} device
+   * @param {SensorNewest[]} newest of each sensor in a message
+   * @returns {Promise<Sensor[]>} settles when all values are committed, with the sensors that have a newer value
+   */
+  async write(device, newest) {
+    const news = newest.filter(isNews);
+    if (news.length === 0) return [];
+    const entry = {
+      device: device.bytes,
+      newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
+    };
+    await this.#groups.add(device.group, device.bytes, entry);
+    const changed = [];
+    for (const update of news) {
+      // Another message may have committed a newer value meanwhile.
+      if (!isNews(update)) continue;
+      update.sensor.ts = update.ts;
+      update.sensor.value = update.value;
+      changed.push(update.sensor);
+    }
+    return changed;
+  }
+
   /** @param {number} group @param {() => LatestUpdate[]} take @param {() => number} entries */
-  async function commit(group, take, entries) {
+  async #commit(group, take, entries) {
     try {
-      await retry.run(() => store.write(group, take, entries));
+      await this.#retry.run(() => this.#store.write(group, take, entries));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
-      await oneByOne(group, take());
+      await this.#oneByOne(group, take());
     }
   }
 
   /** One device with refused values must not fail the others. @param {number} group @param {LatestUpdate[]} updates */
-  async function oneByOne(group, updates) {
+  async #oneByOne(group, updates) {
     for (const update of updates) {
       try {
-        await retry.run(() =>
-          store.write(
+        await this.#retry.run(() =>
+          this.#store.write(
             group,
             () => [update],
             () => update.newest.size,
@@ -42,41 +84,11 @@ export function createLatestWriter({ store, retry, logger }) {
         );
       } catch (error) {
         if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
-        logger.warn({ reason: error.message }, 'the database refuses the latest values of a device');
+        this.#logger.warn({ reason: error.message }, 'the database refuses the latest values of a device');
       }
     }
   }
-
-  const groups = createGroupCommit({ commit, merge, weigh: ({ newest }) => newest.size });
-
-  return {
-    /**
-     * @param {Device} device
-     * @param {SensorNewest[]} newest of each sensor in a message
-     * @returns {Promise<Sensor[]>} settles when all values are committed, with the sensors that have a newer value
-     */
-    async write(device, newest) {
-      const news = newest.filter(isNews);
-      if (news.length === 0) return [];
-      const entry = {
-        device: device.bytes,
-        newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
-      };
-      await groups.add(device.group, device.bytes, entry);
-      const changed = [];
-      for (const update of news) {
-        // Another message may have committed a newer value meanwhile.
-        if (!isNews(update)) continue;
-        update.sensor.ts = update.ts;
-        update.sensor.value = update.value;
-        changed.push(update.sensor);
-      }
-      return changed;
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createLatestWriter>} LatestWriter */
 
 /** @param {SensorNewest} newest */
 const isNews = ({ sensor, ts, value }) =>
@@ -105,33 +117,43 @@ export const LAST_SEEN_EVERY_MS = 60_000;
 /**
  * Writes when each device was last seen: the time of receipt. It has a group commit of its own, because a batch contains rows of only
  * one table.
- *
- * @param {object} deps
- * @param {RegistryStore} deps.store
- * @param {Retry} deps.retry
  */
-export function createLastSeen({ store, retry }) {
-  const groups = createGroupCommit({
-    /** @param {number} group @param {() => Array<{ device: Buffer, at: number }>} take the devices, and when they were seen */
-    commit: (group, take) => retry.run(() => store.writeLastSeen(group, take)),
-    merge: (waiting, arriving) => (arriving.at > waiting.at ? arriving : waiting),
-  });
+export class LastSeen {
+  #groups;
 
-  return {
-    /**
-     * @param {Device} device
-     * @param {number} at epoch ms of the receipt
-     * @returns {Promise<void> | undefined} undefined: it was written less than a minute ago
-     */
-    note(device, at) {
-      if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
-      device.lastSeen = at;
-      return groups.add(device.group, device.id, { device: device.bytes, at });
-    },
-  };
+  /**
+   * @param {object} deps
+   * @param {RegistryStore} deps.store
+   * @param {Retry} deps.retry
+   */
+  constructor({ store, retry }) {
+    this.#groups = new GroupCommit({
+      /** @param {number} group @param {() => Array<{ device: Buffer, at: number }>} take the devices, and when they were seen */
+      commit: (group, take) => retry.run(() => store.writeLastSeen(group, take)),
+      merge: (waiting, arriving) => (arriving.at > waiting.at ? arriving : waiting),
+    });
+  }
+
+  /**
+   * Writes when the device was last seen, at most once a minute.
+   *
+   * @param {Device} device
+   * @param {number} at epoch ms of the receipt
+   * @returns {Promise<void> | undefined} undefined: it was written less than a minute ago
+   */
+  note(device, at) {
+    if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
+    device.lastSeen = at;
+    return this.#groups.add(device.group, device.id, { device: device.bytes, at });
+  }
 }
 
-/** @typedef {ReturnType<typeof createLastSeen>} LastSeen */
+/**
+ * The updates of one write. It closes when it is sent.
+ *
+ * @template U
+ * @typedef {{ updates: Map<unknown, U>, entries: number, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch
+ */
 
 /**
  * Group commit without a timer. While a write for a group is in flight, updates for the same group wait and merge. They leave together
@@ -142,70 +164,80 @@ export function createLastSeen({ store, retry }) {
  *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 2,000 entries
  *
  * @template U
- * @param {object} deps
- * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} deps.commit takes the updates when it sends them, and
- *   retries; its error fails all updates of the batch
- * @param {(waiting: U, arriving: U) => U} deps.merge
- * @param {(update: U) => number} [deps.weigh] entries of an update; default: 1
  */
-export function createGroupCommit({ commit, merge, weigh = () => 1 }) {
-  /** @typedef {{ updates: Map<unknown, U>, entries: number, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch */
-  /** The batches of each group; the first one is in flight. @type {Map<number, Batch[]>} */
-  const groups = new Map();
+export class GroupCommit {
+  #commit;
+  #merge;
+  #weigh;
+  /** The batches of each group; the first one is in flight. @type {Map<number, Batch<U>[]>} */
+  #groups = new Map();
 
-  /** @param {number} group @param {Batch} batch */
-  async function send(group, batch) {
+  /**
+   * @param {object} deps
+   * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} deps.commit takes the updates when it sends them, and
+   *   retries; its error fails all updates of the batch
+   * @param {(waiting: U, arriving: U) => U} deps.merge
+   * @param {(update: U) => number} [deps.weigh] entries of an update; default: 1
+   */
+  constructor({ commit, merge, weigh = () => 1 }) {
+    this.#commit = commit;
+    this.#merge = merge;
+    this.#weigh = weigh;
+  }
+
+  /**
+   * Adds an update to the open batch of its group, or opens one.
+   *
+   * @param {number} group
+   * @param {unknown} key updates of one key merge while they wait
+   * @param {U} update
+   * @returns {Promise<void>} settles when this update, or one that contains it, is committed
+   */
+  add(group, key, update) {
+    const batches = this.#groups.get(group);
+    const tail = batches?.at(-1);
+    if (!batches || !tail) {
+      const batch = this.#createBatch(key, update);
+      this.#groups.set(group, [batch]);
+      // Updates of the same turn, such as the other sensors of a message, join the batch.
+      queueMicrotask(() => this.#send(group, batch));
+      return batch.done;
+    }
+    const entries = this.#weigh(update);
+    const same = tail.closed ? undefined : tail.updates.get(key);
+    if (same !== undefined) tail.updates.set(key, this.#merge(same, update));
+    else if (!tail.closed && tail.entries + entries <= MAX_ENTRIES_PER_GROUP_COMMIT) {
+      tail.updates.set(key, update);
+      tail.entries += entries;
+    } else {
+      const batch = this.#createBatch(key, update);
+      batches.push(batch);
+      return batch.done;
+    }
+    return tail.done;
+  }
+
+  /** @param {number} group @param {Batch<U>} batch */
+  async #send(group, batch) {
     const take = () => {
       batch.closed = true;
       return [...batch.updates.values()];
     };
     try {
-      await commit(group, take, () => batch.entries);
+      await this.#commit(group, take, () => batch.entries);
       batch.resolve();
     } catch (error) {
       batch.reject(error);
     }
-    const batches = groups.get(group);
+    const batches = this.#groups.get(group);
     batches?.shift();
     const next = batches?.[0];
-    if (next) void send(group, next);
-    else groups.delete(group);
+    if (next) void this.#send(group, next);
+    else this.#groups.delete(group);
   }
 
-  return {
-    /**
-     * @param {number} group
-     * @param {unknown} key updates of one key merge while they wait
-     * @param {U} update
-     * @returns {Promise<void>} settles when this update, or one that contains it, is committed
-     */
-    add(group, key, update) {
-      const batches = groups.get(group);
-      const tail = batches?.at(-1);
-      if (!batches || !tail) {
-        const batch = createBatch(key, update);
-        groups.set(group, [batch]);
-        // Updates of the same turn, such as the other sensors of a message, join the batch.
-        queueMicrotask(() => send(group, batch));
-        return batch.done;
-      }
-      const entries = weigh(update);
-      const same = tail.closed ? undefined : tail.updates.get(key);
-      if (same !== undefined) tail.updates.set(key, merge(same, update));
-      else if (!tail.closed && tail.entries + entries <= MAX_ENTRIES_PER_GROUP_COMMIT) {
-        tail.updates.set(key, update);
-        tail.entries += entries;
-      } else {
-        const batch = createBatch(key, update);
-        batches.push(batch);
-        return batch.done;
-      }
-      return tail.done;
-    },
-  };
-
-  /** @param {unknown} key @param {U} update @returns {Batch} */
-  function createBatch(key, update) {
+  /** @param {unknown} key @param {U} update @returns {Batch<U>} */
+  #createBatch(key, update) {
     /** @type {() => void} */
     let resolve = () => {};
     /** @type {(error: unknown) => void} */
@@ -218,7 +250,7 @@ export function createGroupCommit({ commit, merge, weigh = () => 1 }) {
     );
     return {
       updates: new Map([[key, update]]),
-      entries: weigh(update),
+      entries: this.#weigh(update),
       closed: false,
       done,
       resolve,

@@ -6,9 +6,10 @@ import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
+import { sensorOf } from './registry/cache.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Refusal } from '../../common/errors.js' */
+/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Topic } from '../../schema/topics.js' */
@@ -24,13 +25,17 @@ import { resultOf } from './ingest-result.js';
 /** @import { MessageDecoder } from './decode/index.js' */
 /** @import { MessageBatch, SensorSamples } from './decode/message-batch.js' */
 /** @import { Handlers, Kept } from './handlers/index.js' */
+/** @import { Refusals } from '../store/dead-letters/writes.js' */
 /** @import { Publish } from './index.js' */
 /** @import { IngestResult } from './ingest-result.js' */
+/** @import { MappedTopic, Mappings } from './mappings/index.js' */
 /** @import { LastSeen, LatestWriter } from './latest-writer.js' */
+/** @import { ReceiptTimes } from './receipt-times.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Registry } from './registry/index.js' */
 /** @import { SampleWriter, Series, WritePlan } from './sample-writer.js' */
+/** @import { UnmatchedTopics } from './unmatched-topics.js' */
 
 /**
  * Publishes to devices with QoS 0. Does nothing while no broker is connected.
@@ -38,6 +43,7 @@ import { resultOf } from './ingest-result.js';
  * @callback Send
  * @param {string} topic
  * @param {Buffer} payload
+ * @param {boolean} [retain] default: false
  */
 
 /**
@@ -50,17 +56,32 @@ import { resultOf } from './ingest-result.js';
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
  * @property {boolean} [again] the broker set the DUP flag: an earlier delivery may have been handled
+ * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
+ *   source passes it if its protocol can report a reason
  * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
+ * @property {(device: string, topic: string) => boolean} [permits] whether the sender may send for a device that a mapping names; missing: it may.
+ *   Topics of the contract are checked before
  */
 
 /**
- * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: the whole
- * message is a dead letter. `unknown_topic`: its topic is not a topic of Millrace, so it is dropped.
+ * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
+ * is in a dead letter. `unknown_topic`: its topic is not a topic of Millrace, and no mapping reads it, so it is dropped.
  *
  * @typedef {'accepted' | 'refused' | 'unknown_topic'} Outcome
  */
 
 /** @typedef {(message: Message) => Promise<Outcome>} HandleMessage */
+
+/** Errors that leave a message unacknowledged. @type {Set<ErrorCode>} */
+const UNSETTLED = new Set(['unavailable', 'forbidden']);
+/**
+ * Looks at the samples of a message, for alarms.
+ *
+ * @typedef {object} SampleObserver
+ * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note notes, next to the commit and before
+ *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
+ * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
+ */
 
 /** Cached identities, at about 300 bytes each. */
 const MAX_IDENTITIES = 100_000;
@@ -85,6 +106,8 @@ export class IngestPipeline {
   #maxMessageBytes;
   #takesSparkplug;
   #handlers;
+  /** @type {SampleObserver | null} */
+  #observer = null;
   /**
    * Caches the identity of each device name. An identity never changes. Computing it takes 4 µs (a SHA-1 with its buffers), a tenth of
    * ingest's CPU for a message of one sample.
@@ -109,8 +132,11 @@ export class IngestPipeline {
    * @param {SampleWriter} deps.samples
    * @param {LatestWriter} deps.latest
    * @param {LastSeen} deps.lastSeen
+   * @param {ReceiptTimes} deps.receiptTimes
    * @param {DeadLetterBox} deps.deadLetters
    * @param {RefusalNotices} deps.notices
+   * @param {Mappings} deps.mappings
+   * @param {UnmatchedTopics} deps.unmatchedTopics
    * @param {AwaitingRegistration} deps.awaitingRegistration
    * @param {Retry} deps.retry
    * @param {ClockGuard} deps.clockGuard
@@ -171,12 +197,14 @@ export class IngestPipeline {
 
   /** Parses the topic, and handles the message after earlier births of its device. @param {Message} message @returns {Promise<Outcome>} */
   async #route(message) {
-    const topic = parseTopic(message.topic);
+    const topic = parseTopic(message.topic) ?? this.#deps.mappings.match(message.topic);
     if (!topic || (topic.kind === 'sparkplug' && !this.#takesSparkplug)) {
       this.#deps.notices.unknownTopic(message.topic);
+      this.#deps.unmatchedTopics.note(message);
       return 'unknown_topic';
     }
-    const identity = this.#identify(topic.device);
+    if (topic.kind === 'mapped') return this.#routeMapped(message, topic);
+    const identity = this.identify(topic.device);
     if (!identity) {
       const rule = `the device in its topic ${brokenNameRule(topic.device)}`;
       return this.#refuse(message, topic, wholeRefusal('bad_id', rule));
@@ -196,16 +224,37 @@ export class IngestPipeline {
     }
   }
 
+  /** Handles a message on a topic of the mappings, whose payload may name the device. @param {Message} message @param {MappedTopic} topic @returns {Promise<Outcome>} */
+  async #routeMapped(message, topic) {
+    if (message.payload.length > this.#maxMessageBytes) {
+      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;
+      return this.#refuse(message, topic, wholeRefusal('too_large', rule));
+    }
+    try {
+      return await this.#handlers.mapped.handle(message, topic);
+    } catch (error) {
+      return this.#refuse(message, topic, this.#toRefusal(error, message));
+    }
+  }
+
   /** The path of measurements. @param {Message} message @param {Identity} identity @param {Topic} topic @returns {Promise<Outcome>} */
   async #handleMeasurements(message, identity, topic) {
     const began = performance.now();
-    const { payload, contentType, retained, receivedAt } = message;
-    const batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
-    const isKnown = await this.store(identity, batch, retained ? null : receivedAt);
-    if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, message);
-    if (batch.refused.length > 0) await this.#deps.deadLetters.put(message, topic.device, batch.refused);
+    const { payload, contentType, retained } = message;
+    let { receivedAt } = message;
+    let batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
+    if (batch.counts.relative > 0) {
+      receivedAt = this.#deps.receiptTimes.next([identity.id], receivedAt);
+      if (receivedAt > message.receivedAt)
+        batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
+    }
+    const isKnown = await this.store(identity, batch, retained ? null : message.receivedAt);
+    // A replay has to compute the same times.
+    if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, { ...message, receivedAt });
+    if (batch.refused.length > 0)
+      await this.#deps.deadLetters.put({ ...message, receivedAt }, topic.device, batch.refused);
     this.noteSettled(batch, began);
-    return 'accepted';
+    return batch.refused.length > 0 && batch.counts.samples === 0 ? 'refused' : 'accepted';
   }
 
   /**
@@ -218,7 +267,8 @@ export class IngestPipeline {
    */
   async store(identity, batch, seenAt) {
     if (batch.sensors.size === 0) return true;
-    const device = this.#deps.registry.known(identity.id) ?? (await this.#deps.registry.device(identity));
+    const device =
+      this.#deps.registry.cache.peek(identity.id) ?? (await this.#deps.registry.device(identity));
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
       return false;
@@ -226,14 +276,22 @@ export class IngestPipeline {
     const resolved = this.#resolve(device, batch);
     const series = Array.isArray(resolved) ? resolved : await resolved;
     const plan = this.#deps.samples.plan(device, series);
-    const changed = await this.#write(device, plan, series, seenAt);
-    if (changed.length > 0) this.#deps.publish(device, changed);
+    const noted = this.#observer?.note(device, series, seenAt);
+    const written = this.#write(device, plan, series, seenAt);
+    const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
+    this.#observer?.observe(device, series);
+    this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
     return true;
   }
 
+  /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
+  setSampleObserver(observer) {
+    this.#observer = observer;
+  }
+
   /** @param {string} name or id of a device, as its topic has it @returns {Identity | null} null: it is not valid */
-  #identify(name) {
+  identify(name) {
     const known = this.#identities.get(name);
     if (known) return known;
     const identity = identifyDevice(name);
@@ -248,7 +306,7 @@ export class IngestPipeline {
     /** @type {string[] | null} */
     let missing = null;
     for (const [ref, samples] of batch.sensors) {
-      const known = this.#deps.registry.sensor(device, ref);
+      const known = sensorOf(device, ref);
       if (known) series.push(this.#toSeries(known, samples));
       else if (missing) missing.push(ref);
       else missing = [ref];
@@ -291,7 +349,7 @@ export class IngestPipeline {
     return changed;
   }
 
-  /** Makes the whole message a dead letter. @param {Message} message @param {Topic} topic @param {Refusal} refusal @returns {Promise<Outcome>} */
+  /** Makes the whole message a dead letter. @param {Message} message @param {Topic | MappedTopic} topic @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, topic, refusal) {
     await this.#deps.deadLetters.put(message, topic.device, [refusal]);
     return 'refused';
@@ -304,10 +362,11 @@ export class IngestPipeline {
    * @param {unknown} error
    * @param {Message} message
    * @returns {Refusal}
-   * @throws the same error if the message must stay unacknowledged: the database is unavailable, or the process ends
+   * @throws the same error if the message must stay unacknowledged: the database is unavailable, the process ends, or its sender may
+   *   not send for the device
    */
   #toRefusal(error, { topic }) {
-    if (error instanceof MillraceError && error.code !== 'unavailable') return refusalOf(error.code, error);
+    if (error instanceof MillraceError && !UNSETTLED.has(error.code)) return refusalOf(error.code, error);
     if (error instanceof MillraceError || this.#deps.retry.isAborted) throw error;
     this.#deps.logger.error(
       { err: error, topic },
@@ -342,7 +401,7 @@ export class IngestPipeline {
    *
    * @param {Kept} kept
    * @param {Identity} identity
-   * @param {Topic} topic
+   * @param {Topic} topic of the contract
    * @returns {Promise<IngestResult>} settles when the good elements are committed
    */
   async replay(kept, identity, topic) {
@@ -353,6 +412,9 @@ export class IngestPipeline {
     await this.store(identity, batch, null);
     return resultOf(batch);
   }
+
+  /** Stores an earlier message on a mapped topic, by the mappings of now. @param {Kept} kept @param {MappedTopic} topic @returns {Promise<IngestResult>} as `replay` */
+  replayMapped = (kept, topic) => this.#handlers.mapped.replay(kept, topic);
 }
 
 /** @param {Series} series */

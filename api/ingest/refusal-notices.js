@@ -7,73 +7,83 @@ import { printable } from '../../common/printable.js';
 /** Minimum time between two log lines about refusals, in ms. One broken device must not fill the log. */
 const EVERY_MS = 10_000;
 
-const UNKNOWN_TOPIC = 'topic outside the contract';
+/** As the dashboard and `GET /unmatched-topics` call it. */
+const UNMATCHED_TOPIC = 'unmatched topic';
 
 /**
  * Logs refused and dropped messages with their reason. It logs the first case at once. A second line sums up the cases of the next
- * seconds. The device gets no error, because MQTT 3.1.1 has none.
- *
- * @param {{ logger: Logger, everyMs?: number }} deps
+ * seconds. A device with MQTT 3.1.1 gets no error, because that version has none.
  */
-export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
+export class RefusalNotices {
+  #logger;
+  #everyMs;
   /** Cases since the last line, by reason. @type {Map<string, number>} */
-  const more = new Map();
-  let lastTopic = '';
+  #more = new Map();
+  #lastTopic = '';
   /** @type {Refusal | undefined} */
-  let lastRefusal;
-  let isResting = false;
+  #lastRefusal;
+  #isResting = false;
 
-  function rest() {
-    isResting = true;
-    // The end of the process does not wait for this line.
-    setTimeout(sumUp, everyMs).unref();
+  /** @param {{ logger: Logger, everyMs?: number }} deps */
+  constructor({ logger, everyMs = EVERY_MS }) {
+    this.#logger = logger;
+    this.#everyMs = everyMs;
   }
 
-  function sumUp() {
-    isResting = false;
-    if (more.size === 0) return;
-    const refused = total(more.values());
-    const counts = listed([...more]);
-    logger.warn(
-      { topic: lastTopic, refused, ...reasonOf(lastRefusal) },
-      `and ${refused} more: ${counts}; the last on ${shown(lastTopic)}${reasonText(lastRefusal)}`,
+  /**
+   * Logs the refused measurements of a message.
+   *
+   * @param {string} topic
+   * @param {Record<string, number>} codes refused measurements by code
+   * @param {Refusal} first of them
+   */
+  refused(topic, codes, first) {
+    const counts = Object.entries(codes);
+    this.#note(topic, counts, `refused: ${listed(counts)}`, first);
+  }
+
+  /** Logs a message on a topic that is not a topic of Millrace. @param {string} topic */
+  unknownTopic(topic) {
+    this.#note(topic, [[UNMATCHED_TOPIC, 1]], `dropped: an ${UNMATCHED_TOPIC}`);
+  }
+
+  /** Holds back further lines for a while. */
+  #rest() {
+    this.#isResting = true;
+    // The end of the process does not wait for this line.
+    setTimeout(() => this.#sumUp(), this.#everyMs).unref();
+  }
+
+  /** Logs one line for all cases since the last line. */
+  #sumUp() {
+    this.#isResting = false;
+    if (this.#more.size === 0) return;
+    const refused = total(this.#more.values());
+    const counts = listed([...this.#more]);
+    this.#logger.warn(
+      { topic: this.#lastTopic, refused, ...reasonOf(this.#lastRefusal) },
+      `and ${refused} more: ${counts}; the last on ${shown(this.#lastTopic)}${reasonText(this.#lastRefusal)}`,
     );
-    more.clear();
-    rest();
+    this.#more.clear();
+    this.#rest();
   }
 
   /** @param {string} topic @param {[reason: string, count: number][]} counts @param {string} words @param {Refusal} [refusal] */
-  function note(topic, counts, words, refusal) {
-    if (isResting) {
-      for (const [reason, count] of counts) more.set(reason, (more.get(reason) ?? 0) + count);
-      lastTopic = topic;
-      lastRefusal = refusal;
+  #note(topic, counts, words, refusal) {
+    if (this.#isResting) {
+      for (const [reason, count] of counts) this.#more.set(reason, (this.#more.get(reason) ?? 0) + count);
+      this.#lastTopic = topic;
+      this.#lastRefusal = refusal;
       return;
     }
     const refused = total(counts.map(([, count]) => count));
-    logger.warn(
+    this.#logger.warn(
       { topic, refused, ...reasonOf(refusal) },
       `${words}, on ${shown(topic)}${reasonText(refusal)}`,
     );
-    rest();
+    this.#rest();
   }
-
-  return {
-    /**
-     * @param {string} topic
-     * @param {Record<string, number>} codes refused measurements by code
-     * @param {Refusal} first of them
-     */
-    refused(topic, codes, first) {
-      const counts = Object.entries(codes);
-      note(topic, counts, `refused: ${listed(counts)}`, first);
-    },
-    /** @param {string} topic */
-    unknownTopic: (topic) => note(topic, [[UNKNOWN_TOPIC, 1]], `dropped: a ${UNKNOWN_TOPIC}`),
-  };
 }
-
-/** @typedef {ReturnType<typeof createRefusalNotices>} RefusalNotices */
 
 /** @param {Refusal} [refusal] @returns {Partial<Refusal>} members of the log line */
 const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});

@@ -1,14 +1,21 @@
 import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
+import { brokenNameRule } from '../../schema/ids.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
+import { ruleOf } from './decode/refusals.js';
 import { resultOf, resultOrRefusal } from './ingest-result.js';
 
+/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
+/** @import { LineDecoder, LineRefusal, Lines, Precision } from './decode/line-decoder.js' */
+/** @import { MessageBatch } from './decode/message-batch.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { IngestPipeline } from './pipeline.js' */
+/** @import { ReceiptTimes } from './receipt-times.js' */
 
 /** Bytes of submissions under way. A slow client only occupies its part of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -25,61 +32,203 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 
 /**
+ * Line protocol of any devices from a client that waits for the answer: a submission with the unit of its times.
+ *
+ * @typedef {Omit<Submission, 'device' | 'contentType'> & { precision: Precision }} LineSubmission
+ */
+
+/**
+ * @typedef {object} LineResult
+ * @property {number} accepted values that are committed
+ * @property {LineRefusal[]} refused by line, at most one for each line and code
+ */
+
+/** Devices of one request that are stored at the same time. Each needs a request to the database or more. */
+const DEVICES_AT_ONCE = 64;
+
+/**
  * Accepts measurements from clients that wait for the answer, such as HTTP clients. When ingest is overloaded it refuses them at once.
  * Ingest cannot delay an acknowledgement here as it does behind a broker, and a waiting client would send the request again.
- *
- * @param {object} deps
- * @param {ByteBudget} deps.budget of all messages
- * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
- * @param {DeviceQueue} deps.deviceQueue
- * @param {MessageDecoder} deps.decoder
- * @param {IngestPipeline} deps.pipeline
- * @param {() => number} deps.clock epoch ms
- * @param {Metrics} deps.metrics
- * @param {ProcessStats} deps.processStats
  */
-export function createSubmission(deps) {
-  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = deps;
-  const submissions = new ByteBudget(MAX_BYTES);
+export class Submissions {
+  #budget;
+  #isStuck;
+  #deviceQueue;
+  #decoder;
+  #receiptTimes;
+  #lineDecoder;
+  #pipeline;
+  #clock;
+  #metrics;
+  #processStats;
+  /** Bytes of submissions under way. */
+  #submissions = new ByteBudget(MAX_BYTES);
 
-  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
-  async function settle({ device, contentType }, payload) {
-    const began = performance.now();
-    const receivedAt = clock();
-    const result = await resultOrRefusal(async () => {
-      const batch = decoder.decode(payload, contentType, receivedAt);
-      await pipeline.store(device, batch, receivedAt);
-      return resultOf(batch);
-    });
-    for (const { code } of result.refused) metrics.refused.inc({ code });
-    const commitMs = performance.now() - began;
-    processStats.note({ samples: result.accepted, refused: result.refused.length, commitMs });
-    metrics.commitSeconds.observe(commitMs / 1000);
-    return result;
+  /**
+   * @param {object} deps
+   * @param {ByteBudget} deps.budget of all messages
+   * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
+   * @param {DeviceQueue} deps.deviceQueue
+   * @param {MessageDecoder} deps.decoder
+   * @param {ReceiptTimes} deps.receiptTimes
+   * @param {LineDecoder} deps.lineDecoder
+   * @param {IngestPipeline} deps.pipeline
+   * @param {() => number} deps.clock epoch ms
+   * @param {Metrics} deps.metrics
+   * @param {ProcessStats} deps.processStats
+   */
+  constructor(deps) {
+    const { budget, isStuck, deviceQueue, decoder, receiptTimes, lineDecoder, pipeline } = deps;
+    const { clock, metrics, processStats } = deps;
+    this.#budget = budget;
+    this.#isStuck = isStuck;
+    this.#deviceQueue = deviceQueue;
+    this.#decoder = decoder;
+    this.#receiptTimes = receiptTimes;
+    this.#lineDecoder = lineDecoder;
+    this.#pipeline = pipeline;
+    this.#clock = clock;
+    this.#metrics = metrics;
+    this.#processStats = processStats;
   }
 
-  return {
-    /**
-     * @param {Submission} submission
-     * @returns {Promise<IngestResult>} settles when all good measurements are committed
-     * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began
-     */
-    async submit(submission) {
-      const { device, bytes, read, signal } = submission;
-      if (isStuck() || !budget.fits(bytes) || !submissions.fits(bytes)) throw new MillraceError('busy');
-      return submissions.run(bytes, async () => {
-        const payload = await read();
-        const work = () => deviceQueue.run(device.id, false, () => settle(submission, payload));
-        const result = await budget.run(payload.length, work, signal);
-        metrics.messages.inc({ result: 'settled' });
-        return result;
-      });
-    },
-    /** Bytes of submissions that are received or settled. */
-    get held() {
-      return submissions.used;
-    },
-  };
+  /**
+   * Receives, decodes and commits the measurements of a submission.
+   *
+   * @param {Submission} submission
+   * @returns {Promise<IngestResult>} settles when all good measurements are committed
+   * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began
+   */
+  async submit(submission) {
+    const { device } = submission;
+    return this.#take(submission, (payload) =>
+      this.#deviceQueue.run(device.id, false, () => this.#settle(submission, payload)),
+    );
+  }
+
+  /**
+   * Receives, decodes and commits line protocol.
+   *
+   * @param {LineSubmission} submission
+   * @returns {Promise<LineResult>} settles when all good values are committed
+   * @throws {MillraceError} `busy`, `too_large`; `unavailable`: this process ends, or the client disconnected before the message began
+   */
+  async submitLines(submission) {
+    return this.#take(submission, (payload) => this.#settleLines(submission.precision, payload));
+  }
+
+  /**
+   * @template T
+   * @param {Pick<Submission, 'bytes' | 'read' | 'signal'>} submission
+   * @param {(payload: Buffer) => Promise<T>} settle
+   */
+  async #take({ bytes, read, signal }, settle) {
+    if (this.#isStuck() || !this.#budget.fits(bytes) || !this.#submissions.fits(bytes))
+      throw new MillraceError('busy');
+    return this.#submissions.run(bytes, async () => {
+      const payload = await read();
+      const result = await this.#budget.run(payload.length, () => settle(payload), signal);
+      this.#metrics.messages.inc({ result: 'settled' });
+      return result;
+    });
+  }
+
+  /** Bytes of submissions that are received or settled. */
+  get held() {
+    return this.#submissions.used;
+  }
+
+  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
+  async #settle({ device, contentType }, payload) {
+    const began = performance.now();
+    const receivedAt = this.#clock();
+    const result = await resultOrRefusal(async () => {
+      let batch = this.#decoder.decode(payload, contentType, receivedAt);
+      if (batch.counts.relative > 0) {
+        const countedFrom = this.#receiptTimes.next([device.id], receivedAt);
+        if (countedFrom > receivedAt) batch = this.#decoder.decode(payload, contentType, countedFrom);
+      }
+      await this.#pipeline.store(device, batch, receivedAt);
+      return resultOf(batch);
+    });
+    return this.#count(result, began);
+  }
+
+  /** @param {Precision} precision @param {Buffer} payload @returns {Promise<LineResult>} */
+  async #settleLines(precision, payload) {
+    const began = performance.now();
+    const receivedAt = this.#clock();
+    const { lines, devices, refused, texts } = this.#decodeLines(precision, payload, receivedAt);
+    await someAtOnce(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
+      for (const batch of batches) await this.#storeDevice(name, batch, receivedAt);
+    });
+    const batches = [...devices.values()].flat();
+    const accepted = batches.reduce((sum, { counts }) => sum + counts.samples, 0);
+    const all = [...refused, ...batches.flatMap((batch) => batch.refused.map(toLineRefusal))];
+    const result = { accepted, refused: eachOnce(all) };
+    const refusedLines = new Set(all.map(({ line }) => line)).size;
+    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines);
+    this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
+    this.#metrics.skipped.inc(texts);
+    return this.#count(result, began);
+  }
+
+  /** @param {Precision} precision @param {Buffer} payload @param {number} receivedAt epoch ms @returns {Lines} */
+  #decodeLines(precision, payload, receivedAt) {
+    const decoded = this.#lineDecoder.decode(payload, precision, receivedAt);
+    const untimed = [...decoded.devices].flatMap(([name, batches]) => {
+      const isUntimed = batches.some(({ counts }) => counts.relative > 0);
+      return (isUntimed && this.#pipeline.identify(name)?.id) || [];
+    });
+    if (untimed.length === 0) return decoded;
+    const countedFrom = this.#receiptTimes.next(untimed, receivedAt);
+    return countedFrom > receivedAt ? this.#lineDecoder.decode(payload, precision, countedFrom) : decoded;
+  }
+
+  /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {number} receivedAt epoch ms */
+  async #storeDevice(name, batch, receivedAt) {
+    const device = this.#pipeline.identify(name);
+    if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
+    try {
+      await this.#deviceQueue.run(device.id, false, () => this.#pipeline.store(device, batch, receivedAt));
+    } catch (error) {
+      // It concerns this device alone, so the lines of others are good.
+      if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
+      refuseAll(batch, error.code, ruleOf(error.code));
+    }
+  }
+
+  /**
+   * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
+   * @param {T} result
+   * @param {number} began by `performance.now()`
+   * @returns {T}
+   */
+  #count(result, began) {
+    for (const { code } of result.refused) this.#metrics.refused.inc({ code });
+    const commitMs = performance.now() - began;
+    this.#processStats.note({ samples: result.accepted, refused: result.refused.length, commitMs });
+    this.#metrics.commitSeconds.observe(commitMs / 1000);
+    return result;
+  }
 }
 
-/** @typedef {ReturnType<typeof createSubmission>['submit']} Submit */
+/** @param {Refusal} refusal whose index is a line @returns {LineRefusal} */
+const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });
+
+/** @param {LineRefusal[]} refusals of values @returns {LineRefusal[]} by line, each code of a line once */
+function eachOnce(refusals) {
+  const byLine = new Map(refusals.map((refusal) => [`${refusal.line} ${refusal.code}`, refusal]));
+  return [...byLine.values()].sort((one, other) => one.line - other.line);
+}
+
+/** @param {MessageBatch} batch @param {ErrorCode} code @param {string} rule */
+function refuseAll(batch, code, rule) {
+  const indexes = new Set([...batch.sensors.values()].flatMap((samples) => samples.indexes));
+  batch.sensors.clear();
+  batch.counts.samples = 0;
+  for (const index of indexes) batch.refuse(index, code, undefined, rule);
+}
+
+/** @typedef {Submissions['submit']} Submit */
+/** @typedef {Submissions['submitLines']} SubmitLines */

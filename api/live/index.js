@@ -1,22 +1,31 @@
-import { createBrokerTransport } from './broker-transport.js';
-import { createLocalTransport } from './local-transport.js';
-import { createPublisher } from './publisher.js';
+import { BrokerTransport } from './broker-transport.js';
+import { HomeAssistant } from './home-assistant.js';
+import { createLocalTransport } from './hub.js';
+import { NamedTopics } from './named-topics.js';
+import { Publisher } from './publisher.js';
 
 /** @import { Send } from '../ingest/pipeline.js' */
 /** @import { Context } from '../observability/context.js' */
 /** @import { Check } from '../observability/readiness.js' */
-/** @import { Listener } from './local-transport.js' */
+/** @import { Listener } from './hub.js' */
 /** @import { LiveItem } from './messages.js' */
+/** @import { Demand, NamedTopic, SendLive } from './named-topics.js' */
 
 /**
  * The clients of the embedded broker.
  *
  * @typedef {object} BrokerClients
- * @property {() => boolean} isWanted whether any client subscribes to `iot/live/...`
+ * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether a client subscribes to
+ *   `iot/live/...`; `anyAsking`: whether one asks for topics of `named-topics.js`; `ask`: for this one of them
  * @property {Send} send
  */
 
+/** The followers behind an external broker, which are not known. */
+export const NOBODY = { any: false, anyAsking: false, ask: () => false };
+
 /** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: the snapshot is not valid */
+
+/** @typedef {(alarm: string) => void} AlarmListener receives JSON */
 
 /**
  * Carries live changes from the process that commits them to the processes that serve readers.
@@ -25,11 +34,15 @@ import { createPublisher } from './publisher.js';
  * @property {(device: string) => boolean} isWanted whether a device may have subscribers
  * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the commit of the
  *   oldest item, in ms of `performance.now()`
+ * @property {SendLive} send publishes on a topic of `named-topics.js`, or of Home Assistant
+ * @property {(kinds: Set<NamedTopic>) => Demand} demandOf who wants the topics of these kinds
  * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen subscribes to device ids, or to
  *   `EVERY_DEVICE`. Resolves to a function that unsubscribes. When it resolves, no later change is missed, or the broker
  *   is not connected
  * @property {(process: string, snapshot: string) => void} publishStats to the other processes
  * @property {(listener: StatsListener) => void} onStats receives the snapshots of all processes, possibly of this one too
+ * @property {(message: object) => void} publishAlarm to the other processes, and to the readers of this one
+ * @property {(listener: AlarmListener) => void} onAlarm receives the changes of alarms of all processes
  * @property {(listener: () => void) => () => void} onMissed called when changes may have been missed and now arrive again.
  *   Returns a function that removes the listener
  * @property {Record<string, () => Check>} checks
@@ -49,17 +62,37 @@ import { createPublisher } from './publisher.js';
  */
 export function createLive({ config, logger, metrics }, { brokerClients, keepAliveMs }) {
   const { mqtt } = config;
+  /** @type {Transport} */
   const transport = mqtt.url
-    ? createBrokerTransport({ mqtt, keepAliveMs, logger, metrics })
+    ? new BrokerTransport({ mqtt, keepAliveMs, logger, metrics })
     : createLocalTransport(brokerClients);
-  const publisher = createPublisher(transport);
+  const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
+  /** @type {SendLive} */
+  const send = (topic, payload, options) => transport.send(topic, payload, options);
+  const named = new NamedTopics({
+    demand: transport.demandOf(new Set(topics)),
+    send,
+    isRetained,
+    homeAssistant: prefix === undefined ? null : new HomeAssistant({ prefix, send }),
+  });
+  // A broker that restarted without persistence has lost what it retained.
+  transport.onMissed(() => named.forget());
+  const publisher = new Publisher(transport, named);
 
   return {
     publishChanges: publisher.publishChanges,
-    listen: transport.listen,
-    onMissed: transport.onMissed,
-    publishStats: transport.publishStats,
-    onStats: transport.onStats,
+    /** @type {Transport['listen']} */
+    listen: (devices, listener) => transport.listen(devices, listener),
+    /** @type {Transport['onMissed']} */
+    onMissed: (listener) => transport.onMissed(listener),
+    /** @type {Transport['publishStats']} */
+    publishStats: (process, snapshot) => transport.publishStats(process, snapshot),
+    /** @type {Transport['onStats']} */
+    onStats: (listener) => transport.onStats(listener),
+    /** @type {Transport['publishAlarm']} */
+    publishAlarm: (message) => transport.publishAlarm(message),
+    /** @type {Transport['onAlarm']} */
+    onAlarm: (listener) => transport.onAlarm(listener),
     checks: transport.checks,
     start: () => transport.start(),
     async stop() {

@@ -1,6 +1,8 @@
 import { formatTime } from '../../common/times.js';
+import { isWell } from '../observability/process-health.js';
 import { parseSnapshot, statsOf } from '../observability/process-stats.js';
 
+/** @import { HealthReport, ProcessHealth } from '../observability/process-health.js' */
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
 
@@ -15,72 +17,118 @@ const MAX_RECENT = 300;
 const MAX_PROCESSES = 1000;
 const MAX_NAME_LENGTH = 1000;
 
+/** Processes in a report of their health. Those with a failed check come first. */
+const MAX_REPORTED = 100;
+
 /**
  * The statistics of all processes of the installation together. Each process publishes its snapshot once a second. A process that
  * serves readers sums the snapshots of the last three seconds.
- *
- * @param {object} deps
- * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats of this process
- * @param {Pick<Live, 'publishStats' | 'onStats'>} deps.live
- * @param {boolean} deps.serves whether this process serves readers; otherwise it only publishes
- * @param {() => number} deps.clock epoch ms
- * @param {() => number} [deps.monotonic] ms of a monotonic clock
- * @param {number} [deps.everyMs]
  */
-export function createInstallationStats(deps) {
-  const {
-    processStats,
-    live,
-    serves,
-    clock,
-    monotonic = () => performance.now(),
-    everyMs = PUBLISH_EVERY_MS,
-  } = deps;
+export class InstallationStats {
+  #processStats;
+  #processHealth;
+  #live;
+  #serves;
+  #clock;
+  #monotonic;
+  #everyMs;
   /** @type {Map<string, { snapshot: StatsSnapshot, receivedAt: number }>} */
-  const others = new Map();
+  #others = new Map();
   /** The oldest first. @type {Array<{ ts: string } & Stats>} */
-  const recent = [];
+  #recent = [];
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  let own = '';
+  #timer;
+  #own = '';
+
+  /**
+   * @param {object} deps
+   * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats of this process
+   * @param {Pick<ProcessHealth, 'read'>} deps.processHealth of this process
+   * @param {Pick<Live, 'publishStats' | 'onStats'>} deps.live
+   * @param {boolean} deps.serves whether this process serves readers; otherwise it only publishes
+   * @param {() => number} deps.clock epoch ms
+   * @param {() => number} [deps.monotonic] ms of a monotonic clock
+   * @param {number} [deps.everyMs]
+   */
+  constructor(deps) {
+    const {
+      processStats,
+      processHealth,
+      live,
+      serves,
+      clock,
+      monotonic = () => performance.now(),
+      everyMs = PUBLISH_EVERY_MS,
+    } = deps;
+    this.#processStats = processStats;
+    this.#processHealth = processHealth;
+    this.#live = live;
+    this.#serves = serves;
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+    this.#everyMs = everyMs;
+  }
+
+  /** The statistics of now. */
+  read() {
+    this.#forgetStopped();
+    return statsOf([
+      this.#processStats.snapshot(),
+      ...[...this.#others.values()].map(({ snapshot }) => snapshot),
+    ]);
+  }
+
+  /**
+   * The health of all processes that publish one. It needs no database, so it is known while the database is away.
+   *
+   * @returns {Array<{ client_id: string } & HealthReport>}
+   */
+  health() {
+    this.#forgetStopped();
+    const others = [...this.#others].flatMap(([client_id, { snapshot }]) =>
+      snapshot.health ? [{ client_id, ...snapshot.health }] : [],
+    );
+    const all = [{ client_id: this.#own, ...this.#processHealth.read() }, ...others];
+    return all.sort((a, b) => Number(isWell(a)) - Number(isWell(b))).slice(0, MAX_REPORTED);
+  }
+
+  /** The statistics of the last five minutes, or since the start of this process: one a second, the oldest first. */
+  recent() {
+    return this.#recent;
+  }
+
+  /** Publishes once a second. @param {string} name of this process, unique in the installation */
+  start(name) {
+    this.#own = name;
+    if (this.#serves) this.#live.onStats((process, payload) => this.#receive(process, payload));
+    this.#tick();
+    this.#timer = setInterval(() => this.#tick(), this.#everyMs).unref();
+  }
+
+  /** Ends publishing. */
+  stop() {
+    clearInterval(this.#timer);
+  }
 
   /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is a valid snapshot of a process */
-  function receive(name, payload) {
-    if (name === own) return true;
+  #receive(name, payload) {
+    if (name === this.#own) return true;
     const snapshot = name.length <= MAX_NAME_LENGTH ? parseSnapshot(payload) : null;
-    if (!snapshot || (others.size >= MAX_PROCESSES && !others.has(name))) return false;
-    others.set(name, { snapshot, receivedAt: monotonic() });
+    if (!snapshot || (this.#others.size >= MAX_PROCESSES && !this.#others.has(name))) return false;
+    this.#others.set(name, { snapshot, receivedAt: this.#monotonic() });
     return true;
   }
 
-  function read() {
-    const since = monotonic() - COUNTS_FOR_MS;
-    for (const [name, { receivedAt }] of others) if (receivedAt < since) others.delete(name);
-    return statsOf([processStats.snapshot(), ...[...others.values()].map(({ snapshot }) => snapshot)]);
+  /** Removes the processes that stopped publishing. */
+  #forgetStopped() {
+    const since = this.#monotonic() - COUNTS_FOR_MS;
+    for (const [name, { receivedAt }] of this.#others) if (receivedAt < since) this.#others.delete(name);
   }
 
-  function tick() {
-    live.publishStats(own, JSON.stringify(processStats.snapshot()));
-    if (serves && recent.push({ ts: formatTime(clock()), ...read() }) > MAX_RECENT) recent.shift();
+  #tick() {
+    const snapshot = { ...this.#processStats.snapshot(), health: this.#processHealth.read() };
+    this.#live.publishStats(this.#own, JSON.stringify(snapshot));
+    if (this.#serves && this.#recent.push({ ts: formatTime(this.#clock()), ...this.read() }) > MAX_RECENT)
+      this.#recent.shift();
   }
-
-  return {
-    /** The statistics of now. */
-    read,
-
-    /** The statistics of the last five minutes, or since the start of this process: one a second, the oldest first. */
-    recent: () => recent,
-
-    /** @param {string} name of this process, unique in the installation */
-    start(name) {
-      own = name;
-      if (serves) live.onStats(receive);
-      tick();
-      timer = setInterval(tick, everyMs).unref();
-    },
-
-    stop: () => clearInterval(timer),
-  };
 }
-
-/** @typedef {ReturnType<typeof createInstallationStats>} InstallationStats */

@@ -69,6 +69,24 @@ export const EVERY_DEVICE = '+';
 /** @param {string} device its id, or `EVERY_DEVICE` */
 export const liveTopic = (device) => PREFIX + device;
 
+/** Changes of alarms. No device has this topic: `named-topics.js` does not use it as a name. */
+export const ALARMS = `${PREFIX}alarms`;
+
+/** Bytes of a message about an alarm. Its texts are bounded. */
+const MAX_ALARM_BYTES = 16 * 1024;
+
+/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm; null: it is not valid */
+export function readAlarm(payload) {
+  try {
+    const text = payload.toString();
+    const { event, alarm } = JSON.parse(text);
+    const isValid = typeof event === 'string' && typeof alarm?.alarm_id === 'string';
+    return isValid && payload.length <= MAX_ALARM_BYTES ? text : null;
+  } catch {
+    return null;
+  }
+}
+
 const STATS = `${PREFIX}stats/`;
 
 /** The filter for the statistics of all processes. */
@@ -87,6 +105,18 @@ export function statsProcess(topic) {
     return '';
   }
 }
+
+/** @param {string} topic or filter */
+export const isStatsTopic = (topic) => topic.startsWith(STATS);
+
+/** Levels of `iot/live/{device}`. */
+export const FIRST_FURTHER_LEVEL = 3;
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a topic is one of `named-topics.js`. @param {string} topic */
+export const isFurtherTopic = (topic) =>
+  topic.startsWith(PREFIX) && topic !== ALARMS && !isStatsTopic(topic) && !ID.test(liveDevice(topic));
 
 /** @param {string} topic below `iot/live/` @returns {string} the device's id */
 export const liveDevice = (topic) => topic.slice(PREFIX.length);

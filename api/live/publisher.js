@@ -1,6 +1,8 @@
 import { liveItem } from './messages.js';
 
 /** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+/** @import { Publish } from '../ingest/index.js' */
+/** @import { NamedTopics } from './named-topics.js' */
 /** @import { Transport } from './index.js' */
 
 /** The first change of a device is published at once. The next ones wait for the end of this interval, in ms. */
@@ -14,67 +16,82 @@ const MOST_ITEMS = 100;
 /**
  * Publishes what ingest has committed, only the newest value of each sensor. Most devices send less often than the interval, so
  * their changes are published without delay and wait only for the readers' own interval.
- *
- * @param {object} transport
- * @param {(device: string) => boolean} transport.isWanted whether the device may have subscribers
- * @param {Transport['publish']} transport.publish
  */
-export function createPublisher({ isWanted, publish }) {
+export class Publisher {
+  #transport;
+  #named;
   /** Devices that were published in this interval, with their changes since then. @type {Map<Device, Changes>} */
-  const recent = new Map();
+  #recent = new Map();
   /** Devices without a change in the interval before. @type {Device[]} */
-  let due = [];
+  #due = [];
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  #timer;
+
+  /**
+   * @param {object} transport
+   * @param {(device: string) => boolean} transport.isWanted whether the device may have subscribers
+   * @param {Transport['publish']} transport.publish
+   * @param {Pick<NamedTopics, 'isAlways' | 'publish' | 'publishSamples'>} named
+   */
+  constructor(transport, named) {
+    this.#transport = transport;
+    this.#named = named;
+  }
+
+  /**
+   * Publishes committed changes, or keeps them for the next interval. A bound function, because the pipeline calls it for every
+   * message, without a wrapper.
+   *
+   * @type {Publish}
+   */
+  publishChanges = (device, sensors, series) => {
+    this.#named.publishSamples(device, series);
+    if (sensors.length === 0 || !(this.#named.isAlways || this.#transport.isWanted(device.id))) return;
+    let changes = this.#recent.get(device);
+    if (!changes) {
+      changes = { sensors: new Set(), since: 0 };
+      this.#recent.set(device, changes);
+      // One turn of the event loop settles many messages. Their changes leave together.
+      if (this.#due.push(device) === 1) setImmediate(() => this.#publishDue());
+      this.#timer ??= setInterval(() => this.#publishRecent(), INTERVAL_MS).unref();
+    }
+    if (changes.sensors.size === 0) changes.since = performance.now();
+    for (const sensor of sensors) changes.sensors.add(sensor);
+  };
+
+  /** Publishes the changes that still wait. */
+  stop() {
+    this.#publishRecent();
+    clearInterval(this.#timer);
+  }
 
   /** @param {Device} device @param {Changes} changes */
-  function send(device, { sensors, since }) {
+  #send(device, { sensors, since }) {
     const items = [...sensors].map((sensor) => liveItem(device, sensor));
     sensors.clear();
     for (let from = 0; from < items.length; from += MOST_ITEMS) {
-      publish(device.id, items.slice(from, from + MOST_ITEMS), since);
+      const part = items.slice(from, from + MOST_ITEMS);
+      this.#transport.publish(device.id, part, since);
+      this.#named.publish(part, since);
     }
   }
 
-  function publishDue() {
-    const devices = due;
-    due = [];
+  #publishDue() {
+    const devices = this.#due;
+    this.#due = [];
     for (const device of devices) {
-      const changes = recent.get(device);
-      if (changes) send(device, changes);
+      const changes = this.#recent.get(device);
+      if (changes) this.#send(device, changes);
     }
   }
 
-  function publishRecent() {
-    for (const [device, changes] of recent) {
-      if (changes.sensors.size === 0) recent.delete(device);
-      else send(device, changes);
+  #publishRecent() {
+    for (const [device, changes] of this.#recent) {
+      if (changes.sensors.size === 0) this.#recent.delete(device);
+      else this.#send(device, changes);
     }
-    if (recent.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    if (this.#recent.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
-
-  return {
-    /** @param {Device} device @param {Sensor[]} sensors with a newer committed value */
-    publishChanges(device, sensors) {
-      if (!isWanted(device.id)) return;
-      let changes = recent.get(device);
-      if (!changes) {
-        changes = { sensors: new Set(), since: 0 };
-        recent.set(device, changes);
-        // One turn of the event loop settles many messages. Their changes leave together.
-        if (due.push(device) === 1) setImmediate(publishDue);
-        timer ??= setInterval(publishRecent, INTERVAL_MS).unref();
-      }
-      if (changes.sensors.size === 0) changes.since = performance.now();
-      for (const sensor of sensors) changes.sensors.add(sensor);
-    },
-
-    /** Publishes the changes that still wait. */
-    stop() {
-      publishRecent();
-      clearInterval(timer);
-    },
-  };
 }

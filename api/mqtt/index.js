@@ -1,10 +1,10 @@
-import { createHost } from '../ingest/sparkplug/host.js';
+import { Host } from '../ingest/sparkplug/host.js';
 import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
 /** @import { Periods } from '../../common/periods.js' */
 /** @import { Accounts } from '../access/credentials/accounts.js' */
-/** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
+/** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
 /** @import { Ingest } from '../ingest/index.js' */
 /** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
 /** @import { Context } from '../observability/context.js' */
@@ -23,7 +23,7 @@ const WILLS_MS = 1000;
  * @param {object} deps
  * @param {OwnCertificate | null} deps.tls of the embedded broker
  * @param {HandleMessage} deps.handleMessage
- * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort'>} deps.ingest
+ * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings'>} deps.ingest
  * @param {Accounts} deps.accounts
  * @param {Periods} deps.periods
  * @param {(error: Error) => void} deps.onFatal
@@ -33,9 +33,18 @@ export function createMessageSource(context, deps) {
   const { tls, handleMessage, ingest, accounts, periods, onFatal } = deps;
   const { mqtt } = config;
   const { progress } = ingest;
-  const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
+  const host = config.sparkplug ? new Host({ id: mqtt.clientId, clock }) : null;
   const source = mqtt.url
-    ? createSubscriber({ mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs: periods.keepAlive })
+    ? createSubscriber({
+        mqtt,
+        host,
+        mapped: ingest.mappings.filters,
+        handleMessage,
+        clock,
+        logger,
+        onFatal,
+        keepAliveMs: periods.keepAlive,
+      })
     : createBroker({
         mqtt,
         tls,
@@ -56,7 +65,7 @@ export function createMessageSource(context, deps) {
     start: () => source.start(),
 
     /** @type {Send} */
-    send: (topic, payload) => source.send(topic, payload),
+    send: (topic, payload, retain) => source.send(topic, payload, retain),
 
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => source.recheck(deviceId),
@@ -73,8 +82,8 @@ export function createMessageSource(context, deps) {
       await progress.untilSettled({ withinMs: WILLS_MS });
     },
 
-    /** Whether clients of the embedded broker subscribe to `iot/live/...`; never behind an external one. */
-    hasFollowers: source.hasFollowers,
+    /** Who subscribes to live topics at the embedded broker. */
+    followers: source.followers,
 
     /** @returns {number} port of the embedded broker; 0 behind an external one */
     get mqttPort() {

@@ -13,69 +13,91 @@ const REMOVE_MS = 1000;
 /** A process is silent after three missed heartbeats, in ms. */
 const SILENT_AFTER_MS = 30_000;
 
+/** Streaming out: bytes and age of what waits for Kafka. @typedef {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number }} StreamBeat */
+
 /**
  * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: the process shares the messages of an external broker.
  *
- * @typedef {Stats & { broker: Check | null, shares: boolean }} Beat
+ * @typedef {Stats & { broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `stream`: null or missing: nothing is
+ *   streamed out
  */
 
 /**
  * Writes the heartbeat of this process. A process that stops removes its row. The row of a process that died expires after an hour.
- *
- * @param {Pick<Context, 'clock' | 'logger'>} context
- * @param {object} deps
- * @param {ProcessStore} deps.store
- * @param {{ clientId: string, role: string, version: string }} deps.process
- * @param {() => Beat} deps.read
- * @param {number} deps.everyMs
  */
-export function createHeartbeat({ clock, logger }, { store, process: own, read, everyMs }) {
-  const startedAt = clock();
+export class Heartbeat {
+  #clock;
+  #logger;
+  #store;
+  #own;
+  #read;
+  #everyMs;
+  #startedAt;
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  #timer;
   /** @type {Promise<void>} */
-  let beating = Promise.resolve();
-  let beats = false;
+  #beating = Promise.resolve();
+  #beats = false;
 
-  async function write() {
+  /**
+   * @param {Pick<Context, 'clock' | 'logger'>} context
+   * @param {object} deps
+   * @param {ProcessStore} deps.store
+   * @param {{ clientId: string, role: string, version: string }} deps.process
+   * @param {() => Beat} deps.read
+   * @param {number} deps.everyMs
+   */
+  constructor({ clock, logger }, { store, process: own, read, everyMs }) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#store = store;
+    this.#own = own;
+    this.#read = read;
+    this.#everyMs = everyMs;
+    this.#startedAt = clock();
+  }
+
+  /** Writes a heartbeat now and periodically. @returns {Promise<void>} resolves after the first heartbeat */
+  start() {
+    this.#timer = setInterval(() => this.#beat(), this.#everyMs);
+    this.#beat();
+    return this.#beating;
+  }
+
+  /** Ends the heartbeats, and removes the row. */
+  async stop() {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    const remove = async () => {
+      await this.#beating;
+      await this.#store.remove(this.#own.clientId);
+    };
+    // If this fails, the row expires.
+    await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
+  }
+
+  async #write() {
     try {
-      await store.write({ ...own, startedAt, seenAt: clock(), stats: JSON.stringify(read()) });
+      await this.#store.write({
+        ...this.#own,
+        startedAt: this.#startedAt,
+        seenAt: this.#clock(),
+        stats: JSON.stringify(this.#read()),
+      });
     } catch (error) {
-      logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
+      this.#logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
     } finally {
-      beats = false;
+      this.#beats = false;
     }
   }
 
-  function beat() {
+  #beat() {
     // Skip a heartbeat while the previous one is being written.
-    if (beats) return;
-    beats = true;
-    beating = write();
+    if (this.#beats) return;
+    this.#beats = true;
+    this.#beating = this.#write();
   }
-
-  return {
-    /** @returns {Promise<void>} resolves after the first heartbeat */
-    start() {
-      timer = setInterval(beat, everyMs);
-      beat();
-      return beating;
-    },
-
-    async stop() {
-      if (!timer) return;
-      clearInterval(timer);
-      const remove = async () => {
-        await beating;
-        await store.remove(own.clientId);
-      };
-      // If this fails, the row expires.
-      await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createHeartbeat>} Heartbeat */
 
 /**
  * The name of a process: its client id at an external broker, which is unique, or else its host and port.
@@ -92,53 +114,68 @@ export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
 /**
  * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts as silent until its row
  * expires. Meanwhile its session at the broker keeps a share of the messages, which nobody reads.
- *
- * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
- * @param {object} deps
- * @param {Pick<ProcessStore, 'all'>} deps.store
- * @param {boolean} deps.shares whether the processes share the messages of an external broker
- * @param {number} deps.everyMs
  */
-export function createProcessWatch({ clock, logger, metrics }, { store, shares, everyMs }) {
-  let processes = { running: 0, silent: 0 };
-  let members = { online: 0, offline: 0 };
+export class ProcessWatch {
+  #clock;
+  #logger;
+  #store;
+  #shares;
+  #everyMs;
+  #processes = { running: 0, silent: 0 };
+  #members = { online: 0, offline: 0 };
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  #timer;
 
-  async function readHeartbeats() {
-    try {
-      const rows = await store.all();
-      const now = clock();
-      const silent = rows.filter((row) => isSilent(row, now)).length;
-      processes = { running: rows.length - silent, silent };
-      const sharing = shares ? rows.filter(isMember) : [];
-      const online = sharing.filter((row) => !isSilent(row, now) && isConnected(row)).length;
-      members = { online, offline: sharing.length - online };
-    } catch (error) {
-      // The pipeline logs that the database is away.
-      logger.debug({ reason: String(error) }, 'the heartbeats could not be read');
-    }
+  /**
+   * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
+   * @param {object} deps
+   * @param {Pick<ProcessStore, 'all'>} deps.store
+   * @param {boolean} deps.shares whether the processes share the messages of an external broker
+   * @param {number} deps.everyMs
+   */
+  constructor({ clock, logger, metrics }, { store, shares, everyMs }) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#store = store;
+    this.#shares = shares;
+    this.#everyMs = everyMs;
+    metrics.states(
+      'iot_processes',
+      'Processes of the installation by their heartbeats: running, silent (no heartbeat for 30 s)',
+      () => this.#processes,
+    );
+    metrics.states(
+      'iot_share_group_members',
+      'Members of the share group of an external broker: online, offline (silent, or not connected)',
+      () => this.#members,
+    );
   }
 
-  metrics.states(
-    'iot_processes',
-    'Processes of the installation by their heartbeats: running, silent (no heartbeat for 30 s)',
-    () => processes,
-  );
-  metrics.states(
-    'iot_share_group_members',
-    'Members of the share group of an external broker: online, offline (silent, or not connected)',
-    () => members,
-  );
+  /** Reads the heartbeats now and periodically. @returns {Promise<void>} resolves after the first read */
+  start() {
+    this.#timer = setInterval(() => void this.#readHeartbeats(), this.#everyMs).unref();
+    return this.#readHeartbeats();
+  }
 
-  return {
-    /** @returns {Promise<void>} resolves after the first read */
-    start() {
-      timer = setInterval(() => void readHeartbeats(), everyMs).unref();
-      return readHeartbeats();
-    },
-    stop: () => clearInterval(timer),
-  };
+  /** Ends the reads. */
+  stop() {
+    clearInterval(this.#timer);
+  }
+
+  async #readHeartbeats() {
+    try {
+      const rows = await this.#store.all();
+      const now = this.#clock();
+      const silent = rows.filter((row) => isSilent(row, now)).length;
+      this.#processes = { running: rows.length - silent, silent };
+      const sharing = this.#shares ? rows.filter(isMember) : [];
+      const online = sharing.filter((row) => !isSilent(row, now) && isConnected(row)).length;
+      this.#members = { online, offline: sharing.length - online };
+    } catch (error) {
+      // The pipeline logs that the database is away.
+      this.#logger.debug({ reason: String(error) }, 'the heartbeats could not be read');
+    }
+  }
 }
 
 /** @param {ProcessRow} row @returns {Beat} */

@@ -50,10 +50,25 @@ export function createMetrics({ version, role }) {
       'result',
       ['settled', 'unknown_topic', 'unsettled'],
     ),
+    mapped: counter(
+      'iot_ingest_mapped_messages_total',
+      'Messages on mapped topics, by mapping of MQTT_MAPPINGS and by result: read, skipped',
+      'mapping',
+      'result',
+    ),
     samples: counter('iot_ingest_samples_total', 'Samples committed'),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Elements without a number, which are not stored: texts and data of SenML; texts, structures and nulls of Sparkplug',
+      'Elements without a number, which are not stored: texts, data and nulls of all formats, and structures of Sparkplug and of mapped topics',
+    ),
+    lines: counted(
+      counter(
+        'iot_ingest_lines_total',
+        'Lines of line protocol by result: stored, refused (in whole or in part)',
+        'result',
+      ),
+      'result',
+      ['stored', 'refused'],
     ),
     relative: counter(
       'iot_ingest_relative_times_total',
@@ -79,6 +94,11 @@ export function createMetrics({ version, role }) {
       'iot_broker_denied_total',
       'Actions that the embedded broker denied: sign_in, will, publish, subscribe, filters (too many or too long), connection (more than 4 of an account)',
       'action',
+    ),
+    reasons: counter(
+      'iot_broker_reasons_total',
+      'Reason codes that the embedded broker sent to clients of MQTT 5, such as 135 not authorized, 151 quota, 153 wrong payload',
+      'code',
     ),
     late: counter(
       'iot_ingest_late_samples_total',
@@ -108,6 +128,66 @@ export function createMetrics({ version, role }) {
       PACK_BUCKETS,
     ),
     unreadableRows: counter('iot_pack_unreadable_rows_total', 'Rows that packing could not read'),
+    learnedBaselines: counter(
+      'iot_baseline_learned_total',
+      'Baselines of sensors that were learned, one a day',
+    ),
+
+    streamRecords: counter('iot_stream_records_total', 'Records that Kafka has taken, by topic', 'topic'),
+    streamSkipped: counter(
+      'iot_stream_skipped_total',
+      'Blocks that found no room in the queue for Kafka. They are sent when their hour has closed',
+    ),
+    streamCompleted: counter(
+      'iot_stream_completed_total',
+      'Blocks that were sent to Kafka after their hour had closed',
+    ),
+    streamFailures: counter(
+      'iot_stream_failures_total',
+      'Requests that Kafka did not take, and that are repeated',
+    ),
+    parquetFiles: counter('iot_parquet_files_total', 'Parquet files of days that were written'),
+    parquetRows: counter('iot_parquet_rows_total', 'Samples in Parquet files of days that were written'),
+    parquetBytes: counter('iot_parquet_bytes_total', 'Bytes of Parquet files of days that were written'),
+    parquetFailures: counter(
+      'iot_parquet_failures_total',
+      'Checks for finished days that failed, and are repeated',
+    ),
+
+    alarmEvents: counted(
+      counter(
+        'iot_alarm_events_total',
+        'Changes of alarms: opened, cleared, acknowledged, corrected',
+        'event',
+      ),
+      'event',
+      ['opened', 'cleared', 'acknowledged', 'corrected'],
+    ),
+    alarmEvaluations: counted(
+      counter(
+        'iot_alarm_evaluations_total',
+        'Evaluations of an alarm rule for a sensor, by success; those that failed are repeated',
+        'ok',
+      ),
+      'ok',
+      ['true', 'false'],
+    ),
+    alarmEvaluationSeconds: histogram(
+      'iot_alarm_evaluation_seconds',
+      'Time from the commit of samples to the end of their evaluation, of those that may change an alarm',
+      COMMIT_BUCKETS,
+    ),
+    alarmDeliveries: counter(
+      'iot_alarm_deliveries_total',
+      'Deliveries of alarms by target (webhook, alertmanager) and result: delivered, failed (repeated later), dead (given up after a day)',
+      'target',
+      'result',
+    ),
+    alarmDeliverySeconds: histogram(
+      'iot_alarm_delivery_seconds',
+      'Time from the change of an alarm to the answer of its receiver',
+      END_TO_END_BUCKETS,
+    ),
 
     rebirths: counter(
       'iot_sparkplug_rebirth_requests_total',
@@ -126,6 +206,22 @@ export function createMetrics({ version, role }) {
     forwardsDropped: counter(
       'iot_broker_forwards_dropped_total',
       'Messages that the embedded broker dropped for a subscriber that reads too slowly',
+    ),
+
+    exportedSamples: counted(
+      counter('iot_export_samples_total', 'Samples that left in exports, by format', 'format'),
+      'format',
+      ['csv', 'ndjson', 'parquet', 'arrow'],
+    ),
+
+    importedSamples: counted(
+      counter(
+        'iot_import_samples_total',
+        'Samples of files that were imported over HTTP, by format',
+        'format',
+      ),
+      'format',
+      ['csv', 'ndjson', 'parquet'],
     ),
 
     databaseSeconds: histogram(

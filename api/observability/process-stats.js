@@ -1,68 +1,79 @@
+import { parseHealth } from './process-health.js';
+
+/** @import { HealthReport } from './process-health.js' */
+
+/** The figures of one second. @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot `second`: epoch s */
+
 /** Rates and latencies cover this many past seconds. */
 const SECONDS = 5;
 
-/**
- * The stats of this process's pipeline over the last seconds, for the dashboard. Prometheus has finer metrics.
- *
- * @param {object} deps
- * @param {() => number} deps.clock epoch ms
- * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure on the database
- * @param {() => number} [deps.readers] subscribers of the stream
- */
-export function createProcessStats({ clock, pressure, readers = () => 0 }) {
-  const slots = Array.from({ length: SECONDS + 1 }, () => ({
+/** The stats of this process's pipeline over the last seconds, for the dashboard. Prometheus has finer metrics. */
+export class ProcessStats {
+  #clock;
+  #pressure;
+  #readers;
+  /** One for each second, in a ring. @type {Slot[]} */
+  #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
     refused: 0,
-    commits: createLatencyHistogram(),
+    commits: new LatencyHistogram(),
   }));
 
-  function slotNow() {
-    const second = Math.floor(clock() / 1000);
-    const slot = /** @type {typeof slots[number]} */ (slots[second % slots.length]);
-    if (slot.second !== second) {
-      Object.assign(slot, { second, samples: 0, refused: 0 });
-      slot.commits.reset();
-    }
-    return slot;
+  /**
+   * @param {object} deps
+   * @param {() => number} deps.clock epoch ms
+   * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure on the database
+   * @param {() => number} [deps.readers] subscribers of the stream
+   */
+  constructor({ clock, pressure, readers = () => 0 }) {
+    this.#clock = clock;
+    this.#pressure = pressure;
+    this.#readers = readers;
   }
 
-  /** @returns {StatsSnapshot} */
-  function snapshot() {
-    const now = Math.floor(clock() / 1000);
+  /** Counts a settled message. @param {{ samples: number, refused: number, commitMs: number }} message */
+  note({ samples, refused, commitMs }) {
+    const slot = this.#slotNow();
+    slot.samples += samples;
+    slot.refused += refused;
+    slot.commits.record(commitMs);
+  }
+
+  /** Sums up the last whole seconds. @returns {StatsSnapshot} */
+  snapshot() {
+    const now = Math.floor(this.#clock() / 1000);
     // Leave out the current second, which is incomplete.
-    const whole = slots.filter(({ second }) => second < now && second >= now - SECONDS);
-    const commits = createLatencyHistogram();
+    const whole = this.#slots.filter(({ second }) => second < now && second >= now - SECONDS);
+    const commits = new LatencyHistogram();
     for (const slot of whole) commits.add(slot.commits.list());
     const perSecond = (/** @type {'samples' | 'refused'} */ figure) =>
       whole.reduce((sum, slot) => sum + slot[figure], 0) / SECONDS;
     return {
       samples_per_s: perSecond('samples'),
       refused_per_s: perSecond('refused'),
-      ...pressure(),
-      readers: readers(),
+      ...this.#pressure(),
+      readers: this.#readers(),
       commits: commits.list(),
     };
   }
 
-  return {
-    /**
-     * @param {{ samples: number, refused: number, commitMs: number }} message a settled one
-     */
-    note({ samples, refused, commitMs }) {
-      const slot = slotNow();
-      slot.samples += samples;
-      slot.refused += refused;
-      slot.commits.record(commitMs);
-    },
+  /** The statistics of this process alone. */
+  read() {
+    return statsOf([this.snapshot()]);
+  }
 
-    snapshot,
-
-    read: () => statsOf([snapshot()]),
-  };
+  /** The slot of this second. */
+  #slotNow() {
+    const second = Math.floor(this.#clock() / 1000);
+    const slot = /** @type {Slot} */ (this.#slots[second % this.#slots.length]);
+    if (slot.second !== second) {
+      Object.assign(slot, { second, samples: 0, refused: 0 });
+      slot.commits.reset();
+    }
+    return slot;
+  }
 }
-
-/** @typedef {ReturnType<typeof createProcessStats>} ProcessStats */
 
 /** Buckets per doubling. Each is 4.4 % wide, so a percentile is accurate within 2.2 %. */
 const PER_DOUBLING = 16;
@@ -82,44 +93,47 @@ const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 /** Counts of the buckets without empty ones. The counts of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
 
 /** A latency histogram with exponential buckets. */
-export function createLatencyHistogram() {
-  const counts = new Float64Array(BUCKETS);
-  let total = 0;
+export class LatencyHistogram {
+  #counts = new Float64Array(BUCKETS);
+  #total = 0;
 
-  /** @param {number} bucket @param {number} count */
-  function count(bucket, count) {
-    counts[bucket] = (counts[bucket] ?? 0) + count;
-    total += count;
+  /** Counts one latency. @param {number} ms */
+  record(ms) {
+    this.#count(bucketOf(ms * 1000), 1);
   }
 
-  return {
-    /** @param {number} ms */
-    record: (ms) => count(bucketOf(ms * 1000), 1),
+  /** Adds the counts of another histogram. @param {BucketCounts} others */
+  add(others) {
+    for (const [bucket, more] of others) this.#count(bucket, more);
+  }
 
-    /** @param {BucketCounts} others */
-    add(others) {
-      for (const [bucket, more] of others) count(bucket, more);
-    },
+  /** Removes all counts. */
+  reset() {
+    this.#counts.fill(0);
+    this.#total = 0;
+  }
 
-    reset() {
-      counts.fill(0);
-      total = 0;
-    },
+  /** Lists the counts of all buckets that are not empty. @returns {BucketCounts} */
+  list() {
+    return [...this.#counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : []));
+  }
 
-    /** @returns {BucketCounts} */
-    list: () => [...counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : [])),
+  /** Computes a percentile. @param {number} percent 0 to 100 @returns {number | null} ms; null: the histogram is empty */
+  percentile(percent) {
+    const rank = Math.ceil((this.#total * percent) / 100);
+    let passed = 0;
+    for (const [bucket, count] of this.#counts.entries()) {
+      passed += count;
+      if (count > 0 && passed >= rank) return msOf(bucket);
+    }
+    return null;
+  }
 
-    /** @param {number} percent @returns {number | null} ms; null: the histogram is empty */
-    percentile(percent) {
-      const rank = Math.ceil((total * percent) / 100);
-      let passed = 0;
-      for (const [bucket, count] of counts.entries()) {
-        passed += count;
-        if (count > 0 && passed >= rank) return msOf(bucket);
-      }
-      return null;
-    },
-  };
+  /** @param {number} bucket @param {number} count */
+  #count(bucket, count) {
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count;
+    this.#total += count;
+  }
 }
 
 /**
@@ -134,6 +148,7 @@ export function createLatencyHistogram() {
  * @property {number} waiting requests that wait for a permit
  * @property {number} readers subscribers of the stream
  * @property {BucketCounts} commits times from the receipt of a message to its commit
+ * @property {HealthReport} [health] absent in snapshots of older versions
  */
 
 /** Limit of a payload, in bytes. Real ones are smaller. */
@@ -155,7 +170,7 @@ const FIGURES = /** @type {const} */ ([
  * @param {StatsSnapshot[]} snapshots
  */
 export function statsOf(snapshots) {
-  const commits = createLatencyHistogram();
+  const commits = new LatencyHistogram();
   for (const snapshot of snapshots) commits.add(snapshot.commits);
   const sum = (/** @type {typeof FIGURES[number]} */ figure) =>
     snapshots.reduce((total, snapshot) => total + snapshot[figure], 0);
@@ -190,9 +205,10 @@ export function parseSnapshot(payload) {
   if (payload.length > MAX_BYTES) return null;
   try {
     const snapshot = JSON.parse(payload.toString());
-    return FIGURES.every((figure) => isFigure(snapshot[figure])) && isCounts(snapshot.commits)
-      ? snapshot
-      : null;
+    if (!FIGURES.every((figure) => isFigure(snapshot[figure])) || !isCounts(snapshot.commits)) return null;
+    if (snapshot.health === undefined) return snapshot;
+    const health = parseHealth(snapshot.health);
+    return health && { ...snapshot, health };
   } catch {
     return null;
   }

@@ -22,24 +22,49 @@ const MAX_WAIT_MS = 2000;
  * @typedef {{ ready: boolean, checks: Record<string, Check> }} State
  */
 
-/**
- * @param {object} deps
- * @param {Health} deps.health
- * @param {Record<string, () => Check>} deps.checks of the message source
- * @param {Record<string, () => Check>} [deps.notes] reported like checks, but a process can work without them, so they do not affect
- *   `ready`
- */
-export function createReadiness({ health, checks, notes = {} }) {
-  let askedAt = Number.NEGATIVE_INFINITY;
+/** Checks whether this process can work, and caches the answer of the database. */
+export class Readiness {
+  #health;
+  #checks;
+  #notes;
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** @type {Promise<Record<string, Check>>} */
-  let answer = Promise.resolve({});
+  #answer = Promise.resolve({});
+
+  /**
+   * @param {object} deps
+   * @param {Health} deps.health
+   * @param {Record<string, () => Check>} deps.checks of the message source
+   * @param {Record<string, () => Check>} [deps.notes] reported like checks, but a process can work without them, so they do not affect
+   *   `ready`
+   */
+  constructor({ health, checks, notes = {} }) {
+    this.#health = health;
+    this.#checks = checks;
+    this.#notes = notes;
+  }
+
+  /** Runs all checks. @returns {Promise<State>} */
+  async read() {
+    // Limits the requests to the database. A monotonic clock, because somebody may set the wall clock.
+    const now = performance.now();
+    if (now - this.#askedAt > FRESH_MS) {
+      this.#askedAt = now;
+      this.#answer = this.#askDatabase();
+    }
+    const all = { ...(await this.#answer) };
+    for (const [name, check] of Object.entries(this.#checks)) all[name] = check();
+    const ready = Object.values(all).every(({ ok }) => ok);
+    for (const [name, note] of Object.entries(this.#notes)) all[name] = note();
+    return { ready, checks: all };
+  }
 
   /** @returns {Promise<Record<string, Check>>} */
-  async function askDatabase() {
+  async #askDatabase() {
     const limit = new AbortController();
     try {
       const difference = await Promise.race([
-        health.clockDifference(),
+        this.#health.clockDifference(),
         sleep(MAX_WAIT_MS, null, { signal: limit.signal }),
       ]);
       if (difference === null) return { database: AWAY };
@@ -51,26 +76,7 @@ export function createReadiness({ health, checks, notes = {} }) {
       limit.abort();
     }
   }
-
-  return {
-    /** @returns {Promise<State>} */
-    async read() {
-      // Limits the requests to the database. A monotonic clock, because somebody may set the wall clock.
-      const now = performance.now();
-      if (now - askedAt > FRESH_MS) {
-        askedAt = now;
-        answer = askDatabase();
-      }
-      const all = { ...(await answer) };
-      for (const [name, check] of Object.entries(checks)) all[name] = check();
-      const ready = Object.values(all).every(({ ok }) => ok);
-      for (const [name, note] of Object.entries(notes)) all[name] = note();
-      return { ready, checks: all };
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createReadiness>} Readiness */
 
 /** @type {Check} */
 const AWAY = { ok: false, message: 'does not answer' };

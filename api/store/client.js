@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
-import { BusyServerRetryPolicy } from './retry-policy.js';
+import { BusyServerRetryPolicy } from './driver-retry.js';
+import { createTracker } from './query-rule-tracker.js';
 import { RememberedReplicasPolicy } from './routing.js';
-import { createTracker } from './tracker.js';
 
 /** @import { ConnectionOptions } from 'node:tls' */
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config, TlsFiles } from '../../common/settings/config.js' */
-/** @import { OnBrokenRule } from './tracker.js' */
+/** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 const { auth, types, policies } = cassandra;
 
@@ -31,6 +31,7 @@ const FETCH_SIZE = 100;
  * @property {string} [applicationName]
  * @property {OnBrokenRule} [onBrokenRule]
  * @property {boolean} [retryBusyServer] repeats requests that a busy server did not answer, for up to minutes
+ * @property {boolean} [awaitsAgreement] default: true; false for one that checks after each change of the schema that the nodes agree on it
  * @property {() => void} [onAuthenticate] called when a node asks for credentials; a node without authentication never does
  */
 
@@ -48,13 +49,18 @@ export function createClient(cql, options = {}) {
     keyspace,
     applicationName = 'millrace',
     retryBusyServer = false,
+    awaitsAgreement = true,
     onBrokenRule,
     onAuthenticate,
   } = options;
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
-    protocolOptions: { port: portOf(contactPoints) },
+    // The driver compares what one node knows of the others by gossip. With three nodes that is about 2 s late.
+    protocolOptions: {
+      port: portOf(contactPoints),
+      ...(!awaitsAgreement && { maxSchemaAgreementWaitSeconds: 0 }),
+    },
     localDataCenter: cql.localDc,
     // Cassandra warns of USE with prepared statements, because the next USE changes what names refer to. Each client here keeps
     // one keyspace.

@@ -2,7 +2,7 @@ import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { tlsTrouble } from '../../common/tls-trouble.js';
 import { createClient } from './client.js';
-import { innerErrors, reasonOf } from './reason.js';
+import { innerErrors, reasonOf } from './error-reason.js';
 
 /** @import { Host as DriverHost, Client } from 'cassandra-driver' */
 /** @import { Config } from '../../common/settings/config.js' */

@@ -7,6 +7,10 @@ const WRITE = {
   cql: 'INSERT INTO device_event (device_id, year, session, kind, ts) VALUES (?, ?, ?, ?, ?)',
 };
 const SELECT = 'SELECT session, kind, ts FROM device_event WHERE device_id = ? AND year = ?';
+const ONE = {
+  name: 'read_event',
+  cql: 'SELECT session, kind, ts FROM device_event WHERE device_id = ? AND year = ? AND session = ? AND kind = ?',
+};
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
@@ -33,6 +37,17 @@ export function createEventStore(session) {
     /** @param {Buffer} device 16 bytes @param {DeviceEvent} event */
     write: (device, { session: start, kind, ts }) =>
       session.write(WRITE, [device, yearOf(start), int64(start), KINDS.indexOf(kind), int64(ts)]),
+
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {Omit<DeviceEvent, 'ts'>} key
+     * @returns {Promise<DeviceEvent | null>} null: it does not exist, or it has expired
+     */
+    async find(device, { session: start, kind }) {
+      const key = [device, yearOf(start), int64(start), KINDS.indexOf(kind)];
+      const row = await session.one(ONE, key);
+      return row && toEvent(row);
+    },
 
     /**
      * Reads the events in [from, to), newest session first, and newest event of a session first. A session ends before the next one
@@ -71,6 +86,15 @@ export function createEventStore(session) {
 }
 
 /** @typedef {ReturnType<typeof createEventStore>} EventStore */
+
+/** @param {string} device id @param {Omit<DeviceEvent, 'ts'>} event @returns {string} the name of an event, the same in each process */
+export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
+
+/** @param {string} id of `eventId` @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
+export function parseEventId(id) {
+  const [device = '', session, kind] = id.split('.');
+  return { device, session: Number(session), kind: /** @type {DeviceEvent['kind']} */ (kind) };
+}
 
 /** @param {number} ms epoch ms */
 const yearOf = (ms) => new Date(ms).getUTCFullYear();

@@ -1,12 +1,15 @@
 import { dialectOf } from '../../schema/migrate/cluster.js';
 import { DIALECTS } from '../../schema/migrate/files.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
+import { createAlarmTables } from './alarms/index.js';
+import { createAnnotationStore } from './annotations.js';
 import { connect } from './connect.js';
 import { createCredentialStore } from './credentials.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createFleet } from './devices/index.js';
 import { createEventStore } from './events.js';
+import { createBaselineStore } from './history/baselines.js';
 import { createLateDays, createPackLeases, createPackProgress } from './history/progress.js';
 import { createHistoryReads } from './history/reads.js';
 import { createUnpackedReads } from './history/unpacked.js';
@@ -14,6 +17,7 @@ import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
+import { createOutboxStore } from './outbox.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
@@ -22,13 +26,14 @@ import { findReplicaSets } from './routing.js';
 import { createSecurityCheck } from './security-check.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
+import { createLateArrivals, createStreamStore } from './streaming.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
 /** @import { Gate, Observe, Session } from './session.js' */
-/** @import { OnBrokenRule } from './tracker.js' */
+/** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**
  * The door of the store, the only room that knows CQL. Other rooms get typed tables from here. Retry, routing, query rules and
@@ -115,6 +120,8 @@ export function createStore(deps) {
     sparkplug: createSparkplugStore(ingest),
     history: createHistoryWrites(ingest),
     lateDays: createLateDays(ingest),
+    lateArrivals: createLateArrivals(ingest),
+    outbox: createOutboxStore(ingest),
     /** Reads. */
     samples: createSampleReads(reading),
     packed,
@@ -124,12 +131,22 @@ export function createStore(deps) {
     packing: {
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
-      readStatistics: packed.readStatistics,
+      readStatistics: packed.readRows,
       lateDayPage: createLateDays(reading).page,
     },
-    packLeases: createPackLeases(reading),
+    packLeases: createPackLeases(reading, 'pack_lease'),
+    streaming: {
+      ...createStreamStore(reading),
+      lateArrivalPage: createLateArrivals(reading).page,
+      outboxPage: createOutboxStore(reading).page,
+    },
+    streamLeases: createPackLeases(reading, 'stream_lease'),
+    parquetLeases: createPackLeases(reading, 'parquet_lease'),
+    baselines: createBaselineStore(reading),
     devices: createRegistryStore(reading),
     deviceEvents: createEventStore(reading),
+    alarms: createAlarmTables(reading),
+    annotations: createAnnotationStore(reading),
     retirement: createRetirementStore(reading),
     credentials: createCredentialStore(reading, retention.latestGroups),
     deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },

@@ -6,7 +6,7 @@ import { translate } from './session.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 
-const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true };
+const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 
 /**
  * @param {Config} config

@@ -13,75 +13,89 @@ const REPORT_EVERY_MS = 10_000;
 /**
  * Retries transient failures in place, without a limit. A broker redelivers an unacknowledged message only after a reconnect, so
  * giving up on a message would mean closing the connection.
- *
- * @param {{ logger: Logger, onRetry: () => void }} deps
  */
-export function createRetry({ logger, onRetry }) {
-  const ending = new AbortController();
-  // Every waiting request listens to the signal. While the database is away, these are all messages in flight.
-  setMaxListeners(0, ending.signal);
-  const throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
-  let failingSince = 0;
-  let answeredAt = Number.NEGATIVE_INFINITY;
+export class Retry {
+  #logger;
+  #onRetry;
+  #ending = new AbortController();
+  #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
+  #failingSince = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+
+  /** @param {{ logger: Logger, onRetry: () => void }} deps */
+  constructor({ logger, onRetry }) {
+    this.#logger = logger;
+    this.#onRetry = onRetry;
+    // Every waiting request listens to the signal. While the database is away, these are all messages in flight.
+    setMaxListeners(0, this.#ending.signal);
+  }
+
+  /**
+   * Sends a request until the database answers.
+   *
+   * @template T
+   * @param {() => Promise<T>} request idempotent
+   * @returns {Promise<T>}
+   * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
+   */
+  async run(request) {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const answer = await request();
+        if (this.#failingSince) this.#logger.info('the database takes requests again');
+        this.#noteAnswer();
+        return answer;
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
+          this.#noteAnswer();
+          throw error;
+        }
+        if (this.#ending.signal.aborted) throw error;
+        this.#report(error);
+        this.#onRetry();
+        await pause(attempt, this.#ending.signal);
+      }
+    }
+  }
+
+  /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last one succeeded */
+  get failingForMs() {
+    return this.#failingSince ? Date.now() - this.#failingSince : 0;
+  }
+
+  /** When the database last answered. @returns {number} time of the last answer, in ms of `performance.now()`; -Infinity before the first */
+  get answeredAt() {
+    return this.#answeredAt;
+  }
+
+  /** Ends all retries. Waiting requests fail with `unavailable`. */
+  abort() {
+    return this.#ending.abort();
+  }
+
+  /** Whether the retries have ended. */
+  get isAborted() {
+    return this.#ending.signal.aborted;
+  }
 
   /** A rejection is an answer as well: the database is there. */
-  function noteAnswer() {
-    failingSince = 0;
-    answeredAt = performance.now();
+  #noteAnswer() {
+    this.#failingSince = 0;
+    this.#answeredAt = performance.now();
   }
 
   /** @param {MillraceError} error */
-  function report(error) {
+  #report(error) {
     const now = Date.now();
-    failingSince ||= now;
-    if (throttle.count('unavailable') === 0) return;
-    const seconds = Math.round((now - failingSince) / 1000);
-    logger.warn({ seconds, reason: error.message }, 'the database does not take requests; waiting for it');
+    this.#failingSince ||= now;
+    if (this.#throttle.count('unavailable') === 0) return;
+    const seconds = Math.round((now - this.#failingSince) / 1000);
+    this.#logger.warn(
+      { seconds, reason: error.message },
+      'the database does not take requests; waiting for it',
+    );
   }
-
-  return {
-    /**
-     * @template T
-     * @param {() => Promise<T>} request idempotent
-     * @returns {Promise<T>}
-     * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
-     */
-    async run(request) {
-      for (let attempt = 0; ; attempt++) {
-        try {
-          const answer = await request();
-          if (failingSince) logger.info('the database takes requests again');
-          noteAnswer();
-          return answer;
-        } catch (error) {
-          if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
-            noteAnswer();
-            throw error;
-          }
-          if (ending.signal.aborted) throw error;
-          report(error);
-          onRetry();
-          await pause(attempt, ending.signal);
-        }
-      }
-    },
-    /** @returns {number} ms since requests began to fail; 0: the last one succeeded */
-    get failingForMs() {
-      return failingSince ? Date.now() - failingSince : 0;
-    },
-    /** @returns {number} time of the last answer, in ms of `performance.now()`; -Infinity before the first */
-    get answeredAt() {
-      return answeredAt;
-    },
-    /** Ends all retries. Waiting requests fail with `unavailable`. */
-    abort: () => ending.abort(),
-    get isAborted() {
-      return ending.signal.aborted;
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createRetry>} Retry */
 
 /**
  * Waits with jitter, so that clients that failed together do not come back together.

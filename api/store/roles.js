@@ -2,7 +2,7 @@ import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
 import { connect } from './connect.js';
-import { innerErrors, reasonOf } from './reason.js';
+import { innerErrors, reasonOf } from './error-reason.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { RoleStatement } from '../../schema/roles.js' */

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
+import { reasonOf } from './error-reason.js';
 import { createPreparedWrites } from './prepared-writes.js';
-import { reasonOf } from './reason.js';
 import { WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
@@ -81,8 +81,8 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
 
   const execute = createPreparedWrites(client);
   const merger = new WriteMerger({
-    acquire: gate.enter,
-    release: gate.cancel,
+    acquire: () => gate.enter(),
+    release: () => gate.cancel(),
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
     replicasOf,
   });

@@ -4,6 +4,8 @@ import { SETTINGS } from './schema.js';
 
 /** @import { Values } from './schema.js' */
 
+const ALL_LIVE_TOPICS = /** @type {const} */ (['name', 'samples', 'sensors']);
+
 /**
  * The settings as other folders take them.
  *
@@ -37,6 +39,13 @@ export function arrange(v) {
       port: v.MQTT_PORT,
       auth: v.MQTT_AUTH,
       tls: pairOf(v.MQTT_TLS_CERT, v.MQTT_TLS_KEY),
+      /** Path of a file. */
+      mappings: v.MQTT_MAPPINGS,
+    },
+    live: {
+      topics: v.LIVE_TOPICS ?? (v.MQTT_URL ? [] : ALL_LIVE_TOPICS),
+      isRetained: v.LIVE_RETAIN,
+      homeAssistantPrefix: v.HOME_ASSISTANT_PREFIX,
     },
     http: {
       host: v.HTTP_HOST,
@@ -58,9 +67,44 @@ export function arrange(v) {
       autoRegister: v.AUTO_REGISTER ?? isLoopback(brokerHost),
       autoRegisterMax: v.AUTO_REGISTER_MAX,
       maxMessageBytes: v.MAX_MESSAGE_BYTES,
+      maxImportBytes: v.IMPORT_MAX_BYTES,
       maxClockSkewMs: v.MAX_CLOCK_SKEW,
       relativeTimes: v.RELATIVE_TIMES,
+      tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
+      lineDeviceTags: v.LINE_DEVICE_TAGS,
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
+    },
+    stream: {
+      /** Null: nothing is streamed out. */
+      kafka: v.STREAM_KAFKA ?? null,
+      format: v.STREAM_FORMAT,
+      explode: v.STREAM_EXPLODE,
+      latest: v.STREAM_LATEST,
+      prefix: v.STREAM_TOPIC_PREFIX,
+      queueBytes: v.STREAM_QUEUE_BYTES,
+      tls: v.STREAM_TLS || v.STREAM_TLS_CA !== undefined,
+      tlsCa: v.STREAM_TLS_CA,
+      /** Not null: it shows a client certificate. */
+      certificate: pairOf(v.STREAM_TLS_CERT, v.STREAM_TLS_KEY),
+      sasl: v.STREAM_SASL,
+      username: v.STREAM_USERNAME,
+      password: v.STREAM_PASSWORD,
+      /** Null: records name their schema by its fingerprint. */
+      registry:
+        v.SCHEMA_REGISTRY_URL === undefined
+          ? null
+          : {
+              url: v.SCHEMA_REGISTRY_URL.replace(/\/+$/, ''),
+              username: v.SCHEMA_REGISTRY_USERNAME,
+              password: v.SCHEMA_REGISTRY_PASSWORD,
+            },
+      /** Null: no Parquet files are written. */
+      parquet: parquetPlace(v),
+    },
+    alarms: {
+      webhookUrl: v.ALARM_WEBHOOK_URL,
+      webhookSecret: v.ALARM_WEBHOOK_SECRET,
+      alertmanagerUrl: v.ALARM_ALERTMANAGER_URL,
     },
     retention: {
       batchDays: v.BATCH_DAYS,
@@ -88,6 +132,38 @@ const secretsOf = (values) =>
  *
  * @typedef {{ cert: string, key: string }} TlsFiles paths
  */
+
+/**
+ * Where Parquet files go.
+ *
+ * @typedef {{ directory: string } | S3Place} ParquetPlace `directory`: an absolute path
+ */
+
+/**
+ * @typedef {object} S3Place
+ * @property {string} bucket
+ * @property {string} prefix of all keys; may be empty
+ * @property {string} endpoint without a slash at its end
+ * @property {string} region
+ * @property {string} keyId
+ * @property {string} secret
+ */
+
+/** @param {Values} v @returns {ParquetPlace | null} */
+function parquetPlace(v) {
+  if (v.STREAM_PARQUET === undefined) return null;
+  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(v.STREAM_PARQUET) ?? [];
+  if (bucket === undefined) return { directory: resolve(v.STREAM_PARQUET) };
+  const region = v.STREAM_S3_REGION;
+  return {
+    bucket,
+    prefix,
+    endpoint: (v.STREAM_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, ''),
+    region,
+    keyId: v.STREAM_S3_KEY_ID ?? '',
+    secret: v.STREAM_S3_SECRET ?? '',
+  };
+}
 
 /** @param {string | undefined} cert @param {string | undefined} key @returns {TlsFiles | null} one alone is a contradiction */
 const pairOf = (cert, key) => (cert || key ? { cert: cert ?? '', key: key ?? '' } : null);

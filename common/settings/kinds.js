@@ -49,6 +49,16 @@ export const oneOf = (words) =>
     .enum(words, { error: `must be one of ${words.join(', ')}` })
     .meta({ values: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 
+/** @template {string} W @param {readonly [W, ...W[]]} words */
+export function someOf(words) {
+  const error = `must be some of ${words.join(', ')}, separated by commas`;
+  return z
+    .string()
+    .transform((value) => value.split(',').map((word) => word.trim()))
+    .pipe(z.array(z.enum(words, { error })))
+    .meta({ values: `some of ${words.join(', ')}, separated by commas` });
+}
+
 /** @param {RegExp} pattern @param {string} rule what it must be */
 export const matching = (pattern, rule) =>
   z
@@ -116,3 +126,12 @@ export const brokerUrl = () =>
       error: 'must be mqtt://host:port or mqtts://host:port, without user, password and path',
     })
     .meta({ values: 'mqtt://host:port or mqtts://host:port' });
+
+/** An address that requests are sent to. It is logged, so it holds no user and no password. */
+export const webAddress = () =>
+  z
+    .string()
+    .refine((value) => /^https?:\/\/[^\s/@?#]+/.test(value) && URL.canParse(value), {
+      error: 'must be http://host/path or https://host/path, without user and password',
+    })
+    .meta({ values: 'http://host/path or https://host/path' });

@@ -23,13 +23,18 @@ const inTheClear = (remedy, password, receiver) =>
   `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
 
 /** @param {Config} config @returns {[broken: unknown, message: string][]} */
-function passwordsInTheClear({ cql, mqtt, tlsElsewhere }) {
+function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
+  const isStreamOpen = !stream.tls && !(stream.kafka ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
   return [
     [
       !tlsElsewhere && cql.password && isCqlOpen,
       inTheClear('CQL_TLS_CA must be set', 'CQL_PASSWORD', 'a database'),
+    ],
+    [
+      !tlsElsewhere && stream.password && isStreamOpen,
+      inTheClear('STREAM_TLS must be true', 'STREAM_PASSWORD', 'Kafka'),
     ],
     [
       // With MQTT_TLS_CA there is a rule of its own.
@@ -52,6 +57,31 @@ function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
     [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
     [ingestTokens.includes(apiToken), message('INGEST_TOKENS', 'API_TOKEN')],
     [ingestTokens.some((token) => readTokens.includes(token)), message('INGEST_TOKENS', 'READ_TOKENS')],
+  ];
+}
+
+/** @param {Config['stream']} stream @param {boolean} tlsElsewhere @returns {[broken: unknown, message: string][]} */
+function rulesOfRegistry({ registry, format }, tlsElsewhere) {
+  if (!registry) return [];
+  const { url, username, password } = registry;
+  const { protocol, hostname } = new URL(url);
+  return [
+    [format !== 'avro', 'STREAM_FORMAT must be avro when SCHEMA_REGISTRY_URL is set'],
+    [username && !password, 'SCHEMA_REGISTRY_PASSWORD must be set when SCHEMA_REGISTRY_USERNAME is set'],
+    [password && !username, 'SCHEMA_REGISTRY_USERNAME must be set when SCHEMA_REGISTRY_PASSWORD is set'],
+    [
+      !tlsElsewhere && password && protocol !== 'https:' && !isLoopback(hostname),
+      inTheClear('SCHEMA_REGISTRY_URL must be https://', 'SCHEMA_REGISTRY_PASSWORD', 'a registry'),
+    ],
+  ];
+}
+
+/** @param {Config['stream']['parquet']} place @returns {[broken: unknown, message: string][]} */
+function keysOfS3(place) {
+  if (!place || !('bucket' in place)) return [];
+  return [
+    [!place.keyId, 'STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket'],
+    [!place.secret, 'STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket'],
   ];
 }
 
@@ -80,7 +110,7 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
  * @returns {string[]} a sentence for each broken rule, which names the setting to change first
  */
 export function brokenRules(config) {
-  const { cql, mqtt, http, tlsElsewhere, role, sparkplug, retention } = config;
+  const { cql, mqtt, http, stream, tlsElsewhere, role, sparkplug, retention } = config;
   const apart = role !== 'all';
   const embedded = !mqtt.url;
   /** @type {[broken: unknown, message: string][]} */
@@ -88,6 +118,16 @@ export function brokenRules(config) {
     [cql.username && !cql.password, 'CQL_PASSWORD must be set when CQL_USERNAME is set'],
     [cql.password && !cql.username, 'CQL_USERNAME must be set when CQL_PASSWORD is set'],
     [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set when MQTT_PASSWORD is set'],
+    [stream.username && !stream.password, 'STREAM_PASSWORD must be set when STREAM_USERNAME is set'],
+    [stream.password && !stream.username, 'STREAM_USERNAME must be set when STREAM_PASSWORD is set'],
+    ...halfPairs('STREAM', stream.certificate),
+    [stream.certificate && !stream.tls, 'STREAM_TLS must be true when STREAM_TLS_CERT is set'],
+    [
+      stream.explode && stream.format === 'packed',
+      'STREAM_EXPLODE must be false when STREAM_FORMAT is packed: a block holds many samples',
+    ],
+    ...rulesOfRegistry(stream, tlsElsewhere),
+    ...keysOfS3(stream.parquet),
     ...halfPairs('CQL', cql.tls),
     [cql.tls && !cql.tlsCa, 'CQL_TLS_CA must be set when CQL_TLS_CERT is set'],
     ...halfPairs('MQTT', mqtt.tls),

@@ -31,8 +31,8 @@ export default defineConfig({
   themeConfig: {
     logo: '/mark.svg',
     nav: [
-      { text: 'Tutorial', link: '/tutorial/first-measurement' },
-      { text: 'How-to', link: '/how-to/device-credentials' },
+      { text: 'Tutorial', link: '/tutorial/run-it' },
+      { text: 'How-to', link: '/how-to/deploy' },
       { text: 'Reference', link: '/reference/http' },
       { text: 'Explanation', link: '/explanation/architecture' },
     ],

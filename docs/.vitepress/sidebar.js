@@ -20,7 +20,8 @@ export function sidebar(docsDir) {
   return FOLDERS.map(({ folder, text }) => {
     const place = (/** @type {string} */ name) => {
       const found = index.indexOf(`(${folder}/${name})`);
-      return found < 0 ? Infinity : found;
+      // A page that the index does not list comes last.
+      return found < 0 ? index.length : found;
     };
     const names = readdirSync(join(docsDir, folder)).filter(
       (name) => name.endsWith('.md') && name !== 'README.md',
@@ -32,7 +33,7 @@ export function sidebar(docsDir) {
         ...(folder === 'reference' ? INTERFACES : []),
         ...names
           .sort()
-          .sort((a, b) => Math.sign(place(a) - place(b)) || 0)
+          .sort((a, b) => place(a) - place(b))
           .map((name) => ({
             text: titleOf(join(docsDir, folder, name)),
             link: `/${folder}/${name.replace(/\.md$/, '')}`,

@@ -70,7 +70,7 @@ names=$(alternative_names "$hosts")
 run 'mkdir -p "$directory"'
 run 'chmod 0700 "$directory"'
 
-for name in api_token read_token cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
+for name in api_token read_token ingest_token cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
   mqtt_device_password grafana_password; do
   make "$name" 0644 '"$openssl" rand -hex 24'
 done

@@ -15,6 +15,7 @@ const OWN_FLAGS = {
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
   'no-simulator': { type: 'switch', help: 'start no simulated devices' },
   'no-manual': { type: 'switch', help: 'do not build the manual, which the API serves at /docs/' },
+  kafka: { type: 'switch', help: 'start a local Kafka, and stream out to it' },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 };
 
@@ -43,6 +44,7 @@ const LINE = {
     `${COMMAND} --devices 100 --interval 500ms --batch 5s`,
     `${COMMAND} --profile factory --faults tsbs --duration 10m`,
     `${COMMAND} --no-simulator --fresh`,
+    `${COMMAND} --kafka`,
   ],
   flags: FLAGS,
 };
@@ -51,6 +53,7 @@ const LINE = {
  * @typedef {object} DevFlags
  * @property {number | undefined} duration ms
  * @property {boolean} fresh
+ * @property {boolean} kafka whether to start one
  * @property {boolean} manual whether to build it
  * @property {string[] | null} simulator its words; null: it does not run
  */
@@ -65,13 +68,14 @@ export function readFlags(argv) {
     duration,
     'no-simulator': alone,
     'no-manual': withoutManual,
+    kafka,
     fresh,
     ...flags
   } = parseFlags(LINE, argv);
   const simulator = alone || flags.devices === 0 ? null : wordsOf(flags);
   // Wrong combinations end here, before a database starts.
   if (simulator) readSimulatorFlags(simulator);
-  return { duration, fresh: Boolean(fresh), manual: !withoutManual, simulator };
+  return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
 }
 
 /** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} those that are not the simulator's defaults */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
-import { buildManual } from './manual.js';
+import { buildDashboard, buildManual } from './build.js';
 import { createParts } from './parts.js';
 import { prepare } from './prepare.js';
-import { childEnvironment, readDevSettings } from './settings.js';
-import { migrate, startApi, startDatabase, startSimulator } from './start.js';
+import { childEnvironment, kafkaPort, readDevSettings } from './settings.js';
+import { makeTopics, migrate, startApi, startDatabase, startLocalKafka, startSimulator } from './start.js';
 import { createSteps } from './steps.js';
 import { shownPath, welcome } from './welcome.js';
 
@@ -47,7 +47,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const signal = AbortSignal.any([stop, end.signal]);
   const finish = () => end.abort(null);
   try {
-    await prepare(config, { fresh: flags.fresh, line, signal });
+    await prepare(config, { fresh: flags.fresh, kafka: flags.kafka, line, signal });
     await start(config, { flags, root, line, print, parts, signal, finish });
     await aborted(signal);
   } catch (error) {
@@ -71,15 +71,34 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
   const step = createSteps(line);
   const common = { config, parts, signal };
   const local = !config.cql.contactPoints;
+  // Two seconds of work next to the start of the database, which waits mostly.
+  const dashboard = buildDashboard({ root, signal });
+  dashboard.catch(() => {
+    // Reported below, when the API needs it.
+  });
   const engine = local
     ? await step('database ready', (onStatus) => startDatabase({ ...common, onStatus }))
     : null;
-  const context = { ...common, root, print, env: childEnvironment(config, engine) };
+  const kafka = flags.kafka
+    ? await step('Kafka ready', (onStatus) =>
+        startLocalKafka({ ...common, port: kafkaPort(config), onStatus }),
+      )
+    : null;
+  const context = { ...common, root, print, env: childEnvironment(config, engine, kafka) };
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
+  if (kafka) await step('topics made', (onStatus) => makeTopics({ ...context, onStatus }));
+  await step('dashboard built', () => dashboard);
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
-  writeDevAddresses(config);
-  print(welcome(config, { root, contactPoints: engine ?? String(config.cql.contactPoints) }));
+  writeDevAddresses(config, kafka);
+  print(
+    welcome(config, {
+      root,
+      contactPoints: engine ?? String(config.cql.contactPoints),
+      kafka,
+      manual: flags.manual,
+    }),
+  );
   if (flags.manual) void buildManual({ root, signal, print });
   const onEnd = () => {
     if (signal.aborted) return;

@@ -5,6 +5,7 @@ import { ensureTools } from '../bootstrap/index.js';
 import { checkDisk } from '../engine/disk.js';
 import { installEngine, neededTools } from '../engine/index.js';
 import { awaitPrevious } from '../engine/previous.js';
+import { installKafka, toolsForKafka } from '../kafka/index.js';
 import { checkPorts } from './settings.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
@@ -14,10 +15,10 @@ import { checkPorts } from './settings.js';
  * Checks and prepares everything that a start needs: ports, data directory, room on the disk, programs and jars.
  *
  * @param {Config} config
- * @param {{ fresh: boolean, line: StatusLine, signal: AbortSignal }} options
+ * @param {{ fresh: boolean, kafka: boolean, line: StatusLine, signal: AbortSignal }} options
  * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`, `install_failed`
  */
-export async function prepare(config, { fresh, line, signal }) {
+export async function prepare(config, { fresh, kafka, line, signal }) {
   const { dataDir } = config;
   const local = !config.cql.contactPoints;
   if (fresh && !local) {
@@ -37,6 +38,11 @@ export async function prepare(config, { fresh, line, signal }) {
     await checkDisk(dataDir);
     await ensureTools(await neededTools(engineDir), options);
     await installEngine(engineDir, options);
+  }
+  if (kafka) {
+    const engineDir = join(dataDir, 'engine');
+    await ensureTools(await toolsForKafka(engineDir), options);
+    await installKafka(engineDir, options);
   }
   line.clear();
 }

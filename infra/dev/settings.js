@@ -43,17 +43,25 @@ async function checkPort(setting, port, host, who) {
  *
  * @param {Config} config
  * @param {string | null} localEngine contact point of our own database; null: the cluster of the settings
+ * @param {string | null} localKafka address of our own Kafka; null: that of the settings, if any
  * @returns {NodeJS.ProcessEnv}
  */
-export function childEnvironment({ dataDir, http, mqtt }, localEngine) {
+export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafka) {
   const common = {
     ...process.env,
     ROLE: 'all',
     DATA_DIR: dataDir,
     HTTP_PORT: String(http.port),
     MQTT_PORT: String(mqtt.port),
+    ...(localKafka && { STREAM_KAFKA: localKafka }),
   };
   if (!localEngine) return common;
   // Settings for another cluster do not fit the local database. Empty means unset.
   return { ...common, CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1', CQL_TLS_CA: '' };
 }
+
+/** Kafka's own default. */
+const KAFKA_PORT = 9092;
+
+/** @param {Config} config @returns {number} the port of the local Kafka: that of STREAM_KAFKA, or the default */
+export const kafkaPort = ({ stream }) => Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { addresses } from '../../common/addresses.js';
 import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
 import { startEngine } from '../engine/index.js';
+import { startKafka } from '../kafka/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
 import { simulatorArguments } from './flags.js';
@@ -12,7 +13,7 @@ import { untilReady } from './ready.js';
 /** @import { Parts } from './parts.js' */
 
 /** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
-const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, engine: 7000 };
+const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
 
 /**
  * Arguments of every start.
@@ -37,13 +38,26 @@ export async function startDatabase({ config: { cql, dataDir }, parts, onStatus,
   return engine.contactPoint;
 }
 
+/**
+ * @param {Omit<Context, 'env' | 'root' | 'print'> & { port: number }} context
+ * @returns {Promise<string>} bootstrap address of the local Kafka
+ */
+export async function startLocalKafka({ config: { dataDir }, port, parts, onStatus, signal }) {
+  const kafka = await startKafka({ dataDir, port, onStatus, signal });
+  parts.add({ title: 'Kafka', stopTimeoutMs: STOP_TIMEOUT_MS.kafka, ...kafka });
+  return kafka.contactPoint;
+}
+
+/** Makes the topics of the local Kafka. @param {Context} context */
+export const makeTopics = (context) =>
+  runToEnd(context, 'api/commands/stream.js', ['init'], 'making of topics');
+
 /** @param {Context} context */
-export async function migrate({ root, env, onStatus, signal }) {
-  const child = startChild(join(root, 'api/commands/migrate.js'), {
-    title: 'migration',
-    env,
-    onLine: onStatus,
-  });
+export const migrate = (context) => runToEnd(context, 'api/commands/migrate.js', [], 'migration');
+
+/** @param {Context} context @param {string} script @param {string[]} args @param {string} title */
+async function runToEnd({ root, env, onStatus, signal }, script, args, title) {
+  const child = startChild(join(root, script), { title, args, env, onLine: onStatus });
   const kill = () => child.kill();
   signal.addEventListener('abort', kill);
   const error = await child.exited;

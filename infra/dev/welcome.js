@@ -7,17 +7,17 @@ import { addresses } from '../../common/addresses.js';
  * Text for a person when everything runs: addresses and data directory.
  *
  * @param {Config} config
- * @param {{ root: string, contactPoints: string }} where
+ * @param {{ root: string, contactPoints: string, kafka: string | null, manual: boolean }} where
  */
-export function welcome(config, { root, contactPoints }) {
+export function welcome(config, { root, contactPoints, kafka, manual }) {
   const { dashboard, broker } = addresses(config);
   return `
   Dashboard   ${dashboard}
-  Manual      ${dashboard}docs/
+  Manual      ${manual ? `${dashboard}docs/` : 'not built (--no-manual)'}
 
   MQTT        ${hidePassword(broker)}
   CQL         ${contactPoints}, keyspace ${config.cql.keyspace}
-  Data, logs  ${shownPath(root, config.dataDir)}
+${kafka ? `  Kafka       ${kafka}, topics ${config.stream.prefix}.*\n` : ''}  Data, logs  ${shownPath(root, config.dataDir)}
   Ctrl-C stops everything; the data stays.
 `;
 }

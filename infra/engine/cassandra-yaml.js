@@ -17,7 +17,7 @@ import { join } from 'node:path';
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
  * @property {string} ca path of the authority's certificate
  * @property {boolean} [demandsClients] clients need a certificate of the same authority
- * @property {boolean} [optional] who speaks first decides, on the same port: what the bench compares
+ * @property {boolean} [optional] each client decides, on the same port
  */
 
 /**

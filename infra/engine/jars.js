@@ -6,36 +6,52 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
 
-const POM = fileURLToPath(new URL('pom.xml', import.meta.url));
-/** A guess for the progress line alone: cassandra-all 5.0.9 and what it needs. */
-const ABOUT_JARS = 100;
+/**
+ * A set of jars that Maven fetches.
+ *
+ * @typedef {object} JarSet
+ * @property {string} pom path of the file that names them
+ * @property {string} title whose jars they are, for the progress line
+ * @property {number} count about how many, for the progress line alone
+ * @property {string} size of them all, for the progress line alone
+ */
+
+/** @type {JarSet} */
+export const CASSANDRA_JARS = {
+  pom: fileURLToPath(new URL('pom.xml', import.meta.url)),
+  title: 'Cassandra',
+  count: 100,
+  size: '67 MB',
+};
 
 /**
- * The folder that holds, or will hold, the engine's jars. Its name carries the pom's digest: a changed pom is a new
+ * The folder that holds, or will hold, a set of jars. Its name carries the pom's digest: a changed pom is a new
  * folder, and what is there is always whole, because it appears by one rename.
  *
  * @param {string} engineDir
+ * @param {JarSet} set
  */
-export async function jarsDir(engineDir) {
+export async function jarsDir(engineDir, { pom }) {
   const digest = createHash('sha256')
-    .update(await readFile(POM))
+    .update(await readFile(pom))
     .digest('hex');
   return join(engineDir, `lib-${digest.slice(0, 12)}`);
 }
 
-/** @param {string} engineDir @returns {Promise<boolean>} whether nothing has to be fetched */
-export async function hasJars(engineDir) {
-  return stat(await jarsDir(engineDir)).then(
+/** @param {string} engineDir @param {JarSet} set @returns {Promise<boolean>} whether nothing has to be fetched */
+export async function hasJars(engineDir, set) {
+  return stat(await jarsDir(engineDir, set)).then(
     () => true,
     () => false,
   );
 }
 
 /**
- * Fetches Cassandra's jars by Maven, unless they are there.
+ * Fetches a set of jars by Maven, unless they are there.
  *
  * @param {object} options
  * @param {string} options.engineDir where jars are kept, over all runs
+ * @param {JarSet} options.set
  * @param {string} options.maven the program `mvn`
  * @param {string} options.javaHome
  * @param {(text: string) => void} [options.onStatus] gets what is true now, often
@@ -43,17 +59,17 @@ export async function hasJars(engineDir) {
  * @returns {Promise<string>} the folder
  * @throws {MillraceError} `install_failed`, `disk_full`
  */
-export async function ensureJars({ engineDir, maven, javaHome, onStatus = () => {}, signal }) {
-  const whole = await jarsDir(engineDir);
-  if (await hasJars(engineDir)) return whole;
+export async function ensureJars({ engineDir, set, maven, javaHome, onStatus = () => {}, signal }) {
+  const whole = await jarsDir(engineDir, set);
+  if (await hasJars(engineDir, set)) return whole;
   const part = `${whole}.part-${process.pid}`;
   await mkdir(engineDir, { recursive: true });
   await removeLeftovers(engineDir);
   try {
-    await fetchInto(part, { maven, javaHome, onStatus, signal });
+    await fetchInto(part, set, { maven, javaHome, onStatus, signal });
     await rename(part, whole).catch(async (error) => {
       // Another process was quicker; its folder is as good as ours.
-      if (!(await hasJars(engineDir))) throw error;
+      if (!(await hasJars(engineDir, set))) throw error;
     });
   } finally {
     await rm(part, { recursive: true, force: true });
@@ -81,14 +97,15 @@ function isAlive(pid) {
 
 /**
  * @param {string} folder
+ * @param {JarSet} set
  * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal }} options
  */
-async function fetchInto(folder, { maven, javaHome, onStatus, signal }) {
+async function fetchInto(folder, { pom, title, count, size }, { maven, javaHome, onStatus, signal }) {
   const goal = 'dependency:copy-dependencies';
   // Progress in Maven's output is one line a file; -B alone would hide the downloads' lines on old versions.
-  const args = ['-B', '-f', POM, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
+  const args = ['-B', '-f', pom, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
   const child = spawn(maven, args, {
-    cwd: dirname(POM),
+    cwd: dirname(pom),
     env: { ...process.env, JAVA_HOME: javaHome },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
@@ -104,8 +121,8 @@ async function fetchInto(folder, { maven, javaHome, onStatus, signal }) {
     if (last.length > 15) last.shift();
     onStatus(
       copied > 0
-        ? `Cassandra's jars: ${copied} of about ${ABOUT_JARS} in place`
-        : `Cassandra's jars, 67 MB in all: ${downloaded} fetched`,
+        ? `${title}'s jars: ${copied} of about ${count} in place`
+        : `${title}'s jars, ${size} in all: ${downloaded} fetched`,
     );
   };
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);
@@ -117,9 +134,9 @@ async function fetchInto(folder, { maven, javaHome, onStatus, signal }) {
   const errors = last.filter((line) => line.includes('ERROR'));
   const text = (errors.length > 0 ? errors : last).join('\n');
   if (/No space left/.test(text))
-    throw new MillraceError('disk_full', `No room for Cassandra's jars in ${folder}.`);
+    throw new MillraceError('disk_full', `No room for ${title}'s jars in ${folder}.`);
   throw new MillraceError(
     'install_failed',
-    `Maven could not fetch Cassandra's jars. Is there a network? Type the command again to try again.\n${text}`,
+    `Maven could not fetch ${title}'s jars. Is there a network? Type the command again to try again.\n${text}`,
   );
 }

@@ -12,6 +12,9 @@ import { hasArgument } from './processes.js';
  * @property {boolean} stopping it is on its way out
  */
 
+/** The argument that identifies a server other than Cassandra among all processes. @param {string} dir */
+export const homeArgument = (dir) => `-Dmillrace.home=${dir}`;
+
 /** @param {string} dir */
 const lockFile = (dir) => join(dir, 'engine.lock');
 
@@ -22,7 +25,8 @@ export async function holderOf(dir) {
   const { supervisor, java } = holder;
   const held =
     (await hasArgument(supervisor, dir)) ||
-    (java !== null && (await hasArgument(java, storageArgument(dir))));
+    (java !== null &&
+      ((await hasArgument(java, storageArgument(dir))) || (await hasArgument(java, homeArgument(dir)))));
   return held ? holder : null;
 }
 

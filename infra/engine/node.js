@@ -9,6 +9,7 @@ import { beginLog } from './log.js';
 import { createNodetool } from './nodetool.js';
 import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
 import { awaitPrevious, NODE_FOLDER } from './previous.js';
+import { answersCql } from './probe.js';
 import { runEngine } from './run.js';
 
 /** @import { MillraceError } from '../../common/errors.js' */
@@ -77,7 +78,13 @@ export async function startNode(options) {
     dir,
     dataDir,
     log: { path: log, fd: beginLog(log) },
-    cql: { host, port, ca: tls?.ca, pem: tls?.pem },
+    server: {
+      title: 'Cassandra',
+      address: `${host}:${port}`,
+      answers: () => answersCql({ host, port, ca: tls?.ca, pem: tls?.pem }),
+      boots: '5 to 15 s',
+      memory: '1.5 GB',
+    },
     onStatus,
     signal,
   });

@@ -19,11 +19,11 @@ const NOTICE_MS = 1000;
  * Waits for an engine that is on its way out of this directory, such as that of a `npm run dev` just stopped.
  *
  * @param {string} dataDir may not be there yet
- * @param {{ onStatus?: (text: string) => void, signal?: AbortSignal }} [options]
+ * @param {{ folder?: string, onStatus?: (text: string) => void, signal?: AbortSignal }} [options] `folder`: of the engine in the data directory; default: the database's
  * @throws {MillraceError} `data_dir_taken` when it works and stays
  */
-export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {}) {
-  const dir = join(await realpath(dataDir).catch(() => dataDir), NODE_FOLDER);
+export async function awaitPrevious(dataDir, { folder = NODE_FOLDER, onStatus = () => {}, signal } = {}) {
+  const dir = join(await realpath(dataDir).catch(() => dataDir), folder);
   const began = Date.now();
   for (;;) {
     const holder = await holderOf(dir);
@@ -39,5 +39,5 @@ export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {
 const taken = (dir, holder) =>
   new MillraceError(
     'data_dir_taken',
-    `A database (process ${holder.java ?? holder.supervisor}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,
+    `An engine (process ${holder.java ?? holder.supervisor}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,
   );

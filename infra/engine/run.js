@@ -5,21 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
 import { explainEnd } from './log.js';
-import { answersCql } from './probe.js';
 import { killGroup, signalProcess } from './processes.js';
-
-/** @import { Target } from './probe.js' */
 
 const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
 const PROBE_EVERY_MS = 150;
-/** Boots take 5 to 25 s, of three at once 27 to 53 s; on a machine that is very busy, several times that. */
+/** Boots take 5 to 25 s, of three at once 18 to 53 s; on a machine that is very busy, several times that. */
 const BOOT_MS = 300_000;
 const STOP_WITHIN_MS = 9000;
 /** Time for the supervisor to end after Java has ended. */
 const SUPERVISOR_MS = 500;
 
 /**
- * A running Cassandra.
+ * A running server.
  *
  * @typedef {object} Engine
  * @property {string} contactPoint `ADDRESS:PORT`
@@ -31,20 +28,31 @@ const SUPERVISOR_MS = 500;
  */
 
 /**
- * Runs one Cassandra under a supervisor until it answers.
+ * What is run.
+ *
+ * @typedef {object} Server
+ * @property {string} title of it, for messages
+ * @property {string} address `ADDRESS:PORT`
+ * @property {() => Promise<boolean>} answers whether it does
+ * @property {string} boots how long it usually boots
+ * @property {string} memory that it needs
+ */
+
+/**
+ * Runs one server under a supervisor until it answers.
  *
  * @param {object} options
  * @param {{ java: string, args: string[], cwd: string }} options.command
  * @param {string} options.dir where the node keeps everything
  * @param {string} options.dataDir named in messages
  * @param {{ path: string, fd: number }} options.log
- * @param {Target} options.cql
+ * @param {Server} options.server
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Engine>}
  * @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken`
  */
-export async function runEngine({ command, dir, dataDir, log, cql, onStatus, signal }) {
+export async function runEngine({ command, dir, dataDir, log, server, onStatus, signal }) {
   const supervisor = fork(SUPERVISOR, [dir, JSON.stringify(command)], {
     detached: true,
     execArgv: [],
@@ -58,8 +66,8 @@ export async function runEngine({ command, dir, dataDir, log, cql, onStatus, sig
     // A supervisor that was itself killed leaves Java behind, in its group.
     if (supervisor.pid) await killGroup(supervisor.pid);
     if (state.refused)
-      return new MillraceError('data_dir_taken', `Another database works in ${dir} already.`);
-    return state.stopping ? null : explainEnd(log.path, { ready: state.ready, dataDir });
+      return new MillraceError('data_dir_taken', `Another ${server.title} works in ${dir} already.`);
+    return state.stopping ? null : explainEnd(log.path, { ...server, ready: state.ready, dataDir });
   });
   const kill = () => {
     state.stopping = true;
@@ -74,33 +82,33 @@ export async function runEngine({ command, dir, dataDir, log, cql, onStatus, sig
   };
 
   try {
-    await untilAnswers(cql, { exited, onStatus, signal });
+    await untilAnswers(server, { exited, onStatus, signal });
   } catch (error) {
     await stop();
     throw error;
   }
   state.ready = true;
-  return { contactPoint: `${cql.host}:${cql.port}`, log: log.path, stop, kill, exited };
+  return { contactPoint: server.address, log: log.path, stop, kill, exited };
 }
 
 /**
- * @param {Target} cql
+ * @param {Server} server
  * @param {{ exited: Promise<MillraceError | null>, onStatus: (text: string) => void, signal?: AbortSignal }} options
  */
-async function untilAnswers(cql, { exited, onStatus, signal }) {
+async function untilAnswers({ title, boots, answers }, { exited, onStatus, signal }) {
   const began = Date.now();
   let ended = false;
   const watch = exited.then((error) => {
     ended = true;
     return error;
   });
-  while (!(await answersCql(cql)) || ended) {
-    if (ended) throw (await watch) ?? new MillraceError('engine_failed', 'The local Cassandra was stopped.');
+  while (!(await answers()) || ended) {
+    if (ended) throw (await watch) ?? new MillraceError('engine_failed', `The local ${title} was stopped.`);
     const waited = Date.now() - began;
     if (waited > BOOT_MS) {
-      throw new MillraceError('engine_failed', `The local Cassandra gave no answer in ${BOOT_MS / 1000} s.`);
+      throw new MillraceError('engine_failed', `The local ${title} gave no answer in ${BOOT_MS / 1000} s.`);
     }
-    onStatus(`Cassandra boots: ${Math.round(waited / 1000)} s (usually 5 to 15 s)`);
+    onStatus(`${title} boots: ${Math.round(waited / 1000)} s (usually ${boots})`);
     await sleep(PROBE_EVERY_MS, undefined, { signal });
   }
 }

@@ -9,6 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { releaseLock, takeLock, updateLock } from './lock.js';
+import { ENDED } from './log.js';
 
 /** How long Cassandra may drain before it is killed, if the parent sends no limit, ms. Draining takes about 2.5 s. */
 const DRAIN_MS = 7000;
@@ -40,7 +41,7 @@ function keep() {
   };
   const end = (/** @type {string} */ how) => {
     // Into the log: a Java that was killed has left no last words there.
-    if (!holder.stopping) console.error(`ERROR Cassandra ${how}`);
+    if (!holder.stopping) console.error(`${ENDED} ${how}`);
     releaseLock(dir);
     process.exit(0);
   };

@@ -1,7 +1,7 @@
 import { durationText } from '../../common/durations.js';
 
 /** Between two looks at something that takes minutes, in s. */
-const LOOK_EVERY_S = 5;
+const LOOK_EVERY_S = 2;
 
 /**
  * @param {string} condition a command

@@ -21,22 +21,32 @@ const STAMP = 'requirements.installed';
  *
  * @param {object} options
  * @param {string} options.dataDir
+ * @param {string} [options.requirements] path of another list of packages, in an environment of its own
+ * @param {string} [options.name] its folder under `dataDir`
  * @param {(text: string) => void} options.onStatus
- * @param {string} [options.python] the interpreter that makes it, 3.10 or newer
+ * @param {string} [options.python] the interpreter that makes it, 3.11 or newer
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<PythonTools>}
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
-export async function ensurePython({ dataDir, onStatus, python = 'python3', signal }) {
-  const home = resolve(dataDir, 'python');
+export async function ensurePython(options) {
+  const {
+    dataDir,
+    requirements = REQUIREMENTS,
+    name = 'python',
+    onStatus,
+    python = 'python3',
+    signal,
+  } = options;
+  const home = resolve(dataDir, name);
   const current = join(home, 'current');
-  const isReady = () => readIfThere(join(current, STAMP)) === readFileSync(REQUIREMENTS, 'utf8');
+  const isReady = () => readIfThere(join(current, STAMP)) === readFileSync(requirements, 'utf8');
   if (!isReady()) {
     mkdirSync(home, { recursive: true });
     const own = mkdtempSync(join(home, 'environment-'));
     let taken = false;
     try {
-      await makeEnvironment(own, { python, shown: { onStatus, signal } });
+      await makeEnvironment(own, { python, requirements, shown: { onStatus, signal } });
       if (!isReady()) {
         replaceLink(current, own);
         taken = true;
@@ -50,15 +60,15 @@ export async function ensurePython({ dataDir, onStatus, python = 'python3', sign
 
 /**
  * @param {string} directory empty
- * @param {{ python: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
+ * @param {{ python: string, requirements: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
  */
-async function makeEnvironment(directory, { python, shown }) {
+async function makeEnvironment(directory, { python, requirements, shown }) {
   try {
     await runShown(python, ['-m', 'venv', directory], { ...shown, title: 'Python environment' });
   } catch (cause) {
     throw new MillraceError(
       'tool_missing',
-      `${python} cannot make a virtual environment. Install Python 3.10 or newer with its venv module (Debian: apt-get install python3-venv).\n${cause}`,
+      `${python} cannot make a virtual environment. Install Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv).\n${cause}`,
       { cause },
     );
   }
@@ -71,13 +81,13 @@ async function makeEnvironment(directory, { python, shown }) {
       '--only-binary',
       ':all:',
       '--requirement',
-      REQUIREMENTS,
+      requirements,
     ];
     await runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python tools' });
   } catch (cause) {
-    throw new MillraceError('install_failed', `pip could not install ${REQUIREMENTS}.\n${cause}`, { cause });
+    throw new MillraceError('install_failed', `pip could not install ${requirements}.\n${cause}`, { cause });
   }
-  copyFileSync(REQUIREMENTS, join(directory, STAMP));
+  copyFileSync(requirements, join(directory, STAMP));
 }
 
 /** @param {string} link @param {string} target */

@@ -46,6 +46,7 @@ export async function createKeyspace(client, keyspace, onStatus) {
 
 /** Time for all nodes to agree on a new keyspace or table, in ms. */
 const AGREEMENT_MS = 60_000;
+const AGREEMENT_LOOK_MS = 50;
 
 /** "Keyspace … doesn't exist": an invalid request to Cassandra, a matter of configuration to ScyllaDB. */
 const MISSING_KEYSPACE = [0x2200, 0x2300];
@@ -70,6 +71,18 @@ export async function createFirst(admin, keyspace, statements) {
     await untilListed(() => admin.execute(cql, [], { ...DDL, host }));
   }
   await untilAgreed(admin);
+}
+
+/**
+ * Changes the schema, and waits until the nodes agree on the change: the next one may go to another node.
+ *
+ * @param {Client} client
+ * @param {string} statement
+ * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
+ */
+export async function changeSchema(client, statement) {
+  await client.execute(statement, [], DDL);
+  await untilAgreed(client);
 }
 
 /**
@@ -101,7 +114,7 @@ async function untilAgreed(client) {
         'The nodes of the database do not agree on its schema: see nodetool describecluster.',
       );
     }
-    await sleep(200);
+    await sleep(AGREEMENT_LOOK_MS);
   }
 }
 

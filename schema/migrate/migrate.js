@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
-import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../rules.js';
-import { createFirst, createKeyspace, DDL, dialectOf } from './cluster.js';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.js';
+import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
@@ -12,7 +12,17 @@ import { withSchemaLock } from './lock.js';
 /** Tables whose retention `migrate` changes when its setting changes. */
 const RETAINED = {
   BATCH_DAYS: ['message'],
-  HISTORY_DAYS: ['history', 'history_stat', 'sparkplug_birth', 'device_event'],
+  HISTORY_DAYS: [
+    'history',
+    'history_stat',
+    'day_stat',
+    'sparkplug_birth',
+    'device_event',
+    'annotation',
+    'alarm',
+    'alarm_by_day',
+    'alarm_event',
+  ],
 };
 
 /**
@@ -36,6 +46,8 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
     HISTORY_DAYS: retention.historyDays,
     DEAD_LETTER_DAYS,
     LATE_DAY_DAYS,
+    BASELINE_DAYS,
+    STREAM_NOTE_DAYS,
   };
   await createKeyspace(admin, keyspace, onStatus);
   const [first] = migrations;
@@ -89,7 +101,7 @@ async function settle(client, retention, dialect, onStatus) {
     if (stored[setting] === undefined || stored[setting] === days || days === undefined) continue;
     for (const table of tables) {
       onStatus(`${table} keeps ${days} days`);
-      await client.execute(`ALTER TABLE ${table} WITH ${windowOptions(days, dialect)}`, [], DDL);
+      await changeSchema(client, `ALTER TABLE ${table} WITH ${windowOptions(days, dialect)}`);
     }
   }
   // Only lightweight transactions change the row. Plain writes would be ordered by another clock.
@@ -107,7 +119,7 @@ async function settle(client, retention, dialect, onStatus) {
 async function runStatements(client, statements, keep) {
   for (const statement of statements) {
     await keep();
-    if (!(await isThere(client, statement))) await client.execute(statement, [], DDL);
+    if (!(await isThere(client, statement))) await changeSchema(client, statement);
   }
 }
 

@@ -1,5 +1,6 @@
 import { encodePlainJson } from '../payloads/plain-json.js';
 
+/** @import { DeviceEpisodes } from './episodes.js' */
 /** @import { FaultRates } from './rates.js' */
 /** @import { OutgoingMessage } from '../outgoing-message.js' */
 /** @import { Random } from '../random.js' */
@@ -11,34 +12,80 @@ const SKEW_MS = { least: 1000, most: 240_000 };
 /** A late batch comes after so many newer ones. */
 const LATE_BY = { least: 1, most: 3 };
 
-/**
- * What goes wrong with the batches of one device. The same random numbers and batches give the same faults.
- *
- * @param {object} options
- * @param {FaultRates} options.rates
- * @param {Random} options.random of this device alone
- * @param {(series: Series[]) => string} options.encode
- */
-export function createDeviceFaults({ rates, random, encode }) {
-  const happens = (/** @type {keyof typeof rates} */ fault) => random.uniform() < rates[fault];
-  const skewMs = happens('skew') ? skewOf(random) : 0;
+/** What goes wrong with the batches of one device. The same random numbers and batches give the same faults. */
+export class DeviceFaults {
+  #rates;
+  #random;
+  #encode;
+  #episodes;
+  #skewMs;
   /** @type {{ series: Series[], newer: number }[]} */
-  let late = [];
+  #late = [];
   /** @type {Map<string, Sample[]>} by sensor */
-  let leftOver = new Map();
+  #leftOver = new Map();
 
-  /** @param {Series} series @returns {Series} as the device means to send it */
-  const spoilSamples = (series) => ({
-    ...series,
-    samples: series.samples
-      .filter(() => !happens('missing'))
-      .map(({ ts, value }) => ({ ts: ts + skewMs, value: happens('zero') ? 0 : value })),
-  });
+  /**
+   * @param {object} options
+   * @param {FaultRates} options.rates
+   * @param {Random} options.random of this device alone
+   * @param {(series: Series[]) => string} options.encode
+   * @param {DeviceEpisodes | null} [options.episodes] null: values are as measured
+   */
+  constructor({ rates, random, encode, episodes = null }) {
+    this.#rates = rates;
+    this.#random = random;
+    this.#encode = encode;
+    this.#episodes = episodes;
+    this.#skewMs = this.#happens('skew') ? skewOf(random) : 0;
+  }
+
+  /** Spoils a batch. @param {Series[]} measured a batch @returns {OutgoingMessage[]} to send now */
+  next(measured) {
+    let batch = this.#takeLeftOver(
+      this.#happens('gap')
+        ? measured.map(withoutSamples)
+        : measured.map((series) => this.#spoilSamples(series)),
+    );
+    if (this.#happens('disorder')) batch = this.#disorder(batch);
+    if (this.#happens('late')) {
+      const newer = Math.floor(this.#random.between(LATE_BY.least, LATE_BY.most + 1));
+      this.#late.push({ series: batch, newer: newer + 1 });
+      batch = [];
+    }
+    return [batch, ...this.#comeLate(1)].flatMap((series) => this.#messagesOf(series));
+  }
+
+  /** Ends the faults. @returns {OutgoingMessage[]} all that are still held back */
+  rest() {
+    this.#episodes?.end();
+    const names = [...this.#leftOver.keys()].map((name) => ({ name, samples: [] }));
+    return [this.#takeLeftOver(names), ...this.#comeLate(Number.POSITIVE_INFINITY)].flatMap((series) =>
+      this.#messagesOf(series),
+    );
+  }
+
+  /** @param {keyof FaultRates} fault */
+  #happens(fault) {
+    return this.#random.uniform() < this.#rates[fault];
+  }
+
+  /** @param {Series} series @returns {Series} as the device means to send it; samples of episodes are all there */
+  #spoilSamples(series) {
+    const samples = series.samples
+      .map((sample) => ({ ...sample, high: this.#episodes?.next(series.name) ?? null }))
+      .filter(({ high }) => high !== null || !this.#happens('missing'))
+      .map(({ ts, value, high }) => ({
+        ts: ts + this.#skewMs,
+        value: high ?? (this.#happens('zero') ? 0 : value),
+      }));
+    for (const sample of samples) this.#episodes?.note(series.name, sample);
+    return { ...series, samples };
+  }
 
   /** @param {Series[]} batch @returns {Series[]} with what was left over before, after what is newer */
-  function takeLeftOver(batch) {
-    const before = leftOver;
-    leftOver = new Map();
+  #takeLeftOver(batch) {
+    const before = this.#leftOver;
+    this.#leftOver = new Map();
     return batch.map((series) => ({
       ...series,
       samples: [...series.samples, ...(before.get(series.name) ?? [])],
@@ -46,58 +93,37 @@ export function createDeviceFaults({ rates, random, encode }) {
   }
 
   /** @param {Series[]} batch @returns {Series[]} */
-  const disorder = (batch) =>
-    batch.map((series) => {
-      const shuffled = random.shuffled(series.samples);
+  #disorder(batch) {
+    return batch.map((series) => {
+      const shuffled = this.#random.shuffled(series.samples);
       const kept = Math.ceil(shuffled.length / 2);
-      leftOver.set(series.name, shuffled.slice(kept));
+      this.#leftOver.set(series.name, shuffled.slice(kept));
       return { ...series, samples: shuffled.slice(0, kept) };
     });
+  }
 
   /** @param {Series[]} series @returns {OutgoingMessage[]} the messages of one batch */
-  function messagesOf(series) {
+  #messagesOf(series) {
     const [first] = series.filter(({ samples }) => samples.length > 0);
     const ts = first?.samples[0]?.ts;
     if (!first || ts === undefined) return [];
-    const poison = happens('poison') ? Math.floor(random.uniform() * (POISON.length + 1)) : null;
+    const poison = this.#happens('poison') ? Math.floor(this.#random.uniform() * (POISON.length + 1)) : null;
     const bad = poison === null ? undefined : POISON[poison];
-    const payload = poison !== null && !bad ? spoiled(series, first.name, ts) : encode(series);
+    const payload = poison !== null && !bad ? spoiled(series, first.name, ts) : this.#encode(series);
     const messages = [{ series, payload }];
-    if (happens('duplicate')) messages.push({ series, payload });
+    if (this.#happens('duplicate')) messages.push({ series, payload });
     return bad ? [...messages, { series: [], payload: bad.make(first.name, ts) }] : messages;
   }
 
   /** @param {number} passed newer batches @returns {Series[][]} */
-  function comeLate(passed) {
-    const due = late.filter((held) => held.newer <= passed);
-    late = late
+  #comeLate(passed) {
+    const due = this.#late.filter((held) => held.newer <= passed);
+    this.#late = this.#late
       .filter((held) => held.newer > passed)
       .map(({ series, newer }) => ({ series, newer: newer - passed }));
     return due.map(({ series }) => series);
   }
-
-  return {
-    /** @param {Series[]} measured a batch @returns {OutgoingMessage[]} to send now */
-    next(measured) {
-      let batch = takeLeftOver(happens('gap') ? measured.map(withoutSamples) : measured.map(spoilSamples));
-      if (happens('disorder')) batch = disorder(batch);
-      if (happens('late')) {
-        const newer = Math.floor(random.between(LATE_BY.least, LATE_BY.most + 1));
-        late.push({ series: batch, newer: newer + 1 });
-        batch = [];
-      }
-      return [batch, ...comeLate(1)].flatMap(messagesOf);
-    },
-
-    /** @returns {OutgoingMessage[]} all that are still held back */
-    rest() {
-      const names = [...leftOver.keys()].map((name) => ({ name, samples: [] }));
-      return [takeLeftOver(names), ...comeLate(Number.POSITIVE_INFINITY)].flatMap(messagesOf);
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createDeviceFaults>} DeviceFaults */
 
 /** @param {Series} series @returns {Series} */
 const withoutSamples = (series) => ({ ...series, samples: [] });

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
 /**
- * The rates of injected faults, each a share from 0 to 1.
+ * The rates of injected faults, each a share from 0 to 1, and the number of episodes.
  *
  * @typedef {object} FaultRates
  * @property {number} missing samples that are not there
@@ -11,11 +11,24 @@ import { MillraceError } from '../../common/errors.js';
  * @property {number} disorder batches whose samples are shuffled, half of them left for the device's next batch
  * @property {number} duplicate messages that are sent twice
  * @property {number} skew devices whose clock is wrong, by up to four minutes: what the API takes by default
+ * @property {number} episodes of each sensor in which its value exceeds what it measures by itself
  * @property {number} poison messages that hold something unusable, or are followed by one that is unusable altogether
  */
 
 /** @type {FaultRates} */
-const NONE = { missing: 0, gap: 0, zero: 0, late: 0, disorder: 0, duplicate: 0, skew: 0, poison: 0 };
+const NONE = {
+  missing: 0,
+  gap: 0,
+  zero: 0,
+  late: 0,
+  disorder: 0,
+  duplicate: 0,
+  skew: 0,
+  poison: 0,
+  episodes: 0,
+};
+
+const MAX_EPISODES = 10_000;
 
 /**
  * `tsbs`: what the IoT use case of the Time Series Benchmark Suite does to its trucks.
@@ -39,7 +52,10 @@ export function parseFaults(text) {
     const rate = Number(value);
     if (value === undefined && Object.hasOwn(PRESETS, name)) Object.assign(rates, PRESETS[name]);
     else if (!Object.hasOwn(NONE, name)) problems.push(`--faults does not know "${name}"`);
-    else if (!value || !(rate >= 0 && rate <= 1)) problems.push(`--faults ${name} is from 0 to 1`);
+    else if (name === 'episodes') {
+      if (value && Number.isInteger(rate) && rate >= 0 && rate <= MAX_EPISODES) rates.episodes = rate;
+      else problems.push(`--faults episodes is a whole number from 0 to ${MAX_EPISODES}`);
+    } else if (!value || !(rate >= 0 && rate <= 1)) problems.push(`--faults ${name} is from 0 to 1`);
     else rates[/** @type {keyof FaultRates} */ (name)] = rate;
   }
   if (problems.length > 0) {

@@ -8,7 +8,7 @@ import { createRandom } from '../random.js';
 const MOST_SITES = 6;
 const DEVICES_PER_SITE = 8;
 
-/** @typedef {SensorDescription & { unit: string, read: () => number }} SimulatedSensor */
+/** @typedef {SensorDescription & { unit: string, range: [number, number], read: () => number }} SimulatedSensor */
 /** @typedef {{ name: string, site: string, sensors: SimulatedSensor[] }} SimulatedDevice */
 
 /**
@@ -38,6 +38,7 @@ export function describeDevices({ devices, profile = 'collar', device, sensors, 
         name: sensor.name,
         type: sensor.signal.type,
         unit: sensor.signal.unit,
+        range: sensor.signal.range,
         intervalMs,
         read: sensor.signal.create(createRandom(seed, name, sensor.name), intervalMs, common),
       })),

@@ -20,19 +20,20 @@ const FAREWELL_MS = { all: 5000, aDevice: 1 };
  *
  * @param {Parameters<typeof createLinks>[0] & {
  *   encode: (series: Series[]) => string,
- *   faultsOf: (device: string) => DeviceFaults | null,
+ *   faultsOf: (device: SimulatedDevice) => DeviceFaults | null,
  *   createLoop: (members: Member[]) => { start: () => void, stop: () => void } }} options
  *   createLoop: what makes them measure and publish
  */
 export function createFleet({ devices, encode, faultsOf, createLoop, ...options }) {
   const { links, senders } = createLinks({ devices, ...options });
-  const members = devices.map((simulated, index) =>
-    createMember({
-      simulated,
-      sender: /** @type {Sender} */ (senders[index]),
-      encode,
-      faults: faultsOf(simulated.name),
-    }),
+  const members = devices.map(
+    (simulated, index) =>
+      new Member({
+        simulated,
+        sender: /** @type {Sender} */ (senders[index]),
+        encode,
+        faults: faultsOf(simulated),
+      }),
   );
   const loop = createLoop(members);
   let stopping = false;
@@ -86,50 +87,58 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
 
 /** @typedef {ReturnType<typeof createFleet>} Fleet */
 
-/**
- * A device of the fleet: reads its sensors, gathers a batch, and hands it over.
- *
- * @param {object} options
- * @param {SimulatedDevice} options.simulated
- * @param {{ publish: (message: OutgoingMessage) => void }} options.sender
- * @param {(series: Series[]) => string} options.encode
- * @param {DeviceFaults | null} options.faults
- */
-export function createMember({ simulated, sender, encode, faults }) {
-  let batch = emptyBatch(simulated);
+/** A device of the fleet: reads its sensors, gathers a batch, and hands it over. */
+export class Member {
+  #simulated;
+  #sender;
+  #encode;
+  #faults;
+  #batch;
 
-  /** @param {OutgoingMessage[]} messages @param {number} [dueAt] */
-  function send(messages, dueAt) {
-    for (const message of messages) sender.publish(dueAt === undefined ? message : { ...message, dueAt });
+  /**
+   * @param {object} options
+   * @param {SimulatedDevice} options.simulated
+   * @param {{ publish: (message: OutgoingMessage) => void }} options.sender
+   * @param {(series: Series[]) => string} options.encode
+   * @param {DeviceFaults | null} options.faults
+   */
+  constructor({ simulated, sender, encode, faults }) {
+    this.#simulated = simulated;
+    this.#sender = sender;
+    this.#encode = encode;
+    this.#faults = faults;
+    this.#batch = emptyBatch(simulated);
   }
 
-  return {
-    /** Reads every sensor once. @param {number} ts epoch ms */
-    measure(ts) {
-      for (let i = 0; i < batch.length; i++) {
-        const series = /** @type {Series} */ (batch[i]);
-        const sensor = /** @type {SimulatedSensor} */ (simulated.sensors[i]);
-        series.samples.push({ ts, value: sensor.read() });
-      }
-    },
+  /** Reads every sensor once. @param {number} ts epoch ms */
+  measure(ts) {
+    for (let i = 0; i < this.#batch.length; i++) {
+      const series = /** @type {Series} */ (this.#batch[i]);
+      const sensor = /** @type {SimulatedSensor} */ (this.#simulated.sensors[i]);
+      series.samples.push({ ts, value: sensor.read() });
+    }
+  }
 
-    /** Publishes what is measured. @param {number} [dueAt] when it was to be, in ms of `performance.now()` */
-    publish(dueAt) {
-      if (countSamples(batch) === 0) return;
-      const series = batch;
-      batch = emptyBatch(simulated);
-      send(faults ? faults.next(series) : [{ series, payload: encode(series) }], dueAt);
-    },
+  /** Publishes what is measured. @param {number} [dueAt] when it was to be, in ms of `performance.now()` */
+  publish(dueAt) {
+    if (countSamples(this.#batch) === 0) return;
+    const series = this.#batch;
+    this.#batch = emptyBatch(this.#simulated);
+    this.#send(this.#faults ? this.#faults.next(series) : [{ series, payload: this.#encode(series) }], dueAt);
+  }
 
-    /** Publishes what is measured and what was held back. */
-    finish() {
-      this.publish();
-      if (faults) send(faults.rest());
-    },
-  };
+  /** Publishes what is measured and what was held back. */
+  finish() {
+    this.publish();
+    if (this.#faults) this.#send(this.#faults.rest());
+  }
+
+  /** @param {OutgoingMessage[]} messages @param {number} [dueAt] */
+  #send(messages, dueAt) {
+    for (const message of messages)
+      this.#sender.publish(dueAt === undefined ? message : { ...message, dueAt });
+  }
 }
-
-/** @typedef {ReturnType<typeof createMember>} Member */
 
 /** @param {SimulatedDevice} simulated @returns {Series[]} */
 const emptyBatch = ({ sensors }) => sensors.map(({ name, unit }) => ({ name, unit, samples: [] }));

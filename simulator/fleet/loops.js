@@ -1,5 +1,5 @@
-import { createOpenSchedule, createPacer } from './pacer.js';
-import { createSchedule, createScheduler } from './scheduler.js';
+import { createOpenSchedule, Pacer } from './pacer.js';
+import { createSchedule, Scheduler } from './scheduler.js';
 
 /** @import { Member } from './fleet.js' */
 
@@ -11,7 +11,7 @@ import { createSchedule, createScheduler } from './scheduler.js';
  */
 export function createClosedLoop(members, pace) {
   const schedule = createSchedule({ devices: members.length, ...pace });
-  return createScheduler({
+  return new Scheduler({
     schedule,
     intervalMs: pace.intervalMs,
     onDue(index, ts) {
@@ -31,7 +31,7 @@ export function createClosedLoop(members, pace) {
 export function createOpenLoop(members, pace) {
   /** @type {ReturnType<typeof createOpenSchedule>} */
   let schedule;
-  const pacer = createPacer({
+  const pacer = new Pacer({
     perSecond: pace.perSecond,
     onDue(index, dueAt) {
       const member = /** @type {Member} */ (members[schedule.device(index)]);
@@ -40,10 +40,11 @@ export function createOpenLoop(members, pace) {
     },
   });
   return {
-    ...pacer,
     start() {
       schedule = createOpenSchedule({ ...pace, devices: members.length, startedAt: Date.now() });
       pacer.start();
     },
+    stop: () => pacer.stop(),
+    behindMs: () => pacer.behindMs(),
   };
 }

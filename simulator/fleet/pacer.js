@@ -6,45 +6,62 @@ const TURN_MS = 5;
 /**
  * Calls `onDue` at a fixed rate, whatever else happens: what is due late is due all the same, at the time at which it was
  * to be, and nothing is left out.
- *
- * @param {object} options
- * @param {number} options.perSecond
- * @param {(index: number, dueAt: number) => void} options.onDue `dueAt` in ms of `performance.now()`
- * @param {() => number} [options.now] ms of a clock that nobody sets
  */
-export function createPacer({ perSecond, onDue, now: clock = () => performance.now() }) {
+export class Pacer {
+  #perSecond;
+  #onDue;
+  #clock;
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  #timer;
   /** @type {NodeJS.Immediate | undefined} */
-  let soon;
-  let startedAt = 0;
-  let next = 0;
+  #soon;
+  #startedAt = 0;
+  #next = 0;
 
-  const dueAt = () => startedAt + (next * 1000) / perSecond;
-
-  function run() {
-    let now = clock();
-    const turnEnds = now + TURN_MS;
-    for (; dueAt() <= now && now < turnEnds; now = clock()) {
-      onDue(next, dueAt());
-      next += 1;
-    }
-    if (dueAt() <= now) soon = setImmediate(run);
-    else timer = setTimeout(run, dueAt() - now);
+  /**
+   * @param {object} options
+   * @param {number} options.perSecond
+   * @param {(index: number, dueAt: number) => void} options.onDue `dueAt` in ms of `performance.now()`
+   * @param {() => number} [options.now] ms of a clock that nobody sets
+   */
+  constructor({ perSecond, onDue, now: clock = () => performance.now() }) {
+    this.#perSecond = perSecond;
+    this.#onDue = onDue;
+    this.#clock = clock;
   }
 
-  return {
-    start() {
-      startedAt = clock();
-      run();
-    },
-    stop() {
-      clearTimeout(timer);
-      clearImmediate(soon);
-    },
-    /** @returns {number} ms that we ourselves are late */
-    behindMs: () => (startedAt === 0 ? 0 : Math.max(0, clock() - dueAt())),
-  };
+  /** Begins with the first call now. */
+  start() {
+    this.#startedAt = this.#clock();
+    this.#run();
+  }
+
+  /** Ends all calls. */
+  stop() {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#soon);
+  }
+
+  /** How late the calls are. @returns {number} ms that we ourselves are late */
+  behindMs() {
+    return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
+  }
+
+  /** When the next call is due, in ms of the clock. */
+  #dueAt() {
+    return this.#startedAt + (this.#next * 1000) / this.#perSecond;
+  }
+
+  #run() {
+    let now = this.#clock();
+    const turnEnds = now + TURN_MS;
+    for (; this.#dueAt() <= now && now < turnEnds; now = this.#clock()) {
+      this.#onDue(this.#next, this.#dueAt());
+      this.#next += 1;
+    }
+    if (this.#dueAt() <= now) this.#soon = setImmediate(() => this.#run());
+    else this.#timer = setTimeout(() => this.#run(), this.#dueAt() - now);
+  }
 }
 
 /**

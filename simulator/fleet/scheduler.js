@@ -7,40 +7,50 @@ const TURN_MS = 20;
 /** Behind or ahead by more than this, the machine slept or its clock was set: what was missed was not measured. */
 const LEAP_MS = 10_000;
 
-/**
- * Calls `onDue` for every measurement of a schedule, in order, when its time has come.
- *
- * @param {object} options
- * @param {Schedule} options.schedule
- * @param {number} options.intervalMs
- * @param {(index: number, ts: number) => void} options.onDue `ts` in epoch ms, never ahead of the clock
- */
-export function createScheduler({ schedule, intervalMs, onDue }) {
-  const leapMs = Math.max(LEAP_MS, 2 * intervalMs);
+/** Calls `onDue` for every measurement of a schedule, in order, when its time has come. */
+export class Scheduler {
+  #schedule;
+  #onDue;
+  #leapMs;
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  let startedAt = 0;
-  let next = 0;
+  #timer;
+  #startedAt = 0;
+  #next = 0;
 
-  function run() {
-    const now = Date.now();
-    const behindMs = now - startedAt - schedule.dueMs(next);
-    if (Math.abs(behindMs) > leapMs) startedAt += behindMs;
-    while (startedAt + schedule.dueMs(next) <= now && Date.now() - now < TURN_MS) {
-      onDue(next, startedAt + schedule.dueMs(next));
-      next += 1;
-    }
-    const waitMs = startedAt + schedule.dueMs(next) - Date.now();
-    timer = setTimeout(run, Math.max(SHORTEST_WAIT_MS, Math.min(waitMs, leapMs)));
+  /**
+   * @param {object} options
+   * @param {Schedule} options.schedule
+   * @param {number} options.intervalMs
+   * @param {(index: number, ts: number) => void} options.onDue `ts` in epoch ms, never ahead of the clock
+   */
+  constructor({ schedule, intervalMs, onDue }) {
+    this.#schedule = schedule;
+    this.#onDue = onDue;
+    this.#leapMs = Math.max(LEAP_MS, 2 * intervalMs);
   }
 
-  return {
-    start() {
-      startedAt = Date.now();
-      run();
-    },
-    stop: () => clearTimeout(timer),
-  };
+  /** Begins with the first step now. */
+  start() {
+    this.#startedAt = Date.now();
+    this.#run();
+  }
+
+  /** Ends all steps. */
+  stop() {
+    clearTimeout(this.#timer);
+  }
+
+  #run() {
+    const now = Date.now();
+    const behindMs = now - this.#startedAt - this.#schedule.dueMs(this.#next);
+    if (Math.abs(behindMs) > this.#leapMs) this.#startedAt += behindMs;
+    while (this.#startedAt + this.#schedule.dueMs(this.#next) <= now && Date.now() - now < TURN_MS) {
+      this.#onDue(this.#next, this.#startedAt + this.#schedule.dueMs(this.#next));
+      this.#next += 1;
+    }
+    const waitMs = this.#startedAt + this.#schedule.dueMs(this.#next) - Date.now();
+    this.#timer = setTimeout(() => this.#run(), Math.max(SHORTEST_WAIT_MS, Math.min(waitMs, this.#leapMs)));
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { numberText } from '../numbers.js';
 
+/** @import { SentEpisode } from '../faults/episodes.js' */
 /** @import { Series } from '../payloads/index.js' */
 
 /**
@@ -9,6 +10,8 @@ import { numberText } from '../numbers.js';
  *     {"sent":1,"device":"collar-0001","series":[
  *       {"sensor":"pulse","times":[1795259045056],"values":[62]}]}        (one line) about to be published
  *     {"acknowledged":1}                                                  its PUBACK came
+ *     {"episode":{"sensor":"pulse","limit":180,"start":1795259045056,
+ *       "peak":194,"end":1795259048056},"device":"collar-0001"}           (one line) values exceeded the limit; end null: until the end of the run
  *
  * Times are epoch ms; values are doubles to the last bit, -0 included. A message that is sent again after a reconnect
  * has one line of each kind. `series` holds what must be stored, and so is empty for a message that carries nothing
@@ -34,6 +37,9 @@ export const sentLine = (number, note) => `{"sent":${number},${note}}\n`;
 
 /** @param {number} number */
 export const acknowledgedLine = (number) => `{"acknowledged":${number}}\n`;
+
+/** @param {string} device @param {SentEpisode} episode */
+export const episodeLine = (device, episode) => `${JSON.stringify({ episode, device })}\n`;
 
 /** @param {Series} series */
 const hasSamples = ({ samples }) => samples.length > 0;

@@ -1,72 +1,83 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { MillraceError } from '../../common/errors.js';
-import { acknowledgedLine, headerLine, sentLine } from './format.js';
+import { acknowledgedLine, episodeLine, headerLine, sentLine } from './format.js';
+
+/** @import { SentEpisode } from '../faults/episodes.js' */
 
 /**
  * Writes a ledger, or appends a run to one. Two runs must not write it at the same time.
  *
  * Invariant: a line is written before its message is sent. So the database never has a sample that the ledger lacks, however the process
  * ends. This costs one write per message, 4 µs. Acknowledgements are written at the end of the event loop iteration.
- *
- * @param {object} options
- * @param {string} options.path
- * @param {(error: MillraceError) => void} options.onFailed the ledger cannot be written any more; called once
- * @throws {MillraceError} `failed` when the file cannot be opened
  */
-export function createLedger({ path, onFailed }) {
-  const file = open(path);
-  let number = 0;
-  let pending = '';
-  let usable = true;
+export class Ledger {
+  #path;
+  #onFailed;
+  #file;
+  #number = 0;
+  #pending = '';
+  #usable = true;
   /** @type {NodeJS.Immediate | undefined} */
-  let flushing;
+  #flushing;
 
-  /** @param {string} [line] */
-  function write(line = '') {
-    clearImmediate(flushing);
-    flushing = undefined;
-    const text = pending + line;
-    pending = '';
-    if (!usable || text === '') return;
-    try {
-      writeFileSync(file, text);
-    } catch (error) {
-      usable = false;
-      onFailed(explain(path, error));
-    }
+  /**
+   * @param {object} options
+   * @param {string} options.path
+   * @param {(error: MillraceError) => void} options.onFailed the ledger cannot be written any more; called once
+   * @throws {MillraceError} `failed` when the file cannot be opened
+   */
+  constructor({ path, onFailed }) {
+    this.#path = path;
+    this.#onFailed = onFailed;
+    this.#file = open(path);
+    this.#write(headerLine(Date.now()));
   }
 
-  write(headerLine(Date.now()));
+  /**
+   * To be called before a message is published for the first time.
+   *
+   * @param {string} note from `noteOf`
+   * @returns {number | null} the message's number; null: it could not be written down and must not be sent
+   */
+  sent(note) {
+    this.#number += 1;
+    this.#write(sentLine(this.#number, note));
+    return this.#usable ? this.#number : null;
+  }
 
-  return {
-    /**
-     * To be called before a message is published for the first time.
-     *
-     * @param {string} note from `noteOf`
-     * @returns {number | null} the message's number; null: it could not be written down and must not be sent
-     */
-    sent(note) {
-      number += 1;
-      write(sentLine(number, note));
-      return usable ? number : null;
-    },
+  /** Writes down an acknowledgement. @param {number} acknowledged number of a message */
+  acknowledged(acknowledged) {
+    this.#pending += acknowledgedLine(acknowledged);
+    this.#flushing ??= setImmediate(() => this.#write());
+  }
 
-    /** @param {number} acknowledged number of a message */
-    acknowledged(acknowledged) {
-      pending += acknowledgedLine(acknowledged);
-      flushing ??= setImmediate(write);
-    },
+  /** Writes down an episode, before its end is sent. @param {string} device @param {SentEpisode} episode */
+  episode(device, episode) {
+    this.#write(episodeLine(device, episode));
+  }
 
-    /** Writes what is pending and closes the file. */
-    close() {
-      write();
-      usable = false;
-      closeSync(file);
-    },
-  };
+  /** Writes what is pending and closes the file. */
+  close() {
+    this.#write();
+    this.#usable = false;
+    closeSync(this.#file);
+  }
+
+  /** @param {string} [line] */
+  #write(line = '') {
+    clearImmediate(this.#flushing);
+    this.#flushing = undefined;
+    const text = this.#pending + line;
+    this.#pending = '';
+    if (!this.#usable || text === '') return;
+    try {
+      writeFileSync(this.#file, text);
+    } catch (error) {
+      this.#usable = false;
+      this.#onFailed(explain(this.#path, error));
+    }
+  }
 }
-
-/** @typedef {ReturnType<typeof createLedger>} Ledger */
 
 /** @param {string} path @returns {number} a descriptor that appends, at the beginning of a line */
 function open(path) {

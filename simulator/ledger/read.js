@@ -3,13 +3,16 @@ import { createInterface } from 'node:readline';
 import { MillraceError } from '../../common/errors.js';
 import { LEDGER_VERSION } from './format.js';
 
+/** @import { SentEpisode } from '../faults/episodes.js' */
+
 /** @typedef {{ sensor: string, times: number[], values: number[] }} LedgerSeries */
 
 /**
  * A line of a ledger. `message` counts over all runs in the file, from 1; `text` is the line.
  *
  * @typedef {{ kind: 'sent', message: number, device: string, series: LedgerSeries[], text: string }
- *   | { kind: 'acknowledged', message: number }} LedgerEntry
+ *   | { kind: 'acknowledged', message: number }
+ *   | { kind: 'episode', device: string, episode: SentEpisode }} LedgerEntry
  */
 
 /**
@@ -41,6 +44,8 @@ export async function* readLedger(path) {
       yield { kind: 'sent', message: newest, device: line.device, series: line.series, text };
     } else if ('acknowledged' in line) {
       yield { kind: 'acknowledged', message: before + line.acknowledged };
+    } else if ('episode' in line) {
+      yield { kind: 'episode', device: line.device, episode: line.episode };
     } else {
       throw broken(path, lineNumber);
     }
@@ -63,7 +68,8 @@ async function* linesOf(path) {
 
 /**
  * @param {string} text
- * @returns {{ ledger: number } | { sent: number, device: string, series: LedgerSeries[] } | { acknowledged: number } | null}
+ * @returns {{ ledger: number } | { sent: number, device: string, series: LedgerSeries[] } | { acknowledged: number }
+ *   | { episode: SentEpisode, device: string } | null}
  *   null for what is no whole line
  */
 function parse(text) {

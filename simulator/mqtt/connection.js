@@ -22,127 +22,146 @@ const HEALTHY_AFTER_MS = 10_000;
  * Each attempt is a session of its own, named by its first millisecond. The last will in CONNECT has that name. MQTT.js would reuse the
  * first will on every reconnect and resend messages by itself. So every attempt is a new MQTT.js client without both, and only the outbox
  * knows the pending messages.
- *
- * @param {object} options
- * @param {Broker} options.broker
- * @param {((session: number) => { topic: string, payload: string }) | null} options.will the last will
- * @param {string} options.clientId the same for every attempt, so that a new connection takes over a dead one
- * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
- * @param {() => void} options.onDown an established connection broke; its pending acknowledgements will not come
- * @param {(reason: string) => void} options.onTrouble why there is no connection
- * @param {(reason: string) => void} options.onRefused the broker refused the client permanently; no further attempt is made
  */
-export function createConnection({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
+export class Connection {
+  #broker;
+  #will;
+  #clientId;
+  #onUp;
+  #onDown;
+  #onTrouble;
+  #onRefused;
   /** @type {mqtt.MqttClient | null} */
-  let client = null;
+  #client = null;
   /** @type {NodeJS.Timeout | undefined} */
-  let retry;
-  let session = 0;
-  let failures = 0;
-  let up = false;
-  let everUp = false;
-  let stopped = false;
+  #retry;
+  #session = 0;
+  #failures = 0;
+  #up = false;
+  #everUp = false;
+  #stopped = false;
 
-  function attempt() {
-    session = Math.max(Date.now(), session + 1);
-    const mine = mqtt.connect(broker.url, {
+  /**
+   * @param {object} options
+   * @param {Broker} options.broker
+   * @param {((session: number) => { topic: string, payload: string }) | null} options.will the last will
+   * @param {string} options.clientId the same for every attempt, so that a new connection takes over a dead one
+   * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
+   * @param {() => void} options.onDown an established connection broke; its pending acknowledgements will not come
+   * @param {(reason: string) => void} options.onTrouble why there is no connection
+   * @param {(reason: string) => void} options.onRefused the broker refused the client permanently; no further attempt is made
+   */
+  constructor({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
+    this.#broker = broker;
+    this.#will = will;
+    this.#clientId = clientId;
+    this.#onUp = onUp;
+    this.#onDown = onDown;
+    this.#onTrouble = onTrouble;
+    this.#onRefused = onRefused;
+  }
+
+  /** Connects, and reconnects whenever the connection breaks. */
+  start() {
+    this.#session = Math.max(Date.now(), this.#session + 1);
+    const mine = mqtt.connect(this.#broker.url, {
       protocolVersion: 4,
       clean: true,
       keepalive: 30,
       connectTimeout: 10_000,
       reconnectPeriod: 0,
       queueQoSZero: false,
-      clientId,
-      ...(broker.username === undefined ? {} : { username: broker.username, password: broker.password }),
-      ...(broker.ca ? { ca: broker.ca } : {}),
+      clientId: this.#clientId,
+      ...(this.#broker.username === undefined
+        ? {}
+        : { username: this.#broker.username, password: this.#broker.password }),
+      ...(this.#broker.ca ? { ca: this.#broker.ca } : {}),
       rejectUnauthorized: true,
-      ...(will ? { will: retained(will(session)) } : {}),
+      ...(this.#will ? { will: retained(this.#will(this.#session)) } : {}),
     });
-    client = mine;
+    this.#client = mine;
     let connectedAt = 0;
     mine.on('connect', () => {
-      if (mine !== client || stopped) return;
+      if (mine !== this.#client || this.#stopped) return;
       connectedAt = Date.now();
-      up = true;
-      everUp = true;
-      onUp(session);
+      this.#up = true;
+      this.#everUp = true;
+      this.#onUp(this.#session);
     });
     mine.on('error', (error) => {
-      if (mine !== client || stopped) return;
+      if (mine !== this.#client || this.#stopped) return;
       const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
-      if (!everUp && typeof code === 'number' && PERMANENT.has(code)) {
-        stopped = true;
-        onRefused(message);
+      if (!this.#everUp && typeof code === 'number' && PERMANENT.has(code)) {
+        this.#stopped = true;
+        this.#onRefused(message);
       } else {
-        onTrouble(tlsTrouble(error, 'MQTT_TLS_CA', broker.ca !== undefined) ?? (message || String(code)));
+        this.#onTrouble(
+          tlsTrouble(error, 'MQTT_TLS_CA', this.#broker.ca !== undefined) ?? (message || String(code)),
+        );
       }
     });
     mine.on('close', () => {
-      if (mine !== client) return;
-      client = null;
-      const broke = up;
-      up = false;
-      if (broke) onDown();
-      if (stopped) return;
-      if (broke) onTrouble('the connection closed');
-      failures = broke && Date.now() - connectedAt >= HEALTHY_AFTER_MS ? 0 : failures + 1;
-      retry = setTimeout(attempt, backoffMs(failures));
+      if (mine !== this.#client) return;
+      this.#client = null;
+      const broke = this.#up;
+      this.#up = false;
+      if (broke) this.#onDown();
+      if (this.#stopped) return;
+      if (broke) this.#onTrouble('the connection closed');
+      this.#failures = broke && Date.now() - connectedAt >= HEALTHY_AFTER_MS ? 0 : this.#failures + 1;
+      this.#retry = setTimeout(() => this.start(), backoffMs(this.#failures));
     });
   }
 
-  return {
-    start: attempt,
+  /** Whether there is a connection. */
+  get up() {
+    return this.#up;
+  }
 
-    get up() {
-      return up;
-    },
+  /** Whether there was a connection at any time. */
+  get everUp() {
+    return this.#everUp;
+  }
 
-    /** Whether there was a connection at any time. */
-    get everUp() {
-      return everUp;
-    },
+  /** The session: its first millisecond, in epoch ms. */
+  get session() {
+    return this.#session;
+  }
 
-    get session() {
-      return session;
-    },
+  /**
+   * Publishes at QoS 1. Without an acknowledgement before the connection breaks, `onAcknowledged` is never called.
+   *
+   * @param {string} topic
+   * @param {string | Buffer} payload
+   * @param {{ retain?: boolean, onAcknowledged?: () => void }} [options]
+   */
+  publish(topic, payload, { retain = false, onAcknowledged } = {}) {
+    const mine = this.#client;
+    mine?.publish(topic, payload, { qos: 1, retain }, (error) => {
+      if (!error && mine === this.#client) onAcknowledged?.();
+    });
+  }
 
-    /**
-     * Publishes at QoS 1. Without an acknowledgement before the connection breaks, `onAcknowledged` is never called.
-     *
-     * @param {string} topic
-     * @param {string | Buffer} payload
-     * @param {{ retain?: boolean, onAcknowledged?: () => void }} [options]
-     */
-    publish(topic, payload, { retain = false, onAcknowledged } = {}) {
-      const mine = client;
-      mine?.publish(topic, payload, { qos: 1, retain }, (error) => {
-        if (!error && mine === client) onAcknowledged?.();
-      });
-    },
-
-    /**
-     * Ends the connection and makes no other.
-     *
-     * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as if torn
-     * @returns {Promise<void>} when the socket is closed
-     */
-    stop({ orderly }) {
-      stopped = true;
-      clearTimeout(retry);
-      const mine = client;
-      if (!mine) return Promise.resolve();
-      const closed = new Promise((resolve) => mine.once('close', () => resolve(undefined)));
-      mine.end(!orderly || !up);
-      const impatient = setTimeout(() => mine.stream.destroy(), 1000);
-      return closed.then(() => clearTimeout(impatient));
-    },
-  };
+  /**
+   * Ends the connection and makes no other.
+   *
+   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as if torn
+   * @returns {Promise<void>} when the socket is closed
+   */
+  stop({ orderly }) {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    const mine = this.#client;
+    if (!mine) return Promise.resolve();
+    const closed = new Promise((resolve) => mine.once('close', () => resolve(undefined)));
+    mine.end(!orderly || !this.#up);
+    const impatient = setTimeout(() => mine.stream.destroy(), 1000);
+    return closed.then(() => clearTimeout(impatient));
+  }
 }
 
 /** @param {{ topic: string, payload: string }} message @returns {mqtt.IClientOptions['will']} */
 const retained = ({ topic, payload }) => ({ topic, payload: Buffer.from(payload), qos: 1, retain: true });
-
-/** @typedef {ReturnType<typeof createConnection>} Connection */
 
 const FIRST_MS = 500;
 const LONGEST_MS = 15_000;

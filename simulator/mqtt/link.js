@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { createOutbox } from '../outbox.js';
-import { createConnection } from './connection.js';
+import { Outbox } from '../outbox.js';
+import { Connection } from './connection.js';
 
 /** @import { Ledger } from '../ledger/ledger.js' */
 /** @import { Meter } from '../meter.js' */
@@ -23,10 +23,10 @@ import { createConnection } from './connection.js';
 /**
  * A connection with its outbox. Every message that it accepts is acknowledged, or dropped and counted.
  *
- * @param {LinkOptions & Pick<Parameters<typeof createConnection>[0], 'clientId' | 'will' | 'onUp'>} options
+ * @param {LinkOptions & Pick<ConstructorParameters<typeof Connection>[0], 'clientId' | 'will' | 'onUp'>} options
  */
 export function createLink({ broker, clientId, will, limits, meter, ledger, onUp, onTrouble, onRefused }) {
-  const connection = createConnection({
+  const connection = new Connection({
     broker,
     will,
     clientId,
@@ -39,7 +39,7 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     onDown: () => outbox.close(),
   });
 
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     limit: limits,
     window: limits.window,
     send(message, onAcknowledged) {
@@ -67,11 +67,14 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
   }
 
   return {
-    start: connection.start,
-    publish: connection.publish,
-    push: outbox.push,
-    whenPendingAtMost: outbox.whenAtMost,
-    release: outbox.release,
+    start: () => connection.start(),
+    /** @type {Connection['publish']} */
+    publish: (topic, payload, options) => connection.publish(topic, payload, options),
+    /** @type {Outbox['push']} */
+    push: (message) => outbox.push(message),
+    /** @type {Outbox['whenAtMost']} */
+    whenPendingAtMost: (count) => outbox.whenAtMost(count),
+    release: () => outbox.release(),
 
     get connected() {
       return connection.up;

@@ -4,24 +4,26 @@ import { shownUrl } from './broker.js';
 /** @import { StatusLine } from '../../common/status-line.js' */
 /** @import { Broker } from './connection.js' */
 
-/**
- * Prints the reason why devices have no connection: once for all of them, and again when it changes or comes back.
- *
- * @param {StatusLine} statusLine
- */
-export function createTroubleReporter(statusLine) {
-  let reported = '';
-  return {
-    /** @param {string} reason */
-    report(reason) {
-      if (reason !== reported) statusLine.print(`No connection: ${reason}; trying again`);
-      reported = reason;
-    },
-    /** All are connected. The next problem is reported again. */
-    over() {
-      reported = '';
-    },
-  };
+/** Prints the reason why devices have no connection: once for all of them, and again when it changes or comes back. */
+export class TroubleReporter {
+  #statusLine;
+  #reported = '';
+
+  /** @param {StatusLine} statusLine */
+  constructor(statusLine) {
+    this.#statusLine = statusLine;
+  }
+
+  /** Reports a reason, unless it was the last one. @param {string} reason */
+  report(reason) {
+    if (reason !== this.#reported) this.#statusLine.print(`No connection: ${reason}; trying again`);
+    this.#reported = reason;
+  }
+
+  /** All are connected. The next problem is reported again. */
+  over() {
+    this.#reported = '';
+  }
 }
 
 /** @param {Broker} broker @param {string} reason @returns {MillraceError} `broker_away` */

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectStore } from '../../api/store/index.js';
 import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
 import { createDeviceComparison } from './device.js';
-import { createFindings } from './findings.js';
 import { partLedger } from './parts.js';
+import { Findings } from './report.js';
 
-/** @import { Findings } from './findings.js' */
-/** @import { Stored } from './stored.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Stored } from './device.js' */
 
 /** Concurrent devices. The round trips overlap, and the database has capacity for other clients. */
 const CONCURRENT_DEVICES = 16;
@@ -41,6 +44,7 @@ const CONCURRENT_DEVICES = 16;
  * @param {{ from?: number, to?: number }} [options.range] epoch ms; default from the ledger's first sample to after its last
  * @param {(progress: Progress) => void} [options.onProgress]
  * @param {number} [options.partBytes] of the ledger that is held in memory at once
+ * @param {number} [options.pauseMs] between two attempts of a read, in ms
  * @returns {Promise<Result>}
  * @throws {MillraceError} `failed`: no ledger; `unavailable`: the database is away
  */
@@ -51,8 +55,9 @@ export async function compareLedger({
   range = {},
   onProgress = () => {},
   partBytes,
+  pauseMs = PAUSE_MS,
 }) {
-  const findings = createFindings();
+  const findings = new Findings();
   const progress = { messages: 0, devices: 0, acknowledged: 0, stored: 0, problems: 0 };
   const parts = await partLedger(ledgerPath, {
     onProgress: (messages) => onProgress({ ...progress, messages }),
@@ -63,14 +68,14 @@ export async function compareLedger({
     progress.messages = messages;
     const compared = { from: range.from ?? first, to: range.to ?? last + 1 };
     const compareDevice = createDeviceComparison({
-      store: retryingStore(store),
+      store: retryingStore(store, pauseMs),
       groups,
       range: compared,
       acknowledged,
       findings,
     });
     for (let part = 0; part < parts.count; part += 1) {
-      await forEachOf(await parts.read(part), CONCURRENT_DEVICES, async ([device, sensors]) => {
+      await someAtOnce(CONCURRENT_DEVICES, await parts.read(part), async ([device, sensors]) => {
         const counts = await compareDevice(device, sensors);
         progress.devices += 1;
         progress.acknowledged += counts.acknowledged;
@@ -86,54 +91,56 @@ export async function compareLedger({
   }
 }
 
-/** @param {Stored} store @returns {Stored} */
-const retryingStore = ({ samples, packed, packProgress, fleet }) => ({
-  samples: {
-    ...samples,
-    readDeviceHour: (device, bucket) => withRetry(() => samples.readDeviceHour(device, bucket)),
-  },
-  packed: {
-    ...packed,
-    readStatistics: (key, from, to) => withRetry(() => packed.readStatistics(key, from, to)),
-    readHour: (key, hour) => withRetry(() => packed.readHour(key, hour)),
-  },
-  packProgress: { ...packProgress, read: (group) => withRetry(() => packProgress.read(group)) },
-  fleet: { ...fleet, latestOfDevice: (key) => withRetry(() => fleet.latestOfDevice(key)) },
-});
-
-/**
- * @template T
- * @param {Iterable<T>} items
- * @param {number} atOnce
- * @param {(item: T) => Promise<void>} work
- */
-async function forEachOf(items, atOnce, work) {
-  const rest = items[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+/** @param {Stored} store @param {number} pauseMs @returns {Stored} */
+function retryingStore({ samples, packed, packProgress, fleet }, pauseMs) {
+  const retry = createRetry(pauseMs);
+  return {
+    samples: {
+      ...samples,
+      readDeviceHour: (device, bucket) => retry(() => samples.readDeviceHour(device, bucket)),
+    },
+    packed: {
+      ...packed,
+      readStatistics: (key, from, to) => retry(() => packed.readStatistics(key, from, to)),
+      readHour: (key, hour) => retry(() => packed.readHour(key, hour)),
+    },
+    packProgress: { ...packProgress, read: (group) => retry(() => packProgress.read(group)) },
+    fleet: { ...fleet, latestOfDevice: (key) => retry(() => fleet.latestOfDevice(key)) },
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 const PAUSE_MS = 500;
 const ATTEMPTS = 60;
 
 /**
- * Retries a read for half a minute while the database does not answer, such as while nodes restart.
+ * Retries reads for half a minute while the database does not answer, such as while nodes restart.
  *
- * @template T
- * @param {() => Promise<T>} read
- * @returns {Promise<T>}
- * @throws {MillraceError} `unavailable`
+ * @param {number} pauseMs
+ * @returns {<T>(read: () => Promise<T>) => Promise<T>} it throws `unavailable` after the last attempt
  */
-async function withRetry(read) {
+const createRetry = (pauseMs) => async (read) => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await read();
     } catch (error) {
       const isTransient = error instanceof MillraceError && error.code === 'unavailable';
       if (!isTransient || attempt === ATTEMPTS) throw error;
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
     }
   }
-}
+};
+
+/**
+ * The tables, to be read by a command that nobody competes with.
+ *
+ * @param {Pick<Config, 'cql' | 'retention'>} config
+ * @returns {Promise<Store>}
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ */
+export const openStore = ({ cql, retention }) =>
+  connectStore({
+    cql,
+    retention,
+    observe: () => {},
+    onStaleIndex: () => {},
+  });

@@ -1,16 +1,15 @@
+import { createLookUp } from '../../api/history/reading/hours.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
-import { greaterValue } from '../../schema/packed/series.js';
+import { greaterValue, mergeSeries } from '../../schema/packed/series.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { createSensorComparison, shown } from './sensor.js';
-import { createStoredHours } from './stored.js';
+import { SensorComparison, shown } from './sensor.js';
 
-/** @import { Sensor } from '../../api/history/reading/hours.js' */
+/** @import { Hour, Sensor } from '../../api/history/reading/hours.js' */
+/** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { Bitmap } from './bitmap.js' */
-/** @import { Findings } from './findings.js' */
-/** @import { Sent } from './parts.js' */
-/** @import { SensorComparison } from './sensor.js' */
-/** @import { Stored } from './stored.js' */
+/** @import { Series } from '../../schema/packed/series.js' */
+/** @import { Bitmap, Sent } from './parts.js' */
+/** @import { Findings } from './report.js' */
 
 /** @type {Sent} */
 const NOTHING_SENT = { times: [], values: [], messages: [] };
@@ -24,7 +23,7 @@ const NOTHING_SENT = { times: [], values: [], messages: [] };
  * @param {Findings} options.findings
  */
 export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
-  const storedHours = createStoredHours(store);
+  const storedHours = new StoredHours(store);
 
   /** @param {Identity} device @param {string} id of its sensor @returns {Sensor} */
   function keyOf(device, id) {
@@ -46,7 +45,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     /** @type {Map<string, { name: string, comparison: SensorComparison }>} by id */
     const comparisons = new Map();
     const add = (/** @type {string} */ id, /** @type {string} */ sensor, sent = NOTHING_SENT) => {
-      const comparison = createSensorComparison({ device, sensor, sent, acknowledged, range, findings });
+      const comparison = new SensorComparison({ device, sensor, sent, acknowledged, range, findings });
       comparisons.set(id, { name: sensor, comparison });
     };
     for (const [name, sent] of sensors) add(identifySensor(identity.id, name)?.id ?? name, name, sent);
@@ -136,3 +135,63 @@ const sumOf = (counts) => ({
   acknowledged: counts.reduce((sum, one) => sum + one.acknowledged, 0),
   stored: counts.reduce((sum, one) => sum + one.stored, 0),
 });
+
+/** Where samples and latest values are. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
+
+/** What is stored of a device, read as every reader does: packed hours from history, all others from batches and history. */
+class StoredHours {
+  #store;
+  #lookUp;
+
+  /** @param {Stored} store */
+  constructor(store) {
+    this.#store = store;
+    this.#lookUp = createLookUp({
+      packedUntil: async (group) => (await store.packProgress.read(group)).packedUntil,
+      readStatistics: store.packed.readStatistics,
+    });
+  }
+
+  /** Lists the hours of a sensor. @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms @returns {Promise<Map<number, Hour>>} those that may have samples, by their start */
+  async hoursOf(sensor, from, to) {
+    const hours = await this.#lookUp(sensor, from, to);
+    return new Map(hours.map((hour) => [hour.hour, hour]));
+  }
+
+  /**
+   * Reads an hour of a device.
+   *
+   * @param {number} bucket epoch ms
+   * @param {Buffer} device 16 bytes
+   * @param {Map<string, { sensor: Sensor, hours: Map<number, Hour> }>} sensors by id
+   * @returns {Promise<Map<string, Series[]>>} by sensor id. Sensors
+   *   that nobody named are among them as long as their hour is in batches
+   */
+  async readHour(bucket, device, sensors) {
+    const found = [...sensors.values()].map(({ hours }) => hours.get(bucket));
+    const inBatches = found.some((hour) => hour && !hour.packed);
+    const batches = inBatches
+      ? await this.#store.samples.readDeviceHour(device, bucket)
+      : /** @type {Map<string, Series[]>} */ (new Map());
+    const rows = new Map(batches);
+    await Promise.all(
+      [...sensors].map(async ([id, { sensor, hours }]) => {
+        rows.set(id, await this.#rowsOf(sensor, hours.get(bucket), bucket, batches.get(id) ?? []));
+      }),
+    );
+    return rows;
+  }
+
+  /** Reads an hour of a sensor. @param {Sensor} sensor @param {string} id of the sensor @param {number} bucket epoch ms @returns {Promise<Series[]>} */
+  async readSensorHour(sensor, id, bucket) {
+    const hours = await this.hoursOf(sensor, bucket, bucket + HOUR_MS);
+    return (await this.readHour(bucket, sensor.device, new Map([[id, { sensor, hours }]]))).get(id) ?? [];
+  }
+
+  /** @param {Sensor} sensor @param {Hour | undefined} found @param {number} bucket @param {Series[]} batches @returns {Promise<Series[]>} */
+  async #rowsOf(sensor, found, bucket, batches) {
+    if (!found) return [];
+    const history = mergeSeries(await this.#store.packed.readHour(sensor, bucket));
+    return found.packed ? [history] : [...batches, history];
+  }
+}

@@ -7,11 +7,32 @@ import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import { groupOf, identifyDevice } from '../../schema/ids.js';
 import { readLedger } from '../ledger/read.js';
-import { createBitmap } from './bitmap.js';
 
-/** @import { WriteStream } from 'node:fs' */
 /** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Bitmap } from './bitmap.js' */
+/** @import { WriteStream } from 'node:fs' */
+
+const FIRST_BYTES = 1024;
+
+/** A set of whole numbers from 0 that grows: a bit each, so that a hundred million messages are 12 MB. */
+export class Bitmap {
+  #bytes = new Uint8Array(FIRST_BYTES);
+
+  /** Adds a number. @param {number} number */
+  add(number) {
+    const at = number >>> 3;
+    if (at >= this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(at + 1, 2 * this.#bytes.length));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    this.#bytes[at] = /** @type {number} */ (this.#bytes[at]) | (1 << (number & 7));
+  }
+
+  /** Whether a number was added. @param {number} number */
+  has(number) {
+    return ((this.#bytes[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
+  }
+}
 
 /** What one part of a ledger weighs, about; read, its samples take as much again. */
 const PART_BYTES = 32 * 2 ** 20;
@@ -69,7 +90,7 @@ export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTE
 /** @param {string} ledgerPath @param {string[]} paths @param {(messages: number) => void} onProgress */
 async function scatter(ledgerPath, paths, onProgress) {
   /** @type {Overview} */
-  const overview = { acknowledged: createBitmap(), messages: 0, first: Infinity, last: -Infinity };
+  const overview = { acknowledged: new Bitmap(), messages: 0, first: Infinity, last: -Infinity };
   const files = paths.map((path) => createWriteStream(path));
   try {
     for await (const entry of readLedger(ledgerPath)) {
@@ -77,6 +98,7 @@ async function scatter(ledgerPath, paths, onProgress) {
         overview.acknowledged.add(entry.message);
         continue;
       }
+      if (entry.kind === 'episode') continue;
       overview.messages += 1;
       if (overview.messages % PROGRESS_EVERY_MESSAGES === 0) onProgress(overview.messages);
       for (const { times } of entry.series) {
@@ -123,7 +145,7 @@ async function readPart(path) {
 }
 
 /** @template K, V @param {Map<K, V>} map @param {K} key @param {() => V} make @returns {V} */
-function entryOf(map, key, make) {
+export function entryOf(map, key, make) {
   const found = map.get(key);
   if (found !== undefined) return found;
   const made = make();

@@ -1,91 +1,111 @@
 import { greaterValue } from '../../schema/packed/series.js';
 
-/** @import { Bitmap } from './bitmap.js' */
-/** @import { Findings, Kind } from './findings.js' */
 /** @import { Numbers, Series } from '../../schema/packed/series.js' */
-/** @import { Sent } from './parts.js' */
+/** @import { Bitmap, Sent } from './parts.js' */
+/** @import { Findings, Kind } from './report.js' */
 
-/**
- * One sensor of the ledger, compared hour by hour, in order of time.
- *
- * @param {object} options
- * @param {string} options.device name
- * @param {string} options.sensor name
- * @param {Sent} options.sent
- * @param {Bitmap} options.acknowledged
- * @param {{ from: number, to: number }} options.range epoch ms: what is outside is not compared
- * @param {Findings} options.findings
- */
-export function createSensorComparison({ device, sensor, sent, acknowledged, range, findings }) {
-  const expected = groupByInstant(sent.times);
-  const counts = { acknowledged: 0, stored: 0 };
+/** One sensor of the ledger, compared hour by hour, in order of time. */
+export class SensorComparison {
+  #device;
+  #sensor;
+  #sent;
+  #acknowledged;
+  #range;
+  #findings;
+  #expected;
+  counts = { acknowledged: 0, stored: 0 };
   /** @type {{ ts: number, value: number } | null} the newest that is stored, in the range or not */
-  let newest = null;
-  let next = 0;
-  while (next < expected.times.length && at(expected.times, next) < range.from) next += 1;
+  #newest = null;
+  #next = 0;
+
+  /**
+   * @param {object} options
+   * @param {string} options.device name
+   * @param {string} options.sensor name
+   * @param {Sent} options.sent
+   * @param {Bitmap} options.acknowledged
+   * @param {{ from: number, to: number }} options.range epoch ms: what is outside is not compared
+   * @param {Findings} options.findings
+   */
+  constructor({ device, sensor, sent, acknowledged, range, findings }) {
+    this.#device = device;
+    this.#sensor = sensor;
+    this.#sent = sent;
+    this.#acknowledged = acknowledged;
+    this.#range = range;
+    this.#findings = findings;
+    this.#expected = groupByInstant(sent.times);
+    while (this.#next < this.#expected.times.length && at(this.#expected.times, this.#next) < range.from)
+      this.#next += 1;
+  }
+
+  /**
+   * Compares the stored rows of an hour.
+   *
+   * @param {number} end epoch ms of the end of the hour
+   * @param {Series[]} rows of that hour
+   */
+  addHour(end, rows) {
+    const values = rows.flatMap((row) => [...row.values]);
+    const stored = groupByInstant(rows.flatMap((row) => [...row.times]));
+    for (const [place, ts] of stored.times.entries()) {
+      const found = stored.samplesAt(place).map((index) => at(values, index));
+      this.#newest = { ts, value: found.reduce(greaterValue) };
+      if (ts < this.#range.from || ts >= this.#range.to) continue;
+      this.#missingBefore(ts);
+      this.counts.stored += 1;
+      if (this.#expected.times[this.#next] === ts) this.#compareInstant(this.#next++, found);
+      else this.#report('unknown', ts, `${found.map(shown)} is stored and was never sent`);
+    }
+    this.#missingBefore(Math.min(end, this.#range.to));
+  }
+
+  /** The newest sample that is stored. */
+  newest() {
+    return this.#newest;
+  }
 
   /** @param {Kind} kind @param {number} ts @param {string} message */
-  const report = (kind, ts, message) => findings.add(kind, { device, sensor, ts, message });
+  #report(kind, ts, message) {
+    return this.#findings.add(kind, { device: this.#device, sensor: this.#sensor, ts, message });
+  }
 
   /** @param {number} instant place in `expected` */
-  function wasSent(instant) {
-    const samples = expected.samplesAt(instant);
-    const values = samples.map((index) => at(sent.values, index));
-    const kept = samples.filter((index) => acknowledged.has(at(sent.messages, index)));
-    return { values, acknowledged: kept.map((index) => at(sent.values, index)) };
+  #wasSent(instant) {
+    const samples = this.#expected.samplesAt(instant);
+    const values = samples.map((index) => at(this.#sent.values, index));
+    const kept = samples.filter((index) => this.#acknowledged.has(at(this.#sent.messages, index)));
+    return { values, acknowledged: kept.map((index) => at(this.#sent.values, index)) };
   }
 
   /** @param {number} instant place in `expected` @param {number[] | null} stored values, null: nothing */
-  function compareInstant(instant, stored) {
-    const ts = at(expected.times, instant);
-    const known = wasSent(instant);
-    if (known.acknowledged.length > 0) counts.acknowledged += 1;
+  #compareInstant(instant, stored) {
+    const ts = at(this.#expected.times, instant);
+    const known = this.#wasSent(instant);
+    if (known.acknowledged.length > 0) this.counts.acknowledged += 1;
     if (stored === null) {
       if (known.acknowledged.length > 0)
-        report('missing', ts, `${known.acknowledged.map(shown)} is not stored`);
+        this.#report('missing', ts, `${known.acknowledged.map(shown)} is not stored`);
       return;
     }
     const strange = stored.filter((value) => !known.values.some((sentValue) => Object.is(sentValue, value)));
     const wins = stored.reduce(greaterValue);
     const beaten = known.acknowledged.some((value) => !Object.is(greaterValue(value, wins), wins));
     if (strange.length > 0 || beaten) {
-      report('differing', ts, `${known.values.map(shown)} was sent, ${stored.map(shown)} is stored`);
+      this.#report('differing', ts, `${known.values.map(shown)} was sent, ${stored.map(shown)} is stored`);
     }
   }
 
   /** Reports what was acknowledged before `ts` and has not come. @param {number} ts epoch ms */
-  function missingBefore(ts) {
-    for (; next < expected.times.length && at(expected.times, next) < ts; next += 1)
-      compareInstant(next, null);
+  #missingBefore(ts) {
+    for (
+      ;
+      this.#next < this.#expected.times.length && at(this.#expected.times, this.#next) < ts;
+      this.#next += 1
+    )
+      this.#compareInstant(this.#next, null);
   }
-
-  return {
-    counts,
-
-    /**
-     * @param {number} end epoch ms of the end of the hour
-     * @param {Series[]} rows of that hour
-     */
-    addHour(end, rows) {
-      const values = rows.flatMap((row) => [...row.values]);
-      const stored = groupByInstant(rows.flatMap((row) => [...row.times]));
-      for (const [place, ts] of stored.times.entries()) {
-        const found = stored.samplesAt(place).map((index) => at(values, index));
-        newest = { ts, value: found.reduce(greaterValue) };
-        if (ts < range.from || ts >= range.to) continue;
-        missingBefore(ts);
-        counts.stored += 1;
-        if (expected.times[next] === ts) compareInstant(next++, found);
-        else report('unknown', ts, `${found.map(shown)} is stored and was never sent`);
-      }
-      missingBefore(Math.min(end, range.to));
-    },
-
-    newest: () => newest,
-  };
 }
-
-/** @typedef {ReturnType<typeof createSensorComparison>} SensorComparison */
 
 /** @param {number[]} numbers @param {number} index */
 const at = (numbers, index) => /** @type {number} */ (numbers[index]);

@@ -24,8 +24,8 @@ const textOf = async (locator) => (await locator.textContent()) ?? '';
 describe('Dead letters', () => {
   test('counts: by code, with meaning and advice', async () => {
     await dashboard.visit('/dead-letters');
-    await dashboard.page.getByText('measurements refused').waitFor();
-    const counts = dashboard.page.getByRole('table', { name: 'Refused measurements by code' });
+    await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
+    const counts = dashboard.page.getByRole('table', { name: 'Refusals by code' });
     const row = counts.getByRole('row').filter({ hasText: 'not_numeric' });
     const { items } = await dashboard.system.get('/dead-letters/summary');
     const count = items.reduce(
@@ -39,7 +39,7 @@ describe('Dead letters', () => {
 
   test('a new one: shown in the bars, and reachable by keyboard alone', async () => {
     await dashboard.visit('/dead-letters');
-    const plot = dashboard.page.getByRole('img', { name: /^Refused measurements over time/ });
+    const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
     await plot.focus();
     await dashboard.page.keyboard.press('End');
     const readout = dashboard.page.locator('.bars-readout');
@@ -60,7 +60,7 @@ describe('Dead letters', () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText('14 d', { exact: true }).click();
     await dashboard.page.getByText('The same as a table').click();
-    const hours = dashboard.page.getByRole('table', { name: /^Refused measurements over time/ });
+    const hours = dashboard.page.getByRole('table', { name: /^Refusals over time/ });
     await until(async () => (await hours.getByRole('link').count()) > 40, { what: 'the hours of two weeks' });
     const expected = Number(await textOf(hours.locator('tbody tr').nth(10).locator('.number')));
     await hours.getByRole('link').nth(10).click();
@@ -83,6 +83,33 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
   });
 
+  test('list: preview of the payload, and the field that breaks a rule', async () => {
+    await dashboard.visit('/dead-letters');
+    const row = rowOf('furnace', 'bad_timestamp');
+    await row.waitFor();
+    expect(await textOf(row.locator('.preview'))).toMatch(/^\[\{"sensor_id":"inside"/);
+    expect(await textOf(row.locator('.first-reason'))).toMatch(/^\[1\]\.value: /);
+    // The whole row leads to its dead letter.
+    await row.locator('.col-codes').click({ force: true });
+    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
+  });
+
+  test('list: filter by device, with the code; the address keeps both', async () => {
+    await dashboard.visit('/dead-letters');
+    await rows().first().waitFor();
+    await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
+    await dashboard.page.keyboard.press('Enter');
+    await until(async () => (await rows().count()) === 3, { what: 'the dead letters of one device' });
+    await dashboard.page.getByRole('link', { name: 'malformed' }).first().click();
+    await until(async () => (await rows().count()) === 1, { what: 'those with one code' });
+    expect(new URL(dashboard.page.url()).search).toBe('?device=mill&code=malformed');
+    await dashboard.page.reload();
+    await until(async () => (await rows().count()) === 1, { what: 'the same after a reload' });
+    await dashboard.page.getByLabel('Device', { exact: true }).fill('nobody');
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
+  });
+
   test('both themes, and a phone: accessible', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
@@ -99,6 +126,7 @@ test('Header: links: every view, the open one marked, fits the narrowest phone w
   for (const [name, path] of /** @type {const} */ ([
     ['Pipeline', '/pipeline'],
     ['Dead letters', '/dead-letters'],
+    ['Credentials', '/credentials'],
     ['Fleet', '/'],
   ])) {
     await views.getByRole('link', { name }).press('Enter');
@@ -131,6 +159,21 @@ describe('Dead letter', () => {
     await dashboard.lookAt('dead-letter');
     await dashboard.page.getByRole('link', { name: 'Dead letters' }).last().click();
     await rows().first().waitFor();
+  });
+
+  test('birth with a wrong sensor: counted as a sensor, its field is marked', async () => {
+    await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
+    await dashboard.visit('/dead-letters?device=lathe');
+    await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
+    await dashboard.page.getByText('1 sensor', { exact: true }).waitFor();
+    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
+    expect(await textOf(marked)).toMatch(/\[1\].*"unit": 7.*bad_id.*sensors\[1\]\.unit: /s);
+    expect(await marked.locator('mark').allTextContents()).toEqual(['7']);
+    await dashboard.page.getByText('Text', { exact: true }).click();
+    const whole = dashboard.page.getByLabel('Payload as text');
+    await whole.waitFor();
+    expect(await whole.locator('mark').allTextContents()).toEqual(['7']);
+    await dashboard.expectAccessible();
   });
 
   test('hostile payload: shown as text, nothing runs, nothing is hidden', async () => {

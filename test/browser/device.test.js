@@ -73,9 +73,9 @@ describe('Signals', () => {
     if (!box) throw new Error('no chart');
     // The mouse points at 27 minutes ago. The hive was online then, and its lid was silent.
     const at = (/** @type {number} */ minutes) =>
-      box.x + 72 + (box.width - 72 - 16) * (1 - (minutes + recorded.age()) / 60);
+      box.x + 72 + (box.width - 72 - 32) * (1 - (minutes + recorded.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
-    await until(async () => (await wordsOf('lid')).endsWith('–'), { what: 'the gap' });
+    await until(async () => (await wordsOf('lid')).endsWith('no sample here'), { what: 'the gap' });
     expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);
     expect(await textOf(words().first())).toMatch(/^\s*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*Online for [23] min/);
     await dashboard.page.mouse.move(at(12), box.y + 50);
@@ -307,4 +307,27 @@ test('Device: both themes, and a phone: accessible', async () => {
   await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
   await dialog().getByRole('button', { name: 'Continue' }).waitFor();
   await dashboard.lookAt('device-retire');
+});
+
+test('Labels: a birth has them: the pages show them below the names', async () => {
+  const { page } = dashboard;
+  await dashboard.announce('hive-9', {
+    site: 'Orchard',
+    label: 'The hive at the gate',
+    sensors: [{ sensor_id: 'brood', type: 'temperature', unit: 'Cel', label: 'Under the lid' }],
+  });
+  await dashboard.publish('hive-9', { sensor_id: 'brood', ts: Date.now(), value: 35.25 });
+  await dashboard.visit('/devices/hive-9');
+  await page.getByRole('heading', { name: 'hive-9', level: 1 }).waitFor();
+  expect(await textOf(page.locator('.title-label'))).toBe('The hive at the gate');
+  await dashboard.rows().filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
+  await page.locator('.signal-text').filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
+  await dashboard.lookAt('labels-device');
+  await dashboard.visit('/devices/hive-9/sensors/brood');
+  await page.getByRole('heading', { name: 'brood', level: 1 }).waitFor();
+  expect(await textOf(page.locator('.title-label'))).toBe('Under the lid');
+  await dashboard.lookAt('labels-sensor');
+  await dashboard.visit('/?show=devices&name=hive-9');
+  await page.locator('table.devices').getByText('The hive at the gate').waitFor();
+  await dashboard.lookAt('labels-devices');
 });

@@ -22,6 +22,9 @@ const VIEWS = [
   ['a sensor', '/devices/collar-1/sensors/ambient'],
   ['the pipeline', '/pipeline'],
   ['dead letters', '/dead-letters'],
+  ['alarms', '/alarms'],
+  ['import', '/import'],
+  ['credentials', '/credentials'],
   ['a device that does not exist', '/devices/nobody'],
   ['an address of nothing', '/nowhere'],
 ];
@@ -67,18 +70,28 @@ describe.each(VIEWS)('View: %s', (_, path) => {
   });
 });
 
-test.each(['/', '/pipeline'])('Page %s: preloads: exactly the modules that it requests', async (path) => {
-  /** @type {string[]} */
-  const asked = [];
-  dashboard.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-  await openView(path);
-  const named = await dashboard.page
-    .locator('link[rel=modulepreload]')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-  // The view first requests values. The modules of the other views come much later.
-  const begun = asked.findIndex((address) => address.startsWith('/api/'));
-  const scripts = asked.slice(0, begun).filter((address) => address.endsWith('.js'));
-  expect([...named, '/assets/theme.js'].sort()).toEqual([...new Set(scripts)].sort());
+/** Limits of a first view with an empty cache. A reload asks for the page and for data only. */
+const FIRST_VIEW = { files: 8, kilobytes: 120 };
+
+test('Dashboard: first view, then a reload: few files, compressed, and none again', async () => {
+  const { page } = dashboard;
+  /** @type {Array<{ path: string, bytes: number }>} */
+  const files = [];
+  page.on('requestfinished', async (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) return;
+    const response = await request.response();
+    const { responseBodySize } = await request.sizes();
+    if (response && !response.fromServiceWorker()) files.push({ path: pathname, bytes: responseBodySize });
+  });
+  await openView('/');
+  const kilobytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1000;
+  expect(files.length).toBeLessThanOrEqual(FIRST_VIEW.files);
+  expect(kilobytes).toBeLessThanOrEqual(FIRST_VIEW.kilobytes);
+  files.length = 0;
+  await page.reload();
+  await dashboard.rows().first().waitFor();
+  expect(files.filter(({ path, bytes }) => path.startsWith('/assets/') && bytes > 0)).toEqual([]);
 });
 
 test('View: unknown address: a message with a link to the fleet', async () => {
@@ -103,7 +116,7 @@ test('Keyboard: from the top of the page: a sensor is reachable', async () => {
 
   await tabTo(() =>
     page.evaluate(
-      () => document.activeElement === document.querySelector('input[placeholder="begins with"]'),
+      () => document.activeElement === document.querySelector('input[placeholder="sensor or device"]'),
     ),
   );
   await page.keyboard.type('belly');
@@ -132,7 +145,7 @@ async function tabTo(isThere) {
 
 test('View: modules cannot be fetched: a problem, then a successful retry', async () => {
   const { page } = dashboard;
-  const module = '**/assets/views/pipeline.js';
+  const module = '**/assets/pipeline-*.js';
   await page.route(module, (route) => route.abort());
   await openView('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();
@@ -150,7 +163,7 @@ test('View: slow modules: a note, then the view', async () => {
   const held = new Promise((resolve) => {
     goOn = () => resolve(undefined);
   });
-  await page.route('**/assets/views/pipeline.js', async (route) => {
+  await page.route('**/assets/pipeline-*.js', async (route) => {
     await held;
     await route.continue();
   });

@@ -61,23 +61,36 @@ describe('Appearance', () => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    // The first row has the name, the connection and the choices. The second row has the views.
-    for (const [row, count] of /** @type {const} */ ([
-      ['.header-inner > :not(.navigation)', 3],
-      ['.navigation > a', 4],
-    ])) {
-      const parts = await dashboard.page.locator(row).evaluateAll((elements) =>
-        elements.map((element) => {
-          const { left } = element.getBoundingClientRect();
-          return { left, right: left + element.scrollWidth };
-        }),
-      );
-      expect(parts).toHaveLength(count);
-      const ends = parts.map(({ right }) => Math.floor(right));
-      expect(ends).toEqual(ends.map((end, i) => Math.min(end, parts[i + 1]?.left ?? width)));
-    }
+    // The first row has the name, the connection and the choices. The second row has the views, and scrolls where they do not fit.
+    const choices = await partsOf('.header-inner > :not(.navigation)');
+    expect(choices).toHaveLength(3);
+    expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
+    const views = await partsOf('.navigation > a:visible');
+    expect(views).toHaveLength(5);
+    expect(overlaps(views)).toEqual([]);
+
+    await dashboard.visit('/credentials');
+    await dashboard.page.locator('.navigation > a[aria-current]', { hasText: 'Credentials' }).waitFor();
+    const last = (await partsOf('.navigation > a:visible')).at(-1);
+    expect(last?.left).toBeGreaterThanOrEqual(0);
+    expect(last?.right).toBeLessThanOrEqual(width);
   });
 });
+
+/** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} with what overflows */
+const partsOf = (selector) =>
+  dashboard.page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => {
+      const { left } = element.getBoundingClientRect();
+      return { left, right: left + element.scrollWidth };
+    }),
+  );
+
+/** @param {Array<{ left: number, right: number }>} parts side by side @returns {Array<{ left: number, right: number }>} those that reach into the next */
+const overlaps = (parts) =>
+  parts.filter(
+    ({ right }, n) => Math.floor(right) > Math.ceil(parts[n + 1]?.left ?? Number.POSITIVE_INFINITY),
+  );
 
 /** @returns {Promise<boolean>} */
 function isDark() {

@@ -39,7 +39,7 @@ test('Manual: from the dashboard: every page of the sidebar opens, without anoth
   const origins = new Set();
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   await page.goto(system.httpUrl);
-  await page.getByRole('link', { name: 'Manual' }).click();
+  await page.getByRole('link', { name: 'Manual', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor();
   await page.screenshot({ path: screenshot('front') });
   const links = await page
@@ -75,7 +75,7 @@ const QUESTIONS = [
   {
     question: 'How do I load an old CSV?',
     searches: ['load CSV', 'old measurements'],
-    answer: /csv\.DictReader/,
+    answer: /npm run import -- old\.csv/,
   },
   {
     question: 'How do I give a sensor a unit?',
@@ -89,8 +89,8 @@ const QUESTIONS = [
   },
   {
     question: 'How do I use another HTTP port?',
-    searches: ['HTTP_PORT'],
-    answer: /HTTP_PORT=\d+ npm run dev|HTTP_PORT/,
+    searches: ['another port', 'HTTP_PORT'],
+    answer: /HTTP_PORT=\d+ npm run dev/,
   },
   {
     question: 'How do I read measurements into pandas?',
@@ -121,14 +121,8 @@ async function findAnswer(page, { words, answer }) {
   await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('#localsearch-input').fill(words);
   const results = page.locator('.VPLocalSearchBox a.result');
-  const found = await results
-    .first()
-    .waitFor({ timeout: 10_000 })
-    .then(
-      () => true,
-      () => false,
-    );
-  if (!found) return false;
+  // On a busy machine the index takes seconds to load. Then there are results, or the sentence that there are none.
+  await results.or(page.locator('.VPLocalSearchBox .no-results')).first().waitFor();
   const links = await results.evaluateAll((anchors) =>
     anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href),
   );
@@ -158,6 +152,10 @@ test('HTTP interface: every route is listed, and a request can be tried here', a
     Object.values(path).map(({ summary }) => String(summary)),
   );
   await page.getByText(String(summaries[0])).first().waitFor();
+  await page
+    .getByRole('button', { name: /Test Request/ })
+    .first()
+    .waitFor();
   const text = (await page.locator('#reference').allTextContents()).join('');
   expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
   await page.screenshot({ path: screenshot('http') });

@@ -56,7 +56,7 @@ test('Outage: database: a finding, the last figures stay, and all recover', asyn
   await dashboard.visit('/pipeline');
   await allIsWell();
   database.cut('refuse');
-  await dashboard.page.getByText('The database does not answer.').waitFor();
+  await dashboard.page.getByText('The database does not answer.', { exact: true }).waitFor();
   await dashboard.page.getByRole('table', { name: 'Processes' }).waitFor();
   await dashboard.lookAt('pipeline-outage');
   await database.open();

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { useCleanUps } from '../support/clean-ups.js';
 import { useDashboard } from '../support/dashboard.js';
-import { publishSmallFleet } from '../support/small-fleet.js';
+import { publishSmallFleet, writeSmallFleetUsual } from '../support/small-fleet.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
@@ -10,7 +10,13 @@ jest.setTimeout(60_000);
 /** A silent connection is given up after 10 s. A busy machine gets twice that. */
 const LOST = { timeout: 30_000 };
 
-const dashboard = useDashboard({ fill: publishSmallFleet });
+const dashboard = useDashboard({
+  system: { periods: { baselines: 200 } },
+  async fill(opened) {
+    await publishSmallFleet(opened);
+    await writeSmallFleetUsual(opened);
+  },
+});
 const afterwards = useCleanUps();
 
 const baseline = () => dashboard.page.locator('.baseline');

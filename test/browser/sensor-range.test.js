@@ -90,7 +90,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(async () => (await frame().getAttribute('data-kind')) === 'samples', { what: 'samples' });
     for (let step = 0; step < 8; step += 1) await dashboard.page.keyboard.press('-');
     await until(async () => query().get('range') === '1y', { what: 'a year' });
-    await until(async () => /every 12 h/.test(await textOf('figcaption')), { what: 'wide bins' });
+    await until(async () => /every 1 d/.test(await textOf('figcaption')), { what: 'wide bins' });
     await dashboard.page.keyboard.press('0');
   });
 
@@ -265,7 +265,7 @@ describe('Thresholds', () => {
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     const plain = await picture();
     // `core` follows the time of the day and the year. Its newest sample is always above this line.
-    const newest = await dashboard.page.locator('table.samples tbody tr').first().textContent();
+    const newest = await dashboard.page.locator('table.samples tbody .col-number').first().textContent();
     const high = Math.floor(Number(/(\d+\.\d+)\D*$/.exec(newest ?? '')?.[1])) - 0.5;
     const low = high - 5.5;
     await dashboard.page.getByLabel('High').fill(String(high).replace('.', ','));

@@ -27,7 +27,9 @@ describe('Sensor', () => {
     await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
     });
-    expect(await dashboard.page.locator('table.samples tbody tr').count()).toBeGreaterThan(5);
+    await until(async () => (await dashboard.page.locator('table.samples tbody tr').count()) > 5, {
+      what: 'a table of the samples',
+    });
   });
 
   test('live: continues; the address keeps its range', async () => {
@@ -46,10 +48,14 @@ describe('Sensor', () => {
     );
   });
 
-  test('unknown: a message', async () => {
+  test('unknown: a message with its name and the way to its device, and a live connection', async () => {
     await dashboard.visit('/devices/collar-4/sensors/wing');
-    await dashboard.page.getByRole('alert').waitFor();
-    expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('404')]);
+    await dashboard.page.getByRole('alert').getByText('“wing”').waitFor();
+    await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
+    expect(dashboard.takeComplaints().every((complaint) => complaint.includes('404'))).toBe(true);
+    await dashboard.page.getByRole('link', { name: 'To the device' }).click();
+    await dashboard.page.getByRole('heading', { name: 'collar-4', level: 1 }).waitFor();
+    dashboard.takeComplaints();
   });
 });
 

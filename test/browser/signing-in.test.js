@@ -69,6 +69,23 @@ test('Sign-in: a view without a session: asks for a token, then shows the view',
   expect(left).not.toMatch(/token|session/);
 });
 
+test('Sign-in: the API does not answer: the page shows that, until it does', async () => {
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  await dashboard.page.goto(gate.url);
+  await heading('Sign in').waitFor();
+  const verdict = () => dashboard.page.locator('.sign-in .verdict-line');
+  await until(async () => (await dashboard.page.title()) === 'Sign in · Millrace', { what: 'a calm title' });
+  expect(await verdict().count()).toBe(0);
+  gate.cut('refuse');
+  await verdict().getByText('The API does not answer.').waitFor();
+  expect(await dashboard.page.title()).toBe('(!) Sign in · Millrace');
+  await dashboard.lookAt('sign-in-no-answer');
+  await gate.open();
+  await verdict().waitFor({ state: 'detached' });
+  for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(/net::ERR_/);
+});
+
 test('Sign-out: nothing is shown until the next sign-in', async () => {
   await dashboard.visit('/');
   await signIn(READER);
@@ -112,9 +129,9 @@ test('Session ends: the open view asks for a token, and continues', async () => 
   await heading('Sign in').waitFor();
   await dashboard.page.getByText('Your session has ended').waitFor();
   await dashboard.lookAt('session-ended');
-  // The page asks once, and does not repeat the request.
+  // The page asks once, and does not repeat the request. Its verdict reads /readyz, which answers 503 at first.
   const complaints = dashboard.takeComplaints();
-  for (const complaint of complaints) expect(complaint).toMatch(/status of 401|net::ERR_/);
+  for (const complaint of complaints) expect(complaint).toMatch(/status of 401|status of 503|net::ERR_/);
   expect(complaints.filter((complaint) => complaint.includes('401')).length).toBeLessThan(5);
 
   await signIn(READER);

@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { DEVICES, publishSmallFleet, SENSORS } from '../support/small-fleet.js';
+import { DEVICES, publishSmallFleet, SENSORS, writeSmallFleetUsual } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
@@ -10,8 +10,10 @@ const HOUR_MS = 3_600_000;
 const ALL = DEVICES.length * SENSORS.length + 3;
 
 const dashboard = useDashboard({
+  system: { periods: { baselines: 200 } },
   async fill(opened) {
     await publishSmallFleet(opened);
+    await writeSmallFleetUsual(opened);
     await opened.announce('gone-1', {
       site: 'Barn',
       sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],
@@ -33,7 +35,7 @@ const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands 
 /** @param {string} [path] */
 async function visit(path = '/') {
   await dashboard.visit(path);
-  await dashboard.page.getByText(`${ALL} sensors`).waitFor();
+  await dashboard.page.locator('.wall-counts').getByText(`${ALL} sensors`).waitFor();
   await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, {
     what: 'a wall that is drawn',
   });
@@ -178,6 +180,28 @@ describe('Wall', () => {
     await dashboard.lookAt('wall');
     await dashboard.page.getByRole('button', { name: 'Full screen' }).click();
     await dashboard.page.getByRole('button', { name: 'Leave full screen' }).waitFor();
+    await dashboard.expectAccessible();
+  });
+
+  test.each([
+    ['full', 1440, 900],
+    ['full', 3840, 2160],
+    ['full', 390, 844],
+    ['kiosk', 3840, 2160],
+  ])('address with ?%s at %d x %d: the wall alone, nothing scrolls', async (query, width, height) => {
+    await dashboard.page.setViewportSize({ width, height });
+    await visit(`/?${query}`);
+    await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });
+    const scrolls = await dashboard.page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].some(
+        (element) => element.scrollHeight > element.clientHeight + 1,
+      ),
+    );
+    expect(scrolls).toBe(false);
+    const covered = Number((await wall().boundingBox())?.height) / height;
+    expect(covered).toBeGreaterThan(width > 1000 ? 0.6 : 0.2);
+    expect(await dashboard.page.locator('table').count()).toBe(0);
+    expect(await dashboard.page.getByRole('button').count()).toBe(query === 'kiosk' ? 0 : 1);
     await dashboard.expectAccessible();
   });
 });

@@ -54,6 +54,7 @@ beforeAll(async () => {
     engineDir: ENGINE_DIR,
     onStatus: reportStatus,
   });
+  report('three nodes are up');
   installation = {
     CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
     CQL_KEYSPACE: 'chaos',
@@ -70,8 +71,9 @@ beforeAll(async () => {
   }));
   const migrated = await Promise.all(configs.map((each) => migrateDatabase(each)));
   expect(migrated.filter(({ from }) => from === 0)).toHaveLength(1);
+  await cluster.keepSchema();
   judge = createJudge({ cluster, config });
-  report('three nodes are up, with a keyspace that has three replicas');
+  report('the keyspace has three replicas');
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -122,7 +124,9 @@ const randomsOf = (name) => (/** @type {string} */ part) => createRandom(seed, n
 
 /** @param {string} ledger @param {Worker[]} workers */
 async function expectNothingLost(ledger, workers) {
+  report('the devices have stopped');
   await judge.repair();
+  report('repaired');
   const { acknowledged, stored } = await judge.agreement(ledger);
   expect(workers.flatMap(({ defects }) => defects)).toEqual([]);
   expect(acknowledged).toBeGreaterThan(10_000);
@@ -162,6 +166,7 @@ test(
     expect(sent.length).toBeGreaterThan(100);
     const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO message'));
     expect(written.length).toBeGreaterThanOrEqual(devices.length);
+    report(`${sent.length} requests went to the node that has their partition`);
   },
   TIMEOUT_MS,
 );

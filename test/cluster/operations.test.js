@@ -31,7 +31,7 @@ const KEYSPACE = 'operated';
 const THREE = ['--nodes', 'node-1,node-2,node-3'];
 
 const seed = jest.getSeed() >>> 0;
-const { report, reportStatus } = createProgress(process.stderr);
+const { report, note, reportStatus } = createProgress(process.stderr);
 
 /** @type {string} */
 let directory;
@@ -64,9 +64,11 @@ beforeAll(async () => {
     MQTT_PORT: String(await steadyPort()),
   };
   config = readSettings(settings, { envFile: '' });
-  await migrateDatabase(config);
-  operator = await createOperator({ directory, cluster, settings });
   report('three nodes are up');
+  await migrateDatabase(config);
+  await cluster.keepSchema();
+  operator = await createOperator({ directory, cluster, settings, note });
+  report('the keyspace has three replicas');
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -118,7 +120,9 @@ test(
     await operator.operate('backup', ...THREE, '--tag', 'nightly');
     report('each node has its snapshot');
     await dropKeyspace(config.cql);
+    report('the keyspace is dropped');
     await restore();
+    await cluster.keepSchema();
     report('restored');
     await expectAllStored();
   },
@@ -140,6 +144,7 @@ test(
     await client.publishAsync(`iot/v1/${device}/measurements`, sample, { qos: 1 });
     await client.endAsync();
     await worker.stop();
+    report('a sample is written while node 3 is away');
     await cluster.start();
     operator.equip(node(3));
     for (const other of [node(1), node(2)]) await other.nodetool(['enablehandoff']);

@@ -17,6 +17,7 @@ const TOKEN = 'a token of at least 16 characters';
 
 const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 const TYPESCRIPT = inFolder('clients/typescript');
+const EXAMPLE = inFolder('../../clients/typescript');
 const HOW_TO = readFileSync(inFolder('../../docs/how-to/generate-a-client.md'), 'utf8');
 /** The address of the how-to page. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
@@ -75,7 +76,7 @@ const typescriptSource = (name) => readFileSync(join(TYPESCRIPT, name), 'utf8');
  */
 async function compile(sources) {
   for (const [name, source] of Object.entries(sources)) {
-    const text = source.replaceAll("'URL'", `'${system.httpUrl}'`).replaceAll('TOKEN', TOKEN);
+    const text = source.replaceAll("'URL'", `'${system.httpUrl}'`).replaceAll(/\bTOKEN\b/g, TOKEN);
     writeFileSync(join(cwd, name), text);
   }
   const flags = shownArguments('tsc').slice(0, -1);
@@ -113,10 +114,21 @@ test('how-to page: names the versions that run here', () => {
 describe('openapi-python-client', () => {
   test('generated client: all functions import, and measurements are read as posted', async () => {
     const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
-    // The generator knows no CBOR. Everything else is in the client.
+    // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
     expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
+      'WARNING parsing GET /api/v1/devices/{device}/export within measurements.',
+      'WARNING parsing GET /api/v1/export within measurements.',
+      'WARNING parsing GET /api/v1/changes within measurements.',
       'WARNING parsing POST /api/v1/measurements within measurements.',
       'Unsupported content type application/senml+cbor',
+      'WARNING parsing POST /api/v1/import within measurements. Endpoint will not be generated.',
+      'Unsupported content type text/csv',
+      'Unsupported content type application/x-ndjson',
+      'Unsupported content type application/vnd.apache.parquet',
+      'WARNING parsing POST /api/v2/write within line_protocol. Endpoint will not be generated.',
+      'Unsupported content type text/plain',
+      'WARNING parsing POST /write within line_protocol. Endpoint will not be generated.',
+      'Unsupported content type text/plain',
     ]);
     const result = JSON.parse(
       await output('python', inFolder('clients/use_client.py'), cwd, system.httpUrl, TOKEN),
@@ -125,7 +137,8 @@ describe('openapi-python-client', () => {
     const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     const tags = new Set(operations.flatMap((operation) => operation.tags));
-    expect(result.modules).toBe(operations.length + tags.size);
+    // Without those that are not generated. The modules of tags are counted, even if they are empty.
+    expect(result.modules).toBe(operations.length - 3 + tags.size);
     expect(result.missing).toMatchObject({ code: 'not_found', status: 404 });
     expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
   });
@@ -149,6 +162,7 @@ describe('openapi-typescript', () => {
       'use-client.ts': typescriptSource('use-client.ts'),
       'misspelled.ts': typescriptSource('misspelled.ts'),
       'use.ts': shownProgram('ts'),
+      'query.ts': readFileSync(join(EXAMPLE, 'query.ts'), 'utf8'),
     });
   });
 
@@ -170,5 +184,13 @@ describe('openapi-typescript', () => {
 
   test('program of the how-to page: prints what the page shows', async () => {
     expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
+  });
+
+  test('example of clients/typescript: the packages of this test, and the warmest hour of each device', async () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
+    const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
+    expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });
+    env = { ...env, MILLRACE_URL: system.httpUrl, MILLRACE_TOKEN: TOKEN };
+    expect(await output('node', 'query.js')).toMatch(/^typescript \S+Z 22$/m);
   });
 });

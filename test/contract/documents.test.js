@@ -8,6 +8,7 @@ import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
 import { openApiDocument } from '../../api/http/contract/openapi.js';
 import { ROUTES } from '../../api/http/routes/index.js';
 import { ensurePython } from '../../infra/python/ensure.js';
+import { kafkaTopics } from '../../tools/reference/kafka-topics.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 
@@ -33,6 +34,11 @@ test.each([
   [
     'AsyncAPI 3.0',
     asyncApiDocument({ version: '1.2.3' }),
+    'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
+  ],
+  [
+    'AsyncAPI 3.0 of Kafka',
+    JSON.parse(kafkaTopics()),
     'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
   ],
 ])('API document: %s: valid', async (name, document, schema) => {

@@ -18,6 +18,8 @@ const TIMEOUT_MS = 600_000;
 const TOKEN = 'a token of at least 16 characters';
 
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
+/** How bodies without a schema are sent. */
+const HOOKS = fileURLToPath(new URL('schemathesis_hooks.py', import.meta.url));
 
 /** The folder in which Schemathesis writes its files. */
 let cwd = '';
@@ -72,11 +74,13 @@ test(
       ...['--config-file', CONFIG, 'run', `${system.httpUrl}/openapi.json`],
       ...['--header', `Authorization: Bearer ${TOKEN}`],
     ];
-    const { stdout } = await run(python.program('schemathesis'), args, { cwd, maxBuffer: 2 ** 26 }).catch(
-      ({ stdout, stderr }) => {
-        throw new Error(`${stdout}\n${stderr}`);
-      },
-    );
+    const { stdout } = await run(python.program('schemathesis'), args, {
+      cwd,
+      env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+      maxBuffer: 2 ** 26,
+    }).catch(({ stdout, stderr }) => {
+      throw new Error(`${stdout}\n${stderr}`);
+    });
     expect(stdout).toMatch(/\d+ generated, \d+ passed|No issues found/i);
   },
   TIMEOUT_MS,

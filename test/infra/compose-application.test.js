@@ -59,6 +59,34 @@ test('Settings that migrate stores: every process gets them from .env, or the de
   }
 });
 
+test('Optional settings: .env: every process that ingests gets each; empty: the default', () => {
+  const given = {
+    TS_UNIT: 's',
+    LINE_DEVICE_TAGS: 'machine',
+    IMPORT_MAX_BYTES: '2097152',
+    LIVE_TOPICS: 'name',
+    LIVE_RETAIN: 'true',
+    HOME_ASSISTANT_PREFIX: 'homeassistant',
+    ALARM_WEBHOOK_URL: 'http://receiver.example/',
+    ALARM_ALERTMANAGER_URL: 'http://alertmanager:9093',
+    STREAM_KAFKA: 'kafka:9092',
+    STREAM_FORMAT: 'avro',
+    SCHEMA_REGISTRY_URL: 'http://registry:8081',
+    STREAM_EXPLODE: 'true',
+    STREAM_LATEST: 'false',
+    STREAM_TOPIC_PREFIX: 'plant',
+    STREAM_QUEUE_BYTES: '1048576',
+    STREAM_TLS: 'true',
+  };
+  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
+  for (const setting of Object.keys(given)) expect(page).toContain(`\`${setting}\``);
+  for (const name of ['api', 'https']) {
+    expect(environmentOf(name, given)).toMatchObject(given);
+    settingsFrom(environmentOf(name, given));
+    for (const setting of Object.keys(given)) expect(environmentOf(name)).toHaveProperty(setting, '');
+  }
+});
+
 test('Page: settings that the first start fixes: named before the first command', () => {
   const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
   for (const text of [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createHost } from '../../api/ingest/sparkplug/host.js';
+import { Host } from '../../api/ingest/sparkplug/host.js';
 import { subscribe } from '../../api/mqtt/external/subscriptions.js';
 import { SETTINGS } from '../../common/settings/index.js';
 import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
@@ -141,7 +141,11 @@ test('Broker: a device publishes a live topic: refused', async () => {
 
 test('Broker: an edge node: it publishes its own topics, receives its commands and the STATE of the host, and cannot send commands', async () => {
   const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
-  await subscribe(api, 'ingest', createHost({ id: 'millrace-1', clock: Date.now }));
+  await subscribe(api, {
+    group: 'ingest',
+    host: new Host({ id: 'millrace-1', clock: Date.now }),
+    mapped: { shared: [], own: [] },
+  });
   const edge = await connect({
     ...asDevice(),
     will: { topic: 'spBv1.0/plant/NDEATH/edge-1', payload: Buffer.from('dead'), qos: 1, retain: false },

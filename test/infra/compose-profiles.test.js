@@ -70,6 +70,75 @@ describe('Profile tls', () => {
   });
 });
 
+describe('Profile kafka', () => {
+  test('console: it reads the Kafka of the profile, and only this machine reaches it', () => {
+    expect(servicesOf('kafka')).toEqual(['kafka', 'kafka-console']);
+    const { environment, networks, ports } = stack.compose.services['kafka-console'];
+    const properties = readFileSync('infra/compose/kafka.properties', 'utf8');
+    expect(properties).toContain(`advertised.listeners=CLIENTS://${environment.KAFKA_BROKERS}`);
+    const { networks: own } = stack.compose.services.kafka;
+    expect(networks).toEqual(expect.arrayContaining(own));
+    // An internal network publishes no port.
+    const isOpen = networks.some((/** @type {string} */ name) => !stack.compose.networks[name]?.internal);
+    expect([isOpen, ports]).toEqual([true, [expect.stringMatching(/^127\.0\.0\.1:/)]]);
+  });
+});
+
+describe('Profile debezium', () => {
+  const folder = 'infra/compose/debezium';
+
+  test('connector: it reads the files of the node, and its configuration names the services', () => {
+    expect(servicesOf('debezium')).toEqual(['cassandra-cdc', 'debezium']);
+    const { debezium, 'cassandra-cdc': node } = stack.compose.services;
+    expect([debezium.image, debezium.volumes]).toEqual([node.image, node.volumes]);
+    expect(debezium.networks).toEqual(node.networks);
+    const [, data] = node.volumes[0].split(':');
+    const properties = readFileSync(`${folder}/connector.properties`, 'utf8');
+    const read = new Map(
+      [...properties.matchAll(/^([\w.]+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
+    );
+    expect(read.get('kafka.producer.bootstrap.servers')).toBe('kafka:9092');
+    for (const name of ['commit.log.relocation.dir', 'offset.backing.store.dir'])
+      expect(read.get(name)).toMatch(new RegExp(`^${data}/`));
+    expect(readFileSync(`${folder}/driver.conf`, 'utf8')).toContain('"cassandra-cdc:9042"');
+  });
+
+  test('image: hadolint finds nothing, and each file that the services name is copied into it', async () => {
+    const path = `${folder}/Dockerfile`;
+    await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', path]);
+    const dockerfile = readFileSync(path, 'utf8');
+    const { entrypoint } = stack.compose.services.debezium;
+    expect(entrypoint).toContain('/opt/debezium/connector.jar');
+    expect(dockerfile).toMatch(
+      /^\s+https:\S+-jar-with-dependencies\.jar \\\n\s+\/opt\/debezium\/connector\.jar$/m,
+    );
+    expect(entrypoint.at(-1)).toBe('/opt/debezium/connector.properties');
+    expect(dockerfile).toContain('COPY connector.properties driver.conf /opt/debezium/\n');
+  });
+});
+
+describe('Profile telegraf', () => {
+  test('service: it writes to the API with the token for ingest alone', () => {
+    expect(servicesOf('telegraf')).toEqual(['telegraf']);
+    const { environment } = stack.compose.services.telegraf;
+    expect(environment.MILLRACE_TOKEN_FILE).toBe(stack.compose.services.api.environment.INGEST_TOKENS_FILE);
+  });
+
+  test('configuration: the environment has each of its variables, by itself or by the script', () => {
+    const { environment, volumes } = stack.compose.services.telegraf;
+    const configuration = readFileSync('infra/compose/telegraf/telegraf.conf', 'utf8');
+    const named = [...configuration.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(['MILLRACE_URL', 'MILLRACE_TOKEN', 'MODBUS_URL', 'OPCUA_URL']));
+    const given = [...Object.keys(environment), 'MILLRACE_TOKEN'];
+    expect(given).toEqual(expect.arrayContaining(named));
+    const script = readFileSync('infra/compose/telegraf/start.sh', 'utf8');
+    expect(script).toContain('export MILLRACE_TOKEN\n');
+    for (const [mount] of script.matchAll(/\/opt\/millrace\/[\w.]+/g)) {
+      expect(volumes.map((/** @type {string} */ volume) => volume.split(':')[1])).toContain(mount);
+    }
+  });
+});
+
 describe('Profile monitoring', () => {
   test('Prometheus: its configuration with the rules of infra/monitoring: accepted', async () => {
     const home = join(stack.secrets, 'prometheus');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { dashboardFiles } from '../../infra/monitoring/grafana/dashboards.js';
+import { dashboardFiles, measurementFiles } from '../../infra/monitoring/grafana/dashboards.js';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { documentedMetrics } from '../support/metrics-page.js';
 import { logqlErrors } from '../support/monitoring/logql.js';
@@ -162,11 +162,33 @@ test('Logs of the database: the way to Alloy: only TLS, with a certificate on bo
 
 describe('Dashboards', () => {
   test('files: those that npm run dashboards writes', () => {
-    const written = readdirSync(`${HOME}/grafana/dashboards`).sort();
-    expect(written).toEqual(dashboardFiles.map(({ file }) => file).sort());
-    for (const { file, text } of dashboardFiles) {
-      expect(readFileSync(`${HOME}/grafana/dashboards/${file}`, 'utf8')).toBe(text);
+    for (const { folder, files } of [
+      { folder: 'dashboards', files: dashboardFiles },
+      { folder: 'measurements/dashboards', files: measurementFiles },
+    ]) {
+      const written = readdirSync(`${HOME}/grafana/${folder}`).sort();
+      expect(written).toEqual(files.map(({ file }) => file).sort());
+      for (const { file, text } of files)
+        expect(readFileSync(`${HOME}/grafana/${folder}/${file}`, 'utf8')).toBe(text);
     }
+  });
+
+  test('dashboards of measurements: they name the data source and the folder that are provisioned', async () => {
+    const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+    const provisioning = `${HOME}/grafana/measurements/provisioning`;
+    const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
+    const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
+    const [{ uid, type }] = datasources;
+    for (const { text } of measurementFiles) {
+      const { templating, panels } = JSON.parse(text);
+      const queried = [
+        ...panels,
+        ...templating.list.filter((/** @type {any} */ one) => one.type === 'query'),
+      ];
+      for (const { datasource } of queried) expect(datasource).toEqual({ type, uid });
+      for (const { targets } of panels) expect(targets[0].datasource).toEqual({ type, uid });
+    }
+    expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
   });
 
   test('panels: none covers another', () => {

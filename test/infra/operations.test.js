@@ -195,7 +195,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
 ]);
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
-  test('prints these commands in this order, as a valid script without secrets', async () => {
+  test('dry run: prints these commands in order, as a valid script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);

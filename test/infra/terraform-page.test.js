@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { operate, run } from '../support/operations/fakes.js';
 import { blocks, makeCheckout } from '../support/terraform/page.js';
 
-// Runs the blocks of the page of infra/terraform from top to bottom, at the root of a checkout, in one shell. Fakes replace the
+// Runs the blocks of the pages of infra/terraform from top to bottom, at the root of a checkout, in one shell. Fakes replace the
 // programs of AWS and Terraform. The application's own code reads the resulting settings.
 
 const INSTANCES = 'i-0123456789abcdef0,i-0123456789abcdef1';
@@ -33,7 +33,7 @@ const EC2_OUTPUTS = {
   manager_agent_token: '/millrace/manager-agent-token',
 };
 
-/** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} the blocks of the page for it */
+/** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} the blocks of the pages for it */
 const blocksOf = (example) =>
   blocks()
     .filter((block) => !/SCYLLADB_CLOUD_TOKEN|output -raw cql_ca/.test(block) || example === 'scylladb-cloud')
@@ -100,7 +100,7 @@ test('Page of Terraform: run twice: no secret changes', async () => {
 });
 
 test('Page of Terraform: nodes that Terraform added: it waits for them and cleans up, and does not start them', async () => {
-  const page = readFileSync('docs/how-to/deploy-the-database.md', 'utf8');
+  const page = readFileSync('docs/how-to/change-nodes-on-ec2.md', 'utf8');
   const words = /`npm run operations -- (add-node [^`]*)`/.exec(page)?.[1] ?? '';
   const given = words
     .replace('ALL-BUT-ONE', 'a,b,c,d,e')

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
-import { createRegistry } from '../../api/ingest/registry/index.js';
+import { Registry } from '../../api/ingest/registry/index.js';
 import { connectStore } from '../../api/store/index.js';
-import { createRetry } from '../../api/store/retry.js';
+import { Retry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
@@ -57,10 +57,10 @@ afterAll(async () => {
 });
 
 function openRegistry() {
-  const retry = createRetry({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
+  const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = createRegistry({ store: store.registry, groups, limits, retry, clock: Date.now });
+  const registry = new Registry({ store: store.registry, groups, limits, retry, clock: Date.now });
   const births = createBirths({ registry, store: store.registry, retry, clock: Date.now });
   return { registry, births };
 }

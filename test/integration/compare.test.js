@@ -8,19 +8,18 @@ import { packBlock, visitBlock } from '../../schema/packed/block.js';
 import { bucketOf } from '../../schema/rules.js';
 import { createDevice } from '../../simulator/device.js';
 import { headerLine } from '../../simulator/ledger/format.js';
-import { createLedger } from '../../simulator/ledger/ledger.js';
+import { Ledger } from '../../simulator/ledger/ledger.js';
 import { createMeter } from '../../simulator/meter.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
-import { compareLedger } from '../../simulator/verify/compare.js';
-import { openStore } from '../../simulator/verify/database.js';
+import { compareLedger, openStore } from '../../simulator/verify/compare.js';
 import { startCommand } from '../support/api-process.js';
 import { openHistory } from '../support/history.js';
 import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @import { types as DriverTypes, Client } from 'cassandra-driver' */
 /** @import { Store } from '../../api/store/index.js' */
+/** @import { Client, types as DriverTypes } from 'cassandra-driver' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Piece } from '../../schema/packed/block.js' */
 /** @import { TestSystem } from '../support/system.js' */
@@ -214,7 +213,7 @@ test.each([
 
 test('Compare: two values for each timestamp: the greater bytes are stored, and the other value is no difference', async () => {
   const path = join(directory, 'bits.ledger');
-  const ledger = createLedger({ path, onFailed: (error) => Promise.reject(error) });
+  const ledger = new Ledger({ path, onFailed: (error) => Promise.reject(error) });
   const ts = Date.now() - 60_000;
   const values = [-0, 0, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 0.1 + 0.2, 1e21, -1.5];
   const device = createDevice({

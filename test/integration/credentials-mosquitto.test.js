@@ -19,6 +19,12 @@ import { until } from '../support/until.js';
 // MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
 const NOT_AUTHORIZED = 135;
 
+const MAPPINGS = `mappings:
+  - { name: farm, topic: 'farm/{device}/up', values: [{ pointer: /v }] }
+  - { name: other, topic: 'farm/{device}/down', skip: true }
+  - { name: lines, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v }] }
+`;
+
 /** @type {TestSystem} */
 let system;
 /** @type {Credentials} */
@@ -44,6 +50,7 @@ beforeAll(async () => {
   secrets['gateway'] = await credentials.issue('gateway', ['sheep', '+', '#']);
   secrets['gone'] = await credentials.issue('gone');
   await credentials.credentialService.revoke('gone');
+  writeFileSync(join(files, 'mappings.yaml'), MAPPINGS);
   writeFileSync(join(files, 'passwords'), 'old', { mode: 0o604 });
   written = await write();
   broker = await startMosquitto({ files });
@@ -65,6 +72,7 @@ async function write() {
     LATEST_GROUPS: String(retention.latestGroups),
     MQTT_USERNAME: 'operator',
     MQTT_PASSWORD: secrets['operator'],
+    MQTT_MAPPINGS: join(files, 'mappings.yaml'),
   };
   return startCommand('api/commands/credentials/index.js', settings, ['mosquitto', '--out', files]).ended;
 }
@@ -125,6 +133,26 @@ test.each([
   for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
     expect(await isAccepted(await connect(account), topic)).toBe(false);
   }
+});
+
+test('Mosquitto: mapped topics: a device may publish on its own, and the installation reads all', async () => {
+  const operator = await connect('operator');
+  /** @type {string[]} */
+  const received = [];
+  operator.on('message', (topic) => received.push(topic));
+  await operator.subscribeAsync(['farm/+/up', 'lines/+'], { qos: 1 });
+  for (const [account, topic, isAllowed] of /** @type {const} */ ([
+    ['pump', 'farm/pump/up', true],
+    ['pump', `farm/${idOf('pump')}/up`, true],
+    ['gateway', 'farm/sheep/up', true],
+    ['pump', 'farm/sheep/up', false],
+    ['pump', 'farm/pump/down', false],
+    ['pump', 'lines/1', false],
+  ])) {
+    expect([topic, await isAccepted(await connect(account), topic)]).toEqual([topic, isAllowed]);
+  }
+  await until(() => received.length === 3);
+  expect(received).toEqual(['farm/pump/up', `farm/${idOf('pump')}/up`, 'farm/sheep/up']);
 });
 
 test('Mosquitto: edge node: may publish for itself and for its devices', async () => {

@@ -40,8 +40,12 @@ async function run(...args) {
   };
   const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
-  // Lines of progress go to standard error. They are between the other lines.
-  return { code, output, lines: lines.filter((line) => !/^(reading|replayed up to) /.test(line)) };
+  // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.
+  return {
+    code,
+    output,
+    lines: lines.filter((line) => !/^(?:reading|replayed up to) |^The dead letters above/.test(line)),
+  };
 }
 
 /**
@@ -176,8 +180,8 @@ describe('npm run dead-letters: replay', () => {
     expect(before.lines).toEqual([
       `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
       '1 dead letter: 0 stored, refused again: 1 unknown_device',
-      'The dead letters above keep the measurements that are not stored.',
     ]);
+    expect(before.output).toContain('The dead letters above keep the measurements that are not stored.');
     await device.birth('one', { sensors: [{ sensor_id: 's' }] });
     for (let times = 0; times < 2; times++) {
       expect(await run('replay', id)).toMatchObject({ code: 0, lines: ['1 dead letter: 1 stored'] });
@@ -212,14 +216,14 @@ describe('npm run dead-letters: replay', () => {
     expect(code).toBe(76);
     expect(
       lines
-        .slice(0, -2)
         .map((line) => line.split('  ')[2])
+        .filter((reason) => reason !== undefined)
         .sort(),
     ).toEqual([
       'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
       'refused again: 1 not_numeric',
     ]);
-    expect(lines.at(-2)).toBe(
+    expect(lines).toContain(
       '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
     );
     const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createContext } from '../../api/observability/context.js';
-import { createProcessStats } from '../../api/observability/process-stats.js';
-import { createClockGuard } from '../../api/store/clock-guard.js';
+import { ProcessStats } from '../../api/observability/process-stats.js';
+import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system.js';
@@ -46,7 +46,7 @@ beforeAll(async () => {
     onStaleIndex: () => {},
   });
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
-  const clockGuard = createClockGuard({
+  const clockGuard = new ClockGuard({
     clock: Date.now,
     difference: async () => 0,
     logger: pino({ level: 'silent' }),
@@ -56,7 +56,7 @@ beforeAll(async () => {
   ingest = createIngest(createContext({ config, version: 'test', logger }), {
     store,
     clockGuard,
-    processStats: createProcessStats({
+    processStats: new ProcessStats({
       clock: Date.now,
       pressure: () => ({ in_flight: 0, window: 1, window_limit: 1, waiting: 0 }),
     }),

@@ -11,6 +11,8 @@ import { processTree, untilGone } from '../support/processes.js';
 
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 600_000;
+/** The first start: what it takes of this. */
+const FIRST_START_MS = 400_000;
 const RUN_MS = 180_000;
 /** All processes have 10 s to stop. A busy machine gets 10 s more before a test reports remaining ones. */
 const GONE_MS = 20_000;
@@ -52,9 +54,9 @@ const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
 
 /** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null before the API answers */
 async function latest() {
-  const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`).catch(
-    () => null,
-  );
+  const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`, {
+    signal: AbortSignal.timeout(10_000),
+  }).catch(() => null);
   if (response?.status !== 200) return null;
   const { items } = await response.json();
   return new Map(items.map((/** @type {any} */ item) => [`${item.device_id}/${item.sensor_id}`, item]));
@@ -70,7 +72,7 @@ test(
   'npm run dev: fresh clone: one command starts it, Ctrl-C stops it, and the next start has its data',
   async () => {
     const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
-    await first.until(async () => (await measured())?.size === 6);
+    await first.until(async () => (await measured())?.size === 6, FIRST_START_MS);
     const page = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/`);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);

@@ -146,7 +146,7 @@ describe('MQTT sign-in', () => {
     expect(await isTaken(steady, measurements('reconnecting'), sample())).toBe(true);
   });
 
-  test('500 that have no right to, at once, hold up nobody', async () => {
+  test('500 subscribers without permission at once: others are not delayed', async () => {
     const device = await credentials.connectAs('steady');
     const attempts = Array.from({ length: 500 }, (_, i) =>
       credentials.connect(i % 2 ? 'steady' : `unknown-${i}`, 'wrong').then(
@@ -324,7 +324,7 @@ test('MQTT subscribe: live changes and other devices: only the installation may'
 });
 
 describe('MQTT connection ends', () => {
-  test('when another process rotates or revokes its credential', async () => {
+  test('another process rotates or revokes its credential: the connection ends', async () => {
     const device = await credentials.connectAs('rotated');
     const other = await credentials.connectAs('unconcerned');
     expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { SENT_REQUESTS } from '../../api/store/tracker.js';
+import { SENT_REQUESTS } from '../../api/store/query-rule-tracker.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, startTestEngine } from '../support/engine.js';
@@ -187,7 +187,7 @@ test('Connections: the system stops: they are closed', async () => {
 });
 
 test('Database: killed under load: no permit leaks, and ingest is ready again within 20 s of its start', async () => {
-  const engine = await startTestEngine();
+  const engine = await startTestEngine({ profile: 'fast' });
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
   const metric = async (/** @type {string} */ name) => {

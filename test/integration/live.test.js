@@ -121,6 +121,19 @@ test('Pipeline figures: two HTTP processes: both return those of all processes',
   }
 });
 
+test('Process health: two HTTP processes: both report that of all processes', async () => {
+  const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
+  const healthOf = (/** @type {EventStream} */ reader) => newest(reader)?.health ?? [];
+  await until(() => readers.every((reader) => healthOf(reader).length === 3));
+  for (const reader of readers) {
+    const roles = healthOf(reader).map((/** @type {any} */ { role }) => role);
+    expect(roles.sort()).toEqual(['http', 'http', 'ingest']);
+    for (const { checks, unanswered_ms } of healthOf(reader)) {
+      expect([checks.database, unanswered_ms]).toEqual([{ ok: true, message: 'answers' }, 0]);
+    }
+  }
+});
+
 test('Live changes: no connection: readers get them by a resync, and the process is ready', async () => {
   const gate = await startGate(broker().url);
   afterwards(() => gate.stop());

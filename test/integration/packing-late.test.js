@@ -1,10 +1,18 @@
 import { expect, test } from '@jest/globals';
+import { createDayStatistics } from '../../api/store/history/days.js';
 import { groupOf } from '../../schema/ids.js';
 import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
+/** @import { Session } from '../../api/store/session.js' */
+
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf } = packed;
+
+/** Reads without the rest of the store. */
+const session = /** @type {Session} */ ({
+  all: async ({ cql }, params) => (await packed.database().execute(cql, params, { prepare: true })).rows,
+});
 
 test('Packing: samples come late: read at once, in the statistics a day later, and no other hour is packed again', async () => {
   const hour = packed.newHour();
@@ -50,6 +58,15 @@ test('Packing: samples come late: read at once, in the statistics a day later, a
   expect(await statisticsOf('timely', hour)).toMatchObject({ readFrom: packedAt });
   for (let group = 0; group < GROUPS; group++) {
     expect(await packed.store().packProgress.read(group)).toMatchObject({ settledUntil: day + DAY_MS });
+  }
+  // The second pass copies the statistics of the day, also those that it has packed again.
+  for (const [device, count] of /** @type {const} */ ([
+    ['tardy', 30],
+    ['new', 5],
+    ['timely', 20],
+  ])) {
+    const copies = await createDayStatistics(session).read(packed.keyOf(device), day, day + DAY_MS);
+    expect(copies.get(day)).toMatchObject([{ hour, statistics: { count } }]);
   }
 });
 

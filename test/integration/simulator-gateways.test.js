@@ -131,7 +131,7 @@ test('Simulator: fixed rate, broker stalls: the rate stays, memory is bounded, a
     ledger,
   );
   const count = async () => {
-    const entries = { sent: 0, acknowledged: 0 };
+    const entries = { sent: 0, acknowledged: 0, episode: 0 };
     for await (const { kind } of readLedger(ledger)) entries[kind] += 1;
     return entries;
   };
@@ -144,7 +144,7 @@ test('Simulator: fixed rate, broker stalls: the rate stays, memory is bounded, a
   expect(dropped).toBeGreaterThan(0);
   // The rest is a window of 1,024 unacknowledged messages, and five batches for each of the two devices.
   expect(left).toBe(1024 + 10);
-  expect(await count()).toEqual({ sent: acknowledged + 1024, acknowledged });
+  expect(await count()).toEqual({ sent: acknowledged + 1024, acknowledged, episode: 0 });
 });
 
 test('Simulator: fixed rate, no broker: the exit code reports an error', async () => {

@@ -80,7 +80,7 @@ test('TLS: HTTP and MQTT: versions 1.2 and 1.3, with a certificate that clients 
   }
 });
 
-test('TLS: who speaks without TLS is not answered', async () => {
+test('TLS: a client without TLS: not answered', async () => {
   for (const port of [ports.http, ports.mqtt]) {
     const socket = connectTcp(port, '127.0.0.1');
     let answer = '';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createDeadLetterBox, createDeadLetterQuota } from '../../api/ingest/dead-letter-box.js';
-import { createRefusalNotices } from '../../api/ingest/refusal-notices.js';
-import { createRegistry } from '../../api/ingest/registry/index.js';
+import { createDeadLetterBox, DeadLetterQuota } from '../../api/ingest/dead-letter-box.js';
+import { RefusalNotices } from '../../api/ingest/refusal-notices.js';
+import { Registry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { connectStore } from '../../api/store/index.js';
-import { createRetry } from '../../api/store/retry.js';
+import { Retry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system.js';
@@ -39,8 +39,8 @@ afterAll(async () => {
 });
 
 test('Dead letter quota: unknown names: they share one quota; a registered device has its own', async () => {
-  const retry = createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  const registry = createRegistry({
+  const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+  const registry = new Registry({
     store: store.registry,
     groups: system.config.retention.latestGroups,
     limits: { autoRegister: true, autoRegisterMax: 10 },
@@ -52,9 +52,9 @@ test('Dead letter quota: unknown names: they share one quota; a registered devic
     store: store.deadLetters,
     registry,
     retry,
-    notices: createRefusalNotices({ logger: pino({ level: 'silent' }) }),
+    notices: new RefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
-    quota: createDeadLetterQuota({ limits }),
+    quota: new DeadLetterQuota({ limits }),
   });
   await registry.device(/** @type {Identity} */ (identifyDevice('known')));
 

@@ -18,12 +18,13 @@ const LIMIT_MS = 120_000;
 /** @typedef {{ key: string, ms: number, coverage: Coverage }} TestFile */
 
 /**
- * Runs every unit test file without a mistake, and measures its time and what it executes. Results of an earlier run are reused if
- * neither the test nor its imports have changed.
+ * Runs the unit test files that reach a file with a wanted mutant without a mistake, and measures their time and what they execute.
+ * Results of an earlier run are reused if neither the test nor its imports have changed.
  *
  * @param {object} options
  * @param {string} options.cache file with the results of earlier runs
- * @param {string[]} options.sources the files with the mutants
+ * @param {string[]} options.sources the files with the mutants of all modules
+ * @param {string[]} options.wanted those of `sources` whose mutants are tried
  * @param {ImportGraph} options.graph
  * @param {Pool} options.pool
  * @param {(text: string) => void} options.onStatus
@@ -31,7 +32,7 @@ const LIMIT_MS = 120_000;
  * @returns {Promise<Map<string, TestFile>>}
  * @throws {MillraceError} `usage` when a test fails without any mistake
  */
-export async function measureTests({ cache, sources, graph, pool, onStatus, signal }) {
+export async function measureTests({ cache, sources, wanted, graph, pool, onStatus, signal }) {
   const files = new Set(sources);
   /** @type {Record<string, TestFile>} */
   const known = JSON.parse(await readFile(cache, 'utf8').catch(() => '{}'));
@@ -40,8 +41,9 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
   /** @type {string[]} */
   const failed = [];
   let measured = 0;
+  const tried = new Set(wanted);
   const relevant = graph.unitTests.filter((test) =>
-    [...graph.reachedBy(test).keys()].some((file) => files.has(file)),
+    [...graph.reachedBy(test).keys()].some((file) => tried.has(file) && !isFar(test, file)),
   );
   await someAtOnce(pool.size, relevant, async (test) => {
     onStatus(`Measuring the tests: ${++measured} of ${relevant.length}`);
@@ -60,7 +62,7 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
   if (failed.length > 0)
     throw new MillraceError('usage', `These tests fail without any mistake:\n${failed.join('\n')}`);
   await mkdir(dirname(cache), { recursive: true });
-  await writeFile(cache, JSON.stringify(Object.fromEntries(tests)));
+  await writeFile(cache, JSON.stringify({ ...known, ...Object.fromEntries(tests) }));
   return tests;
 }
 

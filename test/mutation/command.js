@@ -103,9 +103,16 @@ async function tryAll({ flags, pool, line, signal }) {
 
   const graph = readImportGraph();
   const results = new Results(`${DATA}/results.jsonl`);
-  const sources = [...new Set(entries.map(({ mutant }) => mutant.file))];
-  const onStatus = line.update;
-  const tests = await measureTests({ cache: `${DATA}/tests.json`, sources, graph, pool, onStatus, signal });
+  const filesOf = (/** @type {Entry[]} */ some) => [...new Set(some.map(({ mutant }) => mutant.file))];
+  const tests = await measureTests({
+    cache: `${DATA}/tests.json`,
+    sources: filesOf(entries),
+    wanted: filesOf(chosen),
+    graph,
+    pool,
+    onStatus: line.update,
+    signal,
+  });
   const byMutant = new Map(chosen.map((entry) => [entry.mutant, entry]));
   const show = progress(chosen.length, line);
   const shared = { graph, results, signal };

@@ -11,11 +11,11 @@ export const FINDINGS = [
   [
     'S2',
     'api/ingest/sample-writer.js',
-    `await writeHours(device, hours, parts);
-      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
-      const time = clock.now();`,
-    `const time = clock.now();
-      await writeHours(device, hours, parts);`,
+    `await this.#writeHours(device, hours, parts);
+    // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
+    const time = this.#clock.now();`,
+    `const time = this.#clock.now();
+    await this.#writeHours(device, hours, parts);`,
   ],
   [
     'S3',
@@ -24,16 +24,21 @@ export const FINDINGS = [
     'series, await clock.now(), found.unreadable);\n        packed.add(id);',
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
-  ['S5', 'api/ingest/latest-writer.js', 'await groups.add(device.group', 'void groups.add(device.group'],
+  [
+    'S5',
+    'api/ingest/latest-writer.js',
+    'await this.#groups.add(device.group',
+    'void this.#groups.add(device.group',
+  ],
   ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(update)) continue;', ''],
   [
     'S7',
-    'api/ingest/late-writer.js',
+    'api/ingest/late-samples.js',
     'await days.note(device, late, at);',
     'void days.note(device, late, at);',
   ],
-  ['S7', 'api/ingest/late-writer.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
-  ['S9', 'api/ingest/backpressure/window.js', 'bound.record?.(began, isFailure(error));', ''],
+  ['S7', 'api/ingest/late-samples.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
+  ['S9', 'api/ingest/backpressure/window.js', 'this.#bound.record?.(began, isFailure(error));', ''],
   ['S9', 'api/ingest/backpressure/window.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
   ['S9', 'api/ingest/backpressure/window.js', '.sort()', ''],
   ['S9', 'api/ingest/backpressure/window.js', 'this.#unloaded.shift()', 'this.#unloaded.pop()'],
@@ -69,14 +74,14 @@ export const FINDINGS = [
     'seenAt === null ? undefined : this.#deps.lastSeen',
     'this.#deps.lastSeen',
   ],
-  ['S15', 'api/ingest/late-writer.js', 'onLate(to - from);', ''],
+  ['S15', 'api/ingest/late-samples.js', 'onLate(to - from);', ''],
   [
     'S16',
     'simulator/faults/device-faults.js',
     'Math.ceil(shuffled.length / 2)',
     'Math.floor(shuffled.length / 2)',
   ],
-  ['S18', 'simulator/verify/bitmap.js', 'grown.set(bytes);', ''],
+  ['S18', 'simulator/verify/parts.js', 'grown.set(this.#bytes);', ''],
   ['S18', 'simulator/verify/sensor.js', 'strange.length > 0 || beaten', 'strange.length > 0'],
   ['S18', 'simulator/verify/device.js', 'if (samples.some(({ time }) => time > ts)) return false;', ''],
 ].map(([finding, file = '', before = '', after = '']) => ({ finding, file, before, after }));

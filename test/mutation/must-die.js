@@ -54,8 +54,8 @@ export const MUST_DIE = [
   // From the message to its acknowledgement.
   {
     file: 'api/ingest/acknowledgements.js',
-    before: 'while (pending[0]?.isSettled) pending.shift()?.acknowledge();',
-    after: 'pending.shift()?.acknowledge();',
+    before: 'while (this.#pending[0]?.isSettled) this.#pending.shift()?.acknowledge();',
+    after: 'this.#pending.shift()?.acknowledge();',
     test: 'test/unit/acknowledgements.test.js',
   },
   {
@@ -84,8 +84,8 @@ export const MUST_DIE = [
   },
   {
     file: 'api/ingest/latest-writer.js',
-    before: 'await commit(group, take, () => batch.entries);',
-    after: 'void commit(group, take, () => batch.entries);',
+    before: 'await this.#commit(group, take, () => batch.entries);',
+    after: 'void this.#commit(group, take, () => batch.entries);',
     test: 'test/unit/ingest/group-commit.test.js',
   },
   {
@@ -121,8 +121,8 @@ export const MUST_DIE = [
   },
   {
     file: 'api/history/packing/index.js',
-    before: 'Math.min(...packedUntil.values())',
-    after: 'Math.max(...packedUntil.values())',
+    before: 'Math.min(...this.#packedUntil.values())',
+    after: 'Math.max(...this.#packedUntil.values())',
     test: 'test/unit/packing.test.js',
   },
   {
@@ -133,9 +133,21 @@ export const MUST_DIE = [
   },
   {
     file: 'api/history/reading/bins.js',
-    before: 'points.push({ ts: (first + bin) * width, min, max',
-    after: 'points.push({ ts: (first + bin + 1) * width, min, max',
+    before: 'points.push({ ts: this.#grid.startOf(bin), min, max',
+    after: 'points.push({ ts: this.#grid.startOf(bin + 1), min, max',
     test: 'test/unit/reading/bins.test.js',
+  },
+  {
+    file: 'api/store/history/writes.js',
+    before: 'days.writeLate(key, hours, lateAt),',
+    after: '',
+    test: 'test/unit/store-contract.test.js',
+  },
+  {
+    file: 'api/store/history/days.js',
+    before: 'return isMissing || !marked.every(isExact) ? null : marked;',
+    after: 'return isMissing ? null : marked;',
+    test: 'test/unit/store-contract.test.js',
   },
   // Backpressure.
   {
@@ -171,7 +183,7 @@ export const MUST_DIE = [
   },
   {
     file: 'api/ingest/sparkplug/nodes.js',
-    before: 'const inOrder = next === null || seq === next;',
+    before: 'const inOrder = this.#next === null || seq === this.#next;',
     after: 'const inOrder = true;',
     test: 'test/unit/ingest/sparkplug/sequence.test.js',
   },
@@ -231,7 +243,7 @@ export const MUST_DIE = [
   },
   {
     // S7
-    file: 'api/ingest/late-writer.js',
+    file: 'api/ingest/late-samples.js',
     before: 'await days.note(device, late, at);',
     after: 'void days.note(device, late, at);',
     test: 'test/unit/history/late-rows.test.js',
@@ -273,8 +285,8 @@ export const MUST_DIE = [
   },
   {
     // S18
-    file: 'simulator/verify/bitmap.js',
-    before: 'grown.set(bytes);',
+    file: 'simulator/verify/parts.js',
+    before: 'grown.set(this.#bytes);',
     after: '',
     test: 'test/unit/compare/bitmap.test.js',
   },

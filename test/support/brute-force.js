@@ -50,6 +50,40 @@ function averageOf(values) {
 }
 
 /**
+ * Computes the aggregates of an aligned query from all samples, in the simplest way.
+ *
+ * @param {Sample[]} samples in any order
+ * @param {{ from: number, to: number }} range
+ * @param {number[]} edges of the bins, epoch ms
+ * @returns {Record<string, Array<number | null>>} by aggregate
+ */
+export function alignedOf(samples, { from, to }, edges) {
+  const inRange = samples.filter(([ts]) => ts >= from && ts < to).sort(([a], [b]) => a - b);
+  const bins = edges.slice(0, -1).map((edge, index) => {
+    const values = inRange
+      .filter(([ts]) => ts >= edge && ts < Number(edges[index + 1]))
+      .map(([, value]) => value);
+    if (values.length === 0) return { count: 0 };
+    const sum = values.reduce((total, value) => total + value, 0);
+    return {
+      avg: sum / values.length,
+      min: Math.min(...values),
+      max: Math.max(...values),
+      count: values.length,
+      sum,
+      first: values[0],
+      last: values.at(-1),
+    };
+  });
+  return Object.fromEntries(
+    ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'].map((name) => [
+      name,
+      bins.map((bin) => /** @type {Record<string, number | undefined>} */ (bin)[name] ?? null),
+    ]),
+  );
+}
+
+/**
  * @param {Point[]} given
  * @param {Point[]} expected
  * @returns {string | null} the first difference; averages may differ by a billionth of the largest value of their bin

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 
@@ -18,8 +18,8 @@ const STARTS_WITHIN_MS = 10_000;
  * @param {{ directory: string, secrets: string }} options an empty directory, and that of the secrets
  */
 export async function prepareBroker({ directory, secrets }) {
-  const port = await freePort();
-  const tlsPort = await freePort();
+  const port = await steadyPort();
+  const tlsPort = await steadyPort();
   const run = join(directory, 'run');
   const data = join(directory, 'data');
   const store = join(data, 'mosquitto.db');

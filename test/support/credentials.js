@@ -1,5 +1,5 @@
 import mqtt from 'mqtt';
-import { createAccounts } from '../../api/access/credentials/accounts.js';
+import { Accounts } from '../../api/access/credentials/accounts.js';
 import { createCredentialService } from '../../api/access/credentials/credential-service.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
@@ -15,7 +15,7 @@ export const NOT_AUTHORIZED = 5;
  * @param {Config['mqtt']} settings MQTT_AUTH is off
  */
 export const everybodyMayConnect = (settings) => ({
-  accounts: createAccounts({
+  accounts: new Accounts({
     store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: settings,
   }),

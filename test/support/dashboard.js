@@ -31,7 +31,9 @@ export function useDashboard({ system: systemOptions, fill } = {}) {
     await mkdir(SCREENSHOTS, { recursive: true });
     dashboard.system = await startTestSystem(systemOptions);
     dashboard.browser = await startBrowser();
-    dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl);
+    const { username, password } = dashboard.system.config.mqtt;
+    const account = username === undefined ? {} : { username, password: String(password) };
+    dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl, account);
     await fill?.(dashboard);
   });
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../common/settings/index.js';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 import { recordingToo } from './query-rules/recording.js';
 
 const run = promisify(execFile);
@@ -34,7 +34,7 @@ export async function cloneWorkTree() {
 
 /** @returns {Promise<{ HTTP_PORT: string, MQTT_PORT: string, CQL_LOCAL_PORT: string }>} settings with free ports */
 export async function freePorts() {
-  const [http, mqtt, cql] = [await freePort(), await freePort(), await freePort()];
+  const [http, mqtt, cql] = [await steadyPort(), await steadyPort(), await steadyPort()];
   return { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
 }
 
@@ -78,21 +78,25 @@ export function startDev(folder, settings, flags = []) {
     /** Sends the signal to npm only, as a service manager does. @param {NodeJS.Signals} name */
     signalNpm: (name) => process.kill(pid, name),
     /**
-     * Waits for a condition. It fails with the whole output when the process ends before.
+     * Waits for a condition. It fails with the whole output when the process ends before, or when the time is over.
      *
      * @template T
      * @param {() => Promise<T | null | false>} condition
+     * @param {number} [withinMs] less than the timeout of the test, so that a failure shows the output
      * @returns {Promise<T>}
      */
-    async until(condition) {
+    async until(condition, withinMs = 150_000) {
       let ended = false;
       exited.finally(() => {
         ended = true;
       });
+      const endsAt = performance.now() + withinMs;
       for (;;) {
         const value = await condition();
         if (value) return value;
         if (ended) throw new Error(`npm run dev ended:\n${output}`);
+        if (performance.now() > endsAt)
+          throw new Error(`Not true within ${withinMs} ms. npm run dev:\n${output}`);
         await sleep(200);
       }
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEngine } from '../../infra/engine/index.js';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 
 /** @import { Tls } from '../../infra/engine/cassandra-yaml.js' */
 /** @import { Profile } from '../../infra/engine/command.js' */
@@ -29,6 +29,9 @@ export function sharedContactPoint() {
 export const uniqueName = (prefix) =>
   `${prefix}_${process.pid}_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 
+/** A stop writes the tables' definitions to disk. On a busy machine this may take longer than the usual 9 s. */
+const STOP_WITHIN_MS = 60_000;
+
 /**
  * A separate database for one test, which can stop and start it.
  *
@@ -36,20 +39,21 @@ export const uniqueName = (prefix) =>
  * @property {string} contactPoint stays the same
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop data kept
- * @property {() => void} kill at once, as a power failure would
+ * @property {() => void} kill at once, as a power failure would; if it starts again, its profile must be `fast`
  * @property {() => Promise<void>} dispose stops it and removes its data; the test calls it in `afterAll`
  */
 
 /**
  * Creates and starts a database that only the caller uses.
  *
- * @param {{ profile?: Profile, auth?: boolean, tls?: Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
+ * @param {{ profile?: Profile, auth?: boolean, tls?: Tls, settings?: Record<string, string>, durable?: boolean, onStatus?: (text: string) => void }} [options]
  * @returns {Promise<TestEngine>}
  */
 export async function startTestEngine(options = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-test-'));
-  const port = await freePort();
-  const launch = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, ...options });
+  const port = await steadyPort();
+  const launch = () =>
+    startEngine({ dataDir, port, engineDir: ENGINE_DIR, profile: 'disposable', ...options });
   const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   let engine = await launch().catch(async (error) => {
     await remove();
@@ -60,7 +64,7 @@ export async function startTestEngine(options = {}) {
     start: async () => {
       engine = await launch();
     },
-    stop: () => engine.stop(),
+    stop: () => engine.stop({ withinMs: STOP_WITHIN_MS }),
     kill: () => engine.kill(),
     dispose: async () => {
       await engine.stop();

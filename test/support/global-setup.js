@@ -1,12 +1,17 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createStatusLine } from '../../common/status-line.js';
 import { CONTACT_POINT, startTestEngine } from './engine.js';
+import { KEYSPACES } from './keyspace.js';
 
 /** Starts the shared database. If jest is killed, its supervisor ends it. */
 export default async function startSharedEngine() {
   const line = createStatusLine(process.stderr);
-  const engine = await startTestEngine({ profile: 'disposable', onStatus: line.update });
+  const engine = await startTestEngine({ onStatus: line.update });
   line.clear();
   process.env[CONTACT_POINT] = engine.contactPoint;
+  process.env[KEYSPACES] = await mkdtemp(join(tmpdir(), 'millrace-keyspaces-'));
   // Jest passes it from the set-up to the teardown. Test files do not see it.
   Reflect.set(globalThis, 'sharedEngine', engine);
 }

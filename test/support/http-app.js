@@ -8,7 +8,7 @@ import { createApp } from '../../api/http/app.js';
 import { API_ROUTES } from '../../api/http/routes/index.js';
 import { serve } from '../../api/http/serve.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { createReadiness } from '../../api/observability/readiness.js';
+import { Readiness } from '../../api/observability/readiness.js';
 import { send } from './http.js';
 
 /** @import { AddressInfo } from 'node:net' */
@@ -71,7 +71,7 @@ export async function startHttpApp(options = {}) {
   serve(router, [...session, ...CALLER_ROUTES], /** @type {any} */ ({ access }));
   const app = createApp({
     api: { router, readers: () => 0, stopStreams() {} },
-    readiness: createReadiness({ health: { clockDifference: async () => 0 }, checks: {} }),
+    readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),
     version: 'test',
     access,
     settings,

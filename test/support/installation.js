@@ -1,18 +1,18 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings/index.js';
 import { startApi } from './api-process.js';
 import { useCleanUps } from './clean-ups.js';
-import { sharedContactPoint, uniqueName } from './engine.js';
-import { dropKeyspace } from './keyspace.js';
+import { sharedContactPoint } from './engine.js';
+import { useKeyspace } from './keyspace.js';
 import { startMosquitto } from './mosquitto.js';
 
 /** @import { IClientOptions } from 'mqtt' */
+/** @import { Use } from './keyspace.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Mosquitto } from './mosquitto.js' */
 
 /**
- * Sets up an installation for all tests of the file: a Mosquitto, and a migrated keyspace.
+ * Sets up an installation for all tests of the file: a Mosquitto, and an empty keyspace.
  *
  * @param {Record<string, string>} [settings] as in the environment, added to the defaults of tests
  */
@@ -22,30 +22,31 @@ export function useInstallation(settings) {
   let broker;
   /** @type {Record<string, string>} */
   let shared;
-  const config = () => readSettings(shared, { envFile: '' });
+  /** @type {{ config: Config, use: Use }} */
+  let keyspace;
 
   beforeAll(async () => {
     broker = await startMosquitto();
     shared = {
       CQL_CONTACT_POINTS: sharedContactPoint(),
-      CQL_KEYSPACE: uniqueName('t'),
       MQTT_URL: broker.url,
       HTTP_PORT: '0',
       LATEST_GROUPS: '4',
       LOG_LEVEL: 'info',
       ...settings,
     };
-    await migrateDatabase(config());
+    keyspace = await useKeyspace(shared);
+    shared['CQL_KEYSPACE'] = keyspace.config.cql.keyspace;
   });
   afterAll(async () => {
     await broker?.remove();
-    if (shared) await dropKeyspace(config().cql);
+    await keyspace?.use.release();
   });
 
   return {
     broker: () => broker,
     settings: () => shared,
-    cql: () => config().cql,
+    cql: () => keyspace.config.cql,
     afterwards,
 
     /** @param {Record<string, string>} own settings of this process, which is killed after the test */

@@ -6,12 +6,12 @@ import { identifyDevice, identifySensor, uuidText } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { bucketOf } from '../../schema/rules.js';
 import { noteOf } from '../../simulator/ledger/format.js';
-import { createLedger } from '../../simulator/ledger/ledger.js';
+import { Ledger } from '../../simulator/ledger/ledger.js';
 import { compareLedger } from '../../simulator/verify/compare.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Result } from '../../simulator/verify/compare.js' */
-/** @import { Stored } from '../../simulator/verify/stored.js' */
+/** @import { Stored } from '../../simulator/verify/device.js' */
 
 export const HOUR_MS = 3_600_000;
 
@@ -48,7 +48,7 @@ export function createLedgerCase(afterwards) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-ledger-case-'));
   afterwards(() => rmSync(directory, { recursive: true, force: true }));
   const ledgerPath = join(directory, 'ledger');
-  const ledger = createLedger({
+  const ledger = new Ledger({
     path: ledgerPath,
     onFailed: (error) => {
       throw error;
@@ -115,8 +115,12 @@ export function createLedgerCase(afterwards) {
       packedUntil = until;
     },
 
-    /** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
-    async compare(options = {}) {
+    /**
+     * Ends the ledger, and makes the data readable as by the store.
+     *
+     * @returns {Stored}
+     */
+    open() {
       ledger.close();
       const stored = {
         samples: {
@@ -156,12 +160,12 @@ export function createLedgerCase(afterwards) {
             [...latest.values()].filter(({ device }) => device === uuidText(bytes)),
         },
       };
-      return compareLedger({
-        ledgerPath,
-        store: /** @type {Stored} */ (/** @type {unknown} */ (stored)),
-        groups: 4,
-        ...options,
-      });
+      return /** @type {Stored} */ (/** @type {unknown} */ (stored));
+    },
+
+    /** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
+    compare(options = {}) {
+      return compareLedger({ ledgerPath, store: options.store ?? this.open(), groups: 4, ...options });
     },
   };
 }

@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { MessageDecoder } from '../../api/ingest/decode/index.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
-import { createRegistry } from '../../api/ingest/registry/index.js';
+import { Registry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { createRetry } from '../../api/store/retry.js';
+import { Retry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
 import { createMemoryStore } from './memory-store/index.js';
@@ -16,7 +16,7 @@ const GROUPS = 4;
 const HISTORY_DAYS = 365;
 
 /** Retries temporary failures. */
-export const newRetry = () => createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+export const newRetry = () => new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
 
 /** @param {Pick<MessageBatch, 'sensors'>} batch @returns {[sensor: string, value: number][]} */
 export const valuesOf = ({ sensors }) =>
@@ -47,7 +47,7 @@ export async function createMemoryEdgeNode(clock) {
   const { store } = memory;
   const retry = newRetry();
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = createRegistry({ store: store.registry, groups: GROUPS, limits, retry, clock });
+  const registry = new Registry({ store: store.registry, groups: GROUPS, limits, retry, clock });
   const births = createBirths({ registry, store: store.registry, retry, clock });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });

@@ -4,6 +4,7 @@ import { mergeSeries } from '../../schema/packed/series.js';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
 import { createTestPacker } from './packing.js';
 import { useStoredSystem } from './stored-system.js';
+import { until } from './until.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
 
@@ -16,12 +17,18 @@ const MINUTE_MS = 60_000;
 /**
  * Starts a system for the tests of the file, which set its clock, send samples and read its history.
  *
- * @param {Parameters<typeof useStoredSystem>[0]} [options]
+ * @param {Parameters<typeof useStoredSystem>[0] & { readStreamed?: () => Promise<Array<number | null>> }} [options] `readStreamed`: until
+ *   when each target of streaming is complete, in epoch ms; default: the groups in Kafka
  */
-export function usePackedSystem(options) {
+export function usePackedSystem({ readStreamed, ...options } = {}) {
   const clock = { now: bucketOf(Date.now()) };
   const settings = { LATEST_GROUPS: String(GROUPS) };
   const { system, store, database } = useStoredSystem({ settings, clock: () => clock.now, ...options });
+
+  function readKafka() {
+    const groups = Array.from({ length: GROUPS }, (_, group) => group);
+    return Promise.all(groups.map((group) => store().streaming.streamedUntil(group)));
+  }
 
   /** @param {string} device @param {string} [sensor] */
   function keyOf(device, sensor = 's') {
@@ -44,6 +51,18 @@ export function usePackedSystem(options) {
       const hour = bucketOf(clock.now) + HOUR_MS;
       clock.now = hour + 30 * MINUTE_MS;
       return hour;
+    },
+
+    /** Moves the clock until an hour has closed, and waits for the watermarks of streaming behind it. @param {number} hour epoch ms */
+    async closeHour(hour) {
+      clock.now = Math.max(clock.now, closingOf(hour));
+      await until(
+        async () =>
+          (await (readStreamed ?? readKafka)()).every(
+            (streamedUntil) => streamedUntil !== null && streamedUntil > hour,
+          ),
+        { what: `the watermarks behind ${new Date(hour).toISOString()}` },
+      );
     },
 
     /** Packs everything before an hour. @param {number} hour epoch ms */

@@ -1,8 +1,8 @@
 import pino from 'pino';
-import { createBehind } from '../../api/history/packing/index.js';
+import { Behind } from '../../api/history/packing/index.js';
 import { createPacker } from '../../api/history/packing/packer.js';
-import { createSteps } from '../../api/history/packing/steps.js';
-import { createRetry } from '../../api/store/retry.js';
+import { Steps } from '../../api/history/packing/steps.js';
+import { Retry } from '../../api/store/retry.js';
 
 /** @import { Leases } from '../../api/history/packing/packer.js' */
 /** @import { Store } from '../../api/store/index.js' */
@@ -27,14 +27,15 @@ const ALONE = {
  */
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
-  const behind = createBehind({ clock, batchDays: 30, logger });
-  const retry = createRetry({ logger, onRetry: () => {} });
-  const steps = createSteps({ retry, isPressed, overdueMs: behind.overdueMs });
+  const behind = new Behind({ clock, batchDays: 30, logger });
+  const retry = new Retry({ logger, onRetry: () => {} });
+  const steps = new Steps({ retry, isPressed, overdueMs: () => behind.overdueMs() });
   const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0, refused: 0 };
   const packer = createPacker({
     store,
     groups,
-    clock: { now: clock },
+    // The guard of a process answers with a promise while it waits.
+    clock: { now: async () => clock() },
     steps,
     leases,
     behind,

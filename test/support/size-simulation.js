@@ -1,6 +1,6 @@
 import { decode } from '../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
-import { createLatestWriter } from '../../api/ingest/latest-writer.js';
+import { LatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
@@ -32,7 +32,7 @@ export async function simulate(fleet, variant, hours) {
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
   const store = WRITES[variant](countingSession(sent));
-  const writer = createLatestWriter({
+  const writer = new LatestWriter({
     store: /** @type {any} */ ({
       /** @param {number} _ @param {() => unknown[]} take */
       async write(_, take) {

@@ -4,24 +4,21 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
-import { migrateDatabase } from '../../api/store/migrate.js';
 import { startSystem } from '../../api/system.js';
 import { PERIODS_MS } from '../../common/periods.js';
-import { readSettings } from '../../common/settings/index.js';
-import { sharedContactPoint, uniqueName } from './engine.js';
-import { dropKeyspace } from './keyspace.js';
+import { sharedContactPoint } from './engine.js';
+import { useKeyspace } from './keyspace.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../api/access/http/rates.js' */
 /** @import { Gate } from '../../api/store/session.js' */
 /** @import { Periods } from '../../common/periods.js' */
-/** @import { Config } from '../../common/settings/config.js' */
 
 /** Longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
 
 /**
- * Starts the whole system in this process, on free ports, in a new keyspace of the shared database: embedded broker,
+ * Starts the whole system in this process, on free ports, in an empty keyspace of the shared database: embedded broker,
  * ingest, HTTP. The test stops it in `afterAll`.
  *
  * @param {object} [options]
@@ -38,10 +35,9 @@ export async function startTestSystem(options = {}) {
   const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openSource } = options;
   const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
-  const config = readSettings(
+  const { config, use } = await useKeyspace(
     {
       CQL_CONTACT_POINTS: settings['CQL_CONTACT_POINTS'] ?? sharedContactPoint(),
-      CQL_KEYSPACE: uniqueName('t'),
       DATA_DIR: dataDir,
       HTTP_PORT: '0',
       MQTT_PORT: '0',
@@ -49,10 +45,8 @@ export async function startTestSystem(options = {}) {
       LOG_LEVEL: 'warn',
       ...settings,
     },
-    { envFile: '' },
+    clock,
   );
-  const { from } = await migrateDatabase(config);
-  if (clock && from === 0) await setInstalled(config.cql, clock());
   const system = await startSystem({
     config,
     version: 'test',
@@ -61,8 +55,8 @@ export async function startTestSystem(options = {}) {
     clock,
     // A clock that the test sets is correct by definition.
     clockDifference: clock && (async () => 0),
-    // Automatic packing would interfere with tests. A test enables it if it needs it.
-    periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
+    // Automatic packing and learning would interfere with tests. A test enables them if it needs them.
+    periods: { ...PERIODS_MS, pack: NEVER_MS, learn: NEVER_MS, stream: NEVER_MS, ...periods },
     wrongTokens,
     openStore,
     openSource,
@@ -119,12 +113,15 @@ export async function startTestSystem(options = {}) {
       }),
 
     /** Stops the system, and keeps its keyspace for another system. */
-    halt: () => system.stop(),
+    async halt() {
+      await system.stop();
+      use.leave();
+    },
 
     async stop() {
       await system.stop();
       try {
-        await dropKeyspace(config.cql);
+        await use.release();
       } finally {
         await rm(dataDir, { recursive: true, force: true });
       }
@@ -137,23 +134,4 @@ export async function startTestSystem(options = {}) {
 /** @param {Error} error */
 function failLoudly(error) {
   throw error;
-}
-
-/**
- * Sets the time of the first migration to the clock of the test, because packing begins shortly before it.
- *
- * @param {Config['cql']} cql
- * @param {number} installed epoch ms
- */
-async function setInstalled(cql, installed) {
-  const database = await connect(cql, { keyspace: cql.keyspace, applicationName: 'test' });
-  try {
-    await database.execute(
-      "UPDATE schema_version SET applied_at = ? WHERE part = 'millrace' AND version = 1",
-      [new Date(installed)],
-      { prepare: true },
-    );
-  } finally {
-    await database.shutdown();
-  }
 }

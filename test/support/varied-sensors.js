@@ -54,6 +54,20 @@ const SENSORS = [
     interval_ms: SECOND,
     samples: (now) => steps(now - 4 * MINUTE, now, SECOND, (ts) => 4e12 + Math.floor(ts / 1000) * 3),
   },
+  {
+    name: 'hatch.open',
+    type: 'contact',
+    unit: '/',
+    interval_ms: 10 * SECOND,
+    samples: (now) => steps(now - 20 * MINUTE, now, 10 * SECOND, (ts) => Math.floor(ts / (3 * MINUTE)) % 2),
+  },
+  {
+    name: 'line-pressure',
+    type: 'pressure',
+    unit: 'Pa',
+    interval_ms: 10 * SECOND,
+    samples: (now) => steps(now - 20 * MINUTE, now, 10 * SECOND, () => 3_851_600),
+  },
   { name: 'spare', type: 'temperature', unit: 'Cel', interval_ms: SECOND, samples: () => [] },
 ];
 

@@ -52,7 +52,14 @@ const PINS = {
   ALERTMANAGER_VERSION: [image('prom/alertmanager')],
   GRAFANA_VERSION: [image('grafana/grafana')],
   LOKI_VERSION: [image('grafana/loki')],
+  KAFKA_VERSION: [
+    image('apache/kafka'),
+    /<artifactId>kafka_2\.13<\/artifactId>\s*<version>([\d.]+)<\/version>/g,
+  ],
+  DEBEZIUM_VERSION: [/debezium-connector-cassandra-5\/(\d[\w.]*\w)/g],
+  REDPANDA_CONSOLE_VERSION: [image('redpandadata/console')],
   ALLOY_VERSION: [image('grafana/alloy')],
+  TELEGRAF_VERSION: [image('telegraf')],
   TERRAFORM_VERSION: [
     new RegExp(String.raw`\brequired_version\s*=\s*${CONSTRAINT}`, 'g'),
     field('terraform_version'),
@@ -71,7 +78,7 @@ const ANY = [
   /\bsource\s*=\s*"([\w-]+\/[\w-]+)"/g,
 ];
 /** Images that this repository builds. */
-const OURS = /(^|\/)millrace$/;
+const OURS = /(^|\/)millrace(-debezium)?$/;
 
 /** @returns {Map<string, string>} the table: name and value */
 export function readVersions() {

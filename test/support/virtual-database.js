@@ -1,4 +1,4 @@
-import { CongestionWindow, createPermits } from '../../api/ingest/backpressure/window.js';
+import { CongestionWindow, Permits } from '../../api/ingest/backpressure/window.js';
 
 /** How often the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;
@@ -21,7 +21,7 @@ export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
   let arrived = 0;
   let nextRecord = 0;
   const window = new CongestionWindow({ max, now: () => now });
-  const permits = createPermits(window);
+  const permits = new Permits(window);
   /** @type {Array<{ sentAt: number, endsAt: number }>} requests in progress, the first to end last */
   const served = [];
   /** @type {number[]} times at which the waiting requests were sent, the oldest first */

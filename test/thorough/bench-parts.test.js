@@ -1,25 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDatabase } from '../../tools/bench/environment/database.js';
 import { openEnvironment } from '../../tools/bench/environment/index.js';
-import { shapeOf } from '../../tools/bench/load/shapes.js';
+import { loadOf } from '../../tools/bench/load/shapes.js';
 import { measureRate } from '../../tools/bench/measure/rate.js';
+import { createAlarmsPart } from '../../tools/bench/parts/alarms.js';
 import { createLivePart } from '../../tools/bench/parts/live.js';
 import { createPackingPart } from '../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../tools/bench/parts/reading-disk.js';
-import { openConnection } from '../../tools/bench/publisher/connection.js';
 import { targetsTable } from '../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../support/engine.js';
 
-/** @import { Shape } from '../../tools/bench/load/shapes.js' */
 /** @import { Environment } from '../../tools/bench/environment/index.js' */
 
 /** @type {string} */
 let dir;
-/** @type {Awaited<ReturnType<typeof startDatabase>>} a database of these tests: they need nodetool for the bytes on disk, and TLS */
+/** @type {Awaited<ReturnType<typeof startDatabase>>} a database of these tests: they need nodetool for the bytes on disk */
 let database;
 /** @type {Environment} */
 let environment;
@@ -104,35 +103,16 @@ test('Bench, live stream: five readers: they receive what is published', async (
   expect(targetsTable({ live }).rows).toHaveLength(1);
 });
 
-describe('Bench pipeline', () => {
-  const shape = /** @type {Shape} */ (shapeOf('4x10', devices));
+test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
+  const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
+  // Each change that was made has its report, or the part throws.
+  expect(alarms.reports.count).toBeGreaterThan(0);
+  expect(targetsTable({ alarms }).rows).toHaveLength(2);
+});
 
-  /** @param {string} url @param {{ ca?: string }} [options] */
-  async function connectAnonymously(url, options) {
-    const handlers = { onAcknowledged: () => {}, onDrain: () => {}, onBroken: () => {} };
-    const connection = await openConnection({ url, clientId: 'anonymous', ...handlers, ...options });
-    connection.close();
-  }
-
-  test.each(/** @type {const} */ (['guarded', 'embedded']))(
-    '%s, accounts required: accepts load with an account, and refuses other clients',
-    async (kind) => {
-      const tls = environment.certificates;
-      const pipeline = await environment[kind](`${kind} both`, { accounts: true, tls });
-      const timing = { database: environment.database, warmMs: 0, forMs: flags.runMs };
-      expect((await measureRate(pipeline, shape, timing)).rate).toBeGreaterThan(0);
-      await expect(connectAnonymously(pipeline.url, { ca: tls?.ca })).rejects.toThrow(
-        /answers CONNECT with 200200/,
-      );
-      await expect(connectAnonymously(pipeline.url.replace('mqtts:', 'mqtt:'))).rejects.toThrow();
-    },
-  );
-
-  test('no metrics: it counts only what the bench needs', async () => {
-    const pipeline = await environment.pipeline('uncounted', { uncounted: true });
-    await measureRate(pipeline, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
-    const value = await pipeline.metrics();
-    expect(value('iot_ingest_samples_total')).toBeGreaterThan(0);
-    expect(value('iot_ingest_commit_seconds_count')).toBe(0);
-  });
+test('Bench pipeline, embedded broker: highest rate: it counts the committed samples', async () => {
+  const pipeline = await environment.embedded('embedded');
+  const shape = loadOf('4x10', devices);
+  await measureRate(pipeline, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
+  expect(await pipeline.committed()).toBeGreaterThan(0);
 });

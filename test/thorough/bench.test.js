@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HOUR_MS } from '../../schema/rules.js';
 import { openEnvironment } from '../../tools/bench/environment/index.js';
-import { shapeOf } from '../../tools/bench/load/shapes.js';
+import { loadOf } from '../../tools/bench/load/shapes.js';
 import { measureRate } from '../../tools/bench/measure/rate.js';
 import { storedSamples } from '../../tools/bench/measure/stored.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { Shape } from '../../tools/bench/load/shapes.js' */
 /** @import { Environment } from '../../tools/bench/environment/index.js' */
 
 /** @type {string} */
@@ -18,7 +17,7 @@ let dir;
 /** @type {Environment} */
 let environment;
 
-const shape = /** @type {Shape} */ (shapeOf('4x10', 20));
+const shape = loadOf('4x10', 20);
 // Any process with a readable CPU time is good enough here.
 const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 
@@ -39,10 +38,10 @@ const stored = (cql) =>
 
 test('Bench pipeline: highest rate and fixed rate: it counts the samples that the database holds', async () => {
   const wired = await environment.wired();
-  const { rate, cpu } = await measureRate(wired, shape, timing);
-  expect(rate).toBeGreaterThan(0);
+  const { cpu } = await measureRate(wired, shape, timing);
   expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
   const before = await wired.committed();
+  expect(before).toBeGreaterThan(0);
   expect(await stored(wired.cql)).toBe(before);
 
   const { published, latency } = await wired.pace(shape, { rate: 4000, forMs: 500 });
@@ -55,12 +54,12 @@ test('Bench pipeline: highest rate and fixed rate: it counts the samples that th
 test('Bench baselines: highest rate: they store every sample', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
-    await environment.pipeline('hour-rows', { store: 'hour-rows', gate: true }),
     await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
     await environment.loop(),
   ]) {
-    // It throws if a published sample was refused or not committed.
-    expect((await measureRate(variant, shape, timing)).rate).toBeGreaterThan(0);
+    // It throws if a published sample was refused or not committed. In one second of a busy machine the rate may be 0.
+    await measureRate(variant, shape, timing);
+    expect(await variant.committed()).toBeGreaterThan(0);
   }
 });
 

@@ -32,7 +32,14 @@ describe('Start, setting differs from the database', () => {
     expect({ code, output }).toMatchObject({ code: 0 });
     const tables = await migrations.tablesOf(settings.CQL_KEYSPACE);
     expect(tables['message']).toMatchObject({ ttl: 90 * 86_400, window: '3 DAYS' });
-    for (const table of ['history', 'history_stat', 'sparkplug_birth', 'device_event']) {
+    for (const table of [
+      'history',
+      'history_stat',
+      'sparkplug_birth',
+      'device_event',
+      'annotation',
+      'alarm',
+    ]) {
       expect(tables[table]).toMatchObject({ ttl: 400 * 86_400, window: '14 DAYS' });
     }
     const store = await connectStore({

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createAcknowledgements } from '../../api/ingest/acknowledgements.js';
+import { Acknowledgements } from '../../api/ingest/acknowledgements.js';
 
 test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
   const order = fc
@@ -10,7 +10,7 @@ test('Acknowledgements: messages settle in any order: each leaves once, in order
     );
   fc.assert(
     fc.property(order, (settling) => {
-      const acknowledgements = createAcknowledgements();
+      const acknowledgements = new Acknowledgements();
       /** @type {number[]} */
       const given = [];
       const settled = settling.map((_, i) => acknowledgements.track(() => given.push(i)));
@@ -29,7 +29,7 @@ test('Acknowledgements: messages settle in any order: each leaves once, in order
 });
 
 test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
-  const acknowledgements = createAcknowledgements();
+  const acknowledgements = new Acknowledgements();
   let given = 0;
   const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];
   acknowledgements.drop();

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createClockGuard } from '../../api/store/clock-guard.js';
+import { ClockGuard } from '../../api/store/clock-guard.js';
 
 const PERIODS = { trusted: 5, distrusted: 5 };
 
 /** @param {{ difference?: () => Promise<number>, periods?: typeof PERIODS }} [parts] */
 function clockWith({ difference = async () => 0, periods } = {}) {
   const held = { now: 1_000_000, monotonic: 0 };
-  const trusted = createClockGuard({
+  const trusted = new ClockGuard({
     clock: () => held.now,
     monotonic: () => held.monotonic,
     difference,

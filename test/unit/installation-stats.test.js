@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createInstallationStats } from '../../api/live/installation-stats.js';
-import { createLatencyHistogram } from '../../api/observability/process-stats.js';
+import { InstallationStats } from '../../api/live/installation-stats.js';
+import { LatencyHistogram } from '../../api/observability/process-stats.js';
 import { until } from '../support/until.js';
 
+/** @import { HealthReport } from '../../api/observability/process-health.js' */
 /** @import { StatsListener } from '../../api/live/index.js' */
 /** @import { StatsSnapshot } from '../../api/observability/process-stats.js' */
 
 /** @param {number} rate @param {number[]} commits ms @returns {StatsSnapshot} */
 function signsOf(rate, commits = []) {
-  const counts = createLatencyHistogram();
+  const counts = new LatencyHistogram();
   for (const ms of commits) counts.record(ms);
   return {
     samples_per_s: rate,
@@ -21,6 +22,14 @@ function signsOf(rate, commits = []) {
     commits: counts.list(),
   };
 }
+
+/** @type {HealthReport} */
+const WELL = {
+  role: 'all',
+  checks: { database: { ok: true, message: 'answers' } },
+  unanswered_ms: 0,
+  unsettled: { messages: 0, oldest_ms: 0, standstill_ms: 0 },
+};
 
 const NOTHING = {
   samples_per_s: 0,
@@ -40,12 +49,13 @@ let published;
 let listener;
 /** @type {StatsSnapshot} */
 let own;
-/** @type {ReturnType<typeof createInstallationStats>} */
+/** @type {InstallationStats} */
 let stats;
 
 const create = (serves = true) =>
-  createInstallationStats({
+  new InstallationStats({
     processStats: { snapshot: () => own },
+    processHealth: { read: () => WELL },
     live: {
       publishStats: (process, signs) => void published.push([process, JSON.parse(signs)]),
       onStats: (given) => {
@@ -135,7 +145,7 @@ describe('Installation stats: each second', () => {
   test('Installation statistics: a running process: it publishes its snapshot', async () => {
     own = signsOf(7, [3]);
     await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
-    expect(published.at(-1)).toEqual(['own', own]);
+    expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
   });
 
   test('history: the last five minutes', async () => {
@@ -152,6 +162,10 @@ describe('Installation stats: each second', () => {
     const ingest = create(false);
     ingest.start('ingest');
     ingest.stop();
-    expect([published, listener, ingest.recent()]).toEqual([[['ingest', own]], undefined, []]);
+    expect([published, listener, ingest.recent()]).toEqual([
+      [['ingest', { ...own, health: WELL }]],
+      undefined,
+      [],
+    ]);
   });
 });

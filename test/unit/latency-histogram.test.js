@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, createLatencyHistogram } from '../../api/observability/process-stats.js';
+import { BUCKETS, LatencyHistogram } from '../../api/observability/process-stats.js';
 
 /** @param {number[]} times ms */
 function countsOf(times) {
-  const counts = createLatencyHistogram();
+  const counts = new LatencyHistogram();
   for (const time of times) counts.record(time);
   return counts;
 }
@@ -45,7 +45,7 @@ test('Latency histogram: any time: it has a bucket', () => {
 });
 
 test('Latency histogram: empty: no percentile', () => {
-  const counts = createLatencyHistogram();
+  const counts = new LatencyHistogram();
   expect(counts.percentile(50)).toBe(null);
   counts.record(1);
   counts.reset();

@@ -1,9 +1,9 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createBehind } from '../../api/history/packing/index.js';
+import { Behind } from '../../api/history/packing/index.js';
 import { historyRows, isSame } from '../../api/history/packing/sensor-hour.js';
-import { createSteps, iteratePages, shareOf } from '../../api/history/packing/steps.js';
-import { createRetry } from '../../api/store/retry.js';
+import { iteratePages, Steps, shareOf } from '../../api/history/packing/steps.js';
+import { Retry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';
@@ -22,7 +22,7 @@ async function listOf(source) {
   return list;
 }
 
-test('statistics are exact when nothing came as late as five minutes before their reading began', () => {
+test('Statistics: nothing arrived later than five minutes before their reading: exact', () => {
   const readFrom = 10 * HOUR_MS;
   expect(isExact({ readFrom: null, lateAt: null })).toBe(false);
   expect(isExact({ readFrom: null, lateAt: 1 })).toBe(false);
@@ -39,11 +39,11 @@ test('Rules: an hour closes an hour after its end: what is committed five minute
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS)).toBe(true);
 });
 
-test('a day is looked at again a day after its last hour has closed', () => {
+test('Day: a day after its last hour closed: it is read again', () => {
   expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
 });
 
-test('pages are read one after the other, empty ones too, and only as far as they are used', async () => {
+test('Pages: read in order, also empty ones: only as far as they are used', async () => {
   const pages = [
     { items: [1, 2], next: 'a' },
     { items: [], next: 'b' },
@@ -59,7 +59,7 @@ test('pages are read one after the other, empty ones too, and only as far as the
   expect(read).toHaveBeenCalledTimes(1);
 });
 
-test('some are worked on at once; after a failure none is begun any more, and all that was has ended', async () => {
+test('Work: several at once, one fails: none starts after it, and all that started have ended', async () => {
   let atOnce = 0;
   let most = 0;
   /** @type {number[]} */
@@ -80,7 +80,7 @@ test('some are worked on at once; after a failure none is begun any more, and al
   expect(done.length).toBeLessThan(10);
 });
 
-test('series are the same only bit by bit', () => {
+test('Series: compared bit by bit: equal only if every bit is', () => {
   const one = { times: [1, 2], values: [0, 5] };
   expect(isSame(one, { times: new Float64Array([1, 2]), values: new Float64Array([0, 5]) })).toBe(true);
   expect(isSame(one, { times: [1, 2], values: [-0, 5] })).toBe(false);
@@ -88,17 +88,18 @@ test('series are the same only bit by bit', () => {
   expect(isSame(one, { times: [1], values: [0] })).toBe(false);
 });
 
-test('while ingest waits a step is followed by a rest, and the share grows with what is behind', async () => {
-  expect(shareOf(0)).toBeCloseTo(0.1);
+test('Packing: ingest waits: a pause follows each step, and its share grows with the lag', async () => {
+  expect(shareOf(0)).toBe(0.1);
+  expect(shareOf(-HOUR_MS)).toBe(0.1);
   expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
   expect(shareOf(30 * DAY_MS)).toBe(0.5);
   let pressed = true;
   let overdueMs = 0;
   /** @type {number[]} */
   const rests = [];
-  const retry = createRetry({ logger, onRetry: () => {} });
+  const retry = new Retry({ logger, onRetry: () => {} });
   let now = 0;
-  const steps = createSteps({
+  const steps = new Steps({
     retry,
     isPressed: () => pressed,
     overdueMs: () => overdueMs,
@@ -117,7 +118,7 @@ test('while ingest waits a step is followed by a rest, and the share grows with 
   expect(rests.map(Math.round)).toEqual([180, 20, 2000]);
 });
 
-test('an hour of more samples than a row holds is several rows', () => {
+test('Hour: more samples than a row holds: several rows', () => {
   const times = Array.from({ length: 70_000 }, (_, at) => at);
   const rows = [...historyRows(0, { times, values: times })];
   const read = rows.map((row) => unpackSamples(0, row));
@@ -125,9 +126,14 @@ test('an hour of more samples than a row holds is several rows', () => {
   expect(read.flatMap((series) => [...series.values])).toEqual(times);
 });
 
-test('a step is repeated until the database takes it; when packing ends none is begun and no rest goes on', async () => {
-  const retry = createRetry({ logger, onRetry: () => {} });
-  const steps = createSteps({ retry, isPressed: () => true, overdueMs: () => 0 });
+test('Hour: as many samples as a row holds: one row', () => {
+  const times = Array.from({ length: 65_536 }, (_, at) => at);
+  expect([...historyRows(0, { times, values: times })]).toHaveLength(1);
+});
+
+test('Step: the database refuses it: repeated until it succeeds; packing ends: no step starts and no pause continues', async () => {
+  const retry = new Retry({ logger, onRetry: () => {} });
+  const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => 0 });
   let failures = 2;
   const flaky = async () => {
     if (failures-- > 0) throw new MillraceError('unavailable', 'busy');
@@ -146,7 +152,7 @@ test('a step is repeated until the database takes it; when packing ends none is 
 function packingOfEightDays() {
   const clock = { now: 100 * DAY_MS };
   const warn = jest.fn();
-  const behind = createBehind({
+  const behind = new Behind({
     clock: () => clock.now,
     batchDays: 8,
     logger: /** @type {any} */ ({ warn }),
@@ -194,9 +200,9 @@ test('Packing behind: one group is known: what is overdue counts from the closin
 });
 
 test('Steps: ingest waits: a step ends after its rest, and the end of packing ends the rest', async () => {
-  const retry = createRetry({ logger, onRetry: () => {} });
+  const retry = new Retry({ logger, onRetry: () => {} });
   let isResting = false;
-  const steps = createSteps({
+  const steps = new Steps({
     retry,
     isPressed: () => true,
     overdueMs: () => 0,

@@ -134,7 +134,7 @@ describe('Query rules: a run', () => {
   test('several processes: each records each kind of request once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
-      import { SENT_REQUESTS } from './api/store/tracker.js';
+      import { SENT_REQUESTS } from './api/store/query-rule-tracker.js';
       const options = {
         isPrepared: () => true, isIdempotent: () => true, isBatchLogged: () => false, isAutoPage: () => false,
         getFetchSize: () => 100, getConsistency: () => 6, getSerialConsistency: () => 9, getRoutingKey: () => Buffer.of(1),

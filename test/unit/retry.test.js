@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { BusyServerRetryPolicy } from '../../api/store/retry-policy.js';
+import { BusyServerRetryPolicy } from '../../api/store/driver-retry.js';
 
 const { errors, policies } = cassandra;
 const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;

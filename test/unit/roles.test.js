@@ -28,7 +28,7 @@ test('Roles: ScyllaDB Manager: it signs in, and has no other permission', () => 
 });
 
 test.each([
-  'docs/how-to/deploy-the-database.md',
+  'docs/how-to/set-up-scylladb-manager.md',
   'docs/how-to/operate-a-cluster.md',
   'infra/kubernetes/scylla/manager-credentials.sh',
 ])('Roles: %s: the role of ScyllaDB Manager is that of npm run roles', (path) => {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { DIALECTS, readMigrations, statementsOf } from '../../schema/migrate/files.js';
-import { DEAD_LETTER_DAYS, LATE_DAY_DAYS, MIN_BATCH_DAYS } from '../../schema/rules.js';
+import {
+  BASELINE_DAYS,
+  DEAD_LETTER_DAYS,
+  LATE_DAY_DAYS,
+  MIN_BATCH_DAYS,
+  STREAM_NOTE_DAYS,
+} from '../../schema/rules.js';
 
 const migrations = await readMigrations();
 
@@ -12,7 +18,14 @@ const statements = (days, server) =>
   migrations.flatMap((migration) =>
     statementsOf(
       migration,
-      { BATCH_DAYS: days, HISTORY_DAYS: days, DEAD_LETTER_DAYS, LATE_DAY_DAYS },
+      {
+        BATCH_DAYS: days,
+        HISTORY_DAYS: days,
+        DEAD_LETTER_DAYS,
+        LATE_DAY_DAYS,
+        BASELINE_DAYS,
+        STREAM_NOTE_DAYS,
+      },
       DIALECTS[server],
     ),
   );

@@ -31,7 +31,7 @@ test('scans go past the cache of ScyllaDB: the last words of a statement, behind
   for (const cql of sent) expect(cql).toMatch(/^SELECT .* WHERE [^;]* \?( LIMIT \?)? BYPASS CACHE$/);
 });
 
-test('Cassandra, which does not know these words, never sees them', async () => {
+test('Scans: Cassandra: gets none of the words that only ScyllaDB knows', async () => {
   const sent = await statementsOn('cassandra');
   for (const cql of sent) expect(cql).not.toMatch(/BYPASS/);
   expect((await statementsOn('scylla')).map((cql) => cql.replace(' BYPASS CACHE', ''))).toEqual(sent);

@@ -150,6 +150,14 @@ describe('Settings: a wrong value', () => {
     ['CQL_CONTACT_POINTS', 'a,,b', 'must be host[:port], comma-separated, IPv6 in brackets; "" is not'],
     ['CQL_CONTACT_POINTS', 'a:0', 'must be host[:port], comma-separated, IPv6 in brackets; "a:0" is not'],
     ['CQL_CONTACT_POINTS', '::1', 'must be host[:port], comma-separated, IPv6 in brackets; "::1" is not'],
+    ['STREAM_PARQUET', 's3://', 'must be the path of a directory or s3://bucket/prefix'],
+    ['STREAM_PARQUET', 's3://Lake/a', 'must be the path of a directory or s3://bucket/prefix'],
+    ['STREAM_PARQUET', 's3:lake', 'must be the path of a directory or s3://bucket/prefix'],
+    [
+      'STREAM_S3_ENDPOINT',
+      'minio:9000',
+      'must be http://host/path or https://host/path, without user and password',
+    ],
   ])('%s=%s', (name, value, message) => {
     expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
@@ -173,6 +181,34 @@ describe('Settings: a wrong value', () => {
   });
 });
 
+describe('Settings: STREAM_PARQUET', () => {
+  const key = { STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' };
+  const ofAmazon = { bucket: 'lake', region: 'us-east-1', keyId: 'k', secret: 's' };
+
+  test.each([
+    [{ STREAM_PARQUET: 'lake' }, { directory: join(process.cwd(), 'lake') }],
+    [
+      { STREAM_PARQUET: 's3://lake', ...key },
+      { ...ofAmazon, prefix: '', endpoint: 'https://s3.us-east-1.amazonaws.com' },
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake/plant-1/a', STREAM_S3_REGION: 'eu-central-1', ...key },
+      {
+        ...ofAmazon,
+        prefix: 'plant-1/a',
+        region: 'eu-central-1',
+        endpoint: 'https://s3.eu-central-1.amazonaws.com',
+      },
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake/', STREAM_S3_ENDPOINT: 'https://minio.example:9000//', ...key },
+      { ...ofAmazon, prefix: '', endpoint: 'https://minio.example:9000' },
+    ],
+  ])('%p: its place', (environment, place) => {
+    expect(readSettings(environment, { envFile: '' }).stream.parquet).toEqual(place);
+  });
+});
+
 describe('Settings: wrong combinations', () => {
   test.each([
     [
@@ -190,6 +226,54 @@ describe('Settings: wrong combinations', () => {
     [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set when CQL_USERNAME is set']],
     [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set when CQL_PASSWORD is set']],
     [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set when MQTT_PASSWORD is set']],
+    [
+      { STREAM_PARQUET: 's3://lake' },
+      [
+        'STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket',
+        'STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket',
+      ],
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake', STREAM_S3_SECRET: 's' },
+      ['STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket'],
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k' },
+      ['STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket'],
+    ],
+    [{ STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' }, []],
+    [{ STREAM_PARQUET: '/srv/lake' }, []],
+    [
+      { SCHEMA_REGISTRY_URL: 'https://registry.example' },
+      ['STREAM_FORMAT must be avro when SCHEMA_REGISTRY_URL is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'https://registry.example',
+        SCHEMA_REGISTRY_USERNAME: 'u',
+      },
+      ['SCHEMA_REGISTRY_PASSWORD must be set when SCHEMA_REGISTRY_USERNAME is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
+        SCHEMA_REGISTRY_PASSWORD: 'p',
+      },
+      ['SCHEMA_REGISTRY_USERNAME must be set when SCHEMA_REGISTRY_PASSWORD is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'http://registry.example',
+        SCHEMA_REGISTRY_USERNAME: 'u',
+        SCHEMA_REGISTRY_PASSWORD: 'p',
+      },
+      [
+        'SCHEMA_REGISTRY_URL must be https:// when SCHEMA_REGISTRY_PASSWORD is sent to a registry beyond loopback, or TLS_ELSEWHERE=true if the network between is private',
+      ],
+    ],
     [
       { BATCH_DAYS: '30', HISTORY_DAYS: '7' },
       ['HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches'],
@@ -372,6 +456,10 @@ describe('Settings: secrets in files', () => {
       'READ_TOKENS',
       'INGEST_TOKENS',
       'CURSOR_SECRET',
+      'SCHEMA_REGISTRY_PASSWORD',
+      'STREAM_PASSWORD',
+      'STREAM_S3_SECRET',
+      'ALARM_WEBHOOK_SECRET',
     ]);
     for (const [name] of secrets) expect(EXAMPLE).toContain(`${name}_FILE`);
   });
@@ -398,7 +486,10 @@ describe('Settings: .env.example', () => {
   test('content: the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
 
   test('settings: all with their defaults, in order', () => {
-    const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+    const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
     expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 

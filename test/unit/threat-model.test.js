@@ -76,7 +76,7 @@ test.each([
   ],
   [
     'streams, exports and series',
-    `streams (${thousands(MAX_CONCURRENT.streams)}), exports (${MAX_CONCURRENT.exports}) or series (${MAX_CONCURRENT.series})`,
+    `streams (${thousands(MAX_CONCURRENT.streams)}), exports (${MAX_CONCURRENT.exports}), series (${MAX_CONCURRENT.series}) or queries of many sensors (${MAX_CONCURRENT.queries})`,
   ],
 ])('Threat model: %s: the number is that of the code', (_, claim) => {
   expect(page).toContain(claim);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import moment from 'moment';
-import { formatTime, parseTime } from '../../common/times.js';
+import { formatTime, parseMoment, parseTime } from '../../common/times.js';
 
 test.each([
   ['2026-11-21T00:00:00.000Z', Date.UTC(2026, 10, 21)],
@@ -25,6 +25,16 @@ test.each([
   '',
   '12345678901234567',
 ])('Times: %s: not a time', (text) => expect(parseTime(text)).toBeNull());
+
+test.each([
+  ['30d', Date.UTC(2026, 9, 22)],
+  ['-30d', Date.UTC(2026, 9, 22)],
+  ['-1500', -1500],
+  ['2026-11-20T00:00:00Z', Date.UTC(2026, 10, 20)],
+  ['--30d', null],
+])('Times of a command line: %s on 2026-11-21: %p', (text, ms) =>
+  expect(parseMoment(text, Date.UTC(2026, 10, 21))).toBe(ms),
+);
 
 test('Times: any instant: the fast parser and moment agree', () => {
   fc.assert(

@@ -3,7 +3,7 @@ import { SHAPES, shapeOf } from './load/shapes.js';
 import { PARTS } from './parts/index.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { BenchFlags } from './context.js' */
+/** @import { BenchFlags } from './environment/index.js' */
 /** @import { Class } from './peers/settings.js' */
 
 /** @type {Class[]} */

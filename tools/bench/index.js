@@ -1,16 +1,26 @@
 import { runCommand } from '../../common/command.js';
 import { readFlags } from './flags.js';
-import { shapeOf } from './load/shapes.js';
+import { loadOf } from './load/shapes.js';
 import { measureRate } from './measure/rate.js';
 import { PARTS } from './parts/index.js';
 import { textTable } from './report/table.js';
 import { runSession } from './session.js';
 import { targetsTable } from './targets.js';
 
-/** @import { Shape } from './load/shapes.js' */
 /** @import { Environment } from './environment/index.js' */
 
 // npm run bench: everything side by side on this machine, tables of it, and the raw figures in a file.
+//
+// A run needs these folders, in the order of the work:
+// - parts/        what is measured: each part runs its variants and has its tables
+// - environment/  database, brokers and processes that a part gets
+// - process/      how a child process is started and asked
+// - load/         shapes, payloads and times of what devices send; publisher/ sends it
+// - variants/     ingest with another store or without a broker; native/ is the smallest client of the database
+// - measure/      rates, rounds, CPU and memory
+// - loader/       months of data, also for npm run load; reading/ reads them, dashboard/ opens them in Chromium
+// - peers/        Telegraf with QuestDB and InfluxDB
+// - report/       tables and charts; targets.js has the targets, documents.js and readme.js write the pages
 await runCommand(async () => {
   const flags = readFlags(process.argv.slice(2));
   await runSession({
@@ -53,7 +63,7 @@ async function warm(environment, forMs, onStatus) {
   ];
   const loads = ['1x60', '1x1'];
   for (const load of loads) {
-    const shape = /** @type {Shape} */ (shapeOf(load));
+    const shape = loadOf(load);
     for (const variant of variants) {
       onStatus(`warming the database: ${variant.name}, ${load}`);
       const ms = forMs / loads.length / variants.length;

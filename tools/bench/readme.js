@@ -4,11 +4,18 @@ import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { readSettings } from '../../common/settings/index.js';
-import { chart, everything, hasOthers, headline, insertBetweenMarks, insertPeers } from './documents.js';
-import { figuresOf } from './figures.js';
+import {
+  chart,
+  everything,
+  figuresOf,
+  hasOthers,
+  headline,
+  insertBetweenMarks,
+  insertPeers,
+} from './documents.js';
 
 /** @import { Flag } from '../../common/flags.js' */
-/** @import { Raw } from './figures.js' */
+/** @import { Raw } from './documents.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {

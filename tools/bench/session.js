@@ -84,7 +84,7 @@ export async function runSession({ name, flags, work }) {
  * @property {(text: string) => void} print a line that stays
  */
 
-const ROOT = new URL('../../..', import.meta.url);
+const ROOT = new URL('../..', import.meta.url);
 
 /**
  * The commit whose code runs here, with `-dirty` behind it where tracked files were changed since.

@@ -2,7 +2,7 @@ import { runCommand } from '../../common/command.js';
 import { parseFlags, usageError } from '../../common/flags.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { shapeOf } from './load/shapes.js';
-import { slopeOf, watchMemory } from './measure/memory.js';
+import { slopeOf, watchMemory } from './measure/machine.js';
 import { storedSamples } from './measure/stored.js';
 import { figure, textTable } from './report/table.js';
 import { runSession } from './session.js';

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
 import { envExample, settingsPage } from '../../common/settings/documents.js';
+import { kafkaTopics } from './kafka-topics.js';
 import { tablesPage } from './tables.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -11,13 +12,14 @@ const DOCUMENTS = {
   '.env.example': envExample,
   'docs/reference/settings.md': settingsPage,
   'docs/reference/tables.md': tablesPage,
+  'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,
 };
 
 await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run docs:reference --',
-      help: 'Writes .env.example and the pages of settings and tables from the code.',
+      help: 'Writes .env.example, the pages of settings and tables, and the topics of Kafka from the code.',
       examples: ['npm run docs:reference'],
       flags: {},
     },

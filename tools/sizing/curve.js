@@ -1,5 +1,5 @@
-import { escaped } from '../bench/report/svg.js';
-import { countText } from './text.js';
+import { escaped } from '../bench/report/chart.js';
+import { countText } from './report.js';
 
 /** A line of the picture, from left to right. @typedef {{ name: string, points: Array<{ x: number, y: number }> }} Curve */
 
@@ -12,7 +12,7 @@ import { countText } from './text.js';
  * @param {[number, number]} picture.x from and to
  * @param {[number, number]} picture.y
  * @param {Curve[]} picture.curves
- * @param {Array<{ x: number, label: string, wall: boolean }>} picture.marks numbered, and explained below
+ * @param {Array<{ x: number, label: string, isHard: boolean }>} picture.marks numbered, and explained below
  * @returns {string} SVG
  */
 export function curvePicture({ title, x, y, curves, marks }) {
@@ -32,7 +32,7 @@ export function curvePicture({ title, x, y, curves, marks }) {
     ]),
     textOf(LEFT + WIDTH / 2, bottom + 36, 'sensors', 'middle'),
     ...marks.flatMap((mark, index) => [
-      lineOf({ x1: at.x(mark.x), x2: at.x(mark.x), y1: TOP, y2: bottom, of: mark.wall ? WALL : STEP }),
+      lineOf({ x1: at.x(mark.x), x2: at.x(mark.x), y1: TOP, y2: bottom, of: mark.isHard ? HARD : STEP }),
       textOf(at.x(mark.x) + 3, TOP + 12 + (index % ROWS_OF_NUMBERS) * 14, String(index + 1), 'start'),
       textOf(LEFT, legendTop + index * LINE, `${index + 1}  ${countText(mark.x)}: ${mark.label}`, 'start'),
     ]),
@@ -83,4 +83,4 @@ const INK = '#737c87';
 const COLORS = ['#2f81f7', '#c97b1a'];
 const FAINT = `stroke="${INK}" stroke-opacity="0.18"`;
 const STEP = `stroke="${INK}" stroke-opacity="0.7" stroke-dasharray="2 4"`;
-const WALL = 'stroke="#e5534b" stroke-dasharray="6 4"';
+const HARD = 'stroke="#e5534b" stroke-dasharray="6 4"';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
-import { readFigures } from './figures.js';
+import { readFigures } from './costs.js';
 import { readFlags } from './flags.js';
 import { fillMarks, partsOfPage, picture } from './page.js';
 

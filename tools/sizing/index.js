@@ -1,11 +1,10 @@
 import { runCommand } from '../../common/command.js';
 import { textTable } from '../bench/report/table.js';
-import { readFigures } from './figures.js';
+import { readFigures } from './costs.js';
 import { readFlags } from './flags.js';
 import { installationOf } from './installation.js';
-import { installationsTable, partitionLines, wallsTable } from './report.js';
-import { settingLines } from './settings.js';
-import { wallsOf } from './walls.js';
+import { limitsOf } from './limits.js';
+import { installationsTable, limitsTable, partitionLines, settingLines } from './report.js';
 
 // npm run size: what a fleet takes, packed and as one row per sample, and what ends on the way up.
 await runCommand(async () => {
@@ -15,10 +14,13 @@ await runCommand(async () => {
     packed: installationOf(fleet, parts, 'packed', figures),
     rows: installationOf(fleet, parts, 'rows', figures),
   });
-  const walls = wallsTable(wallsOf(fleet, parts, 'packed', figures), wallsOf(fleet, parts, 'rows', figures));
+  const limits = limitsTable(
+    limitsOf(fleet, parts, 'packed', figures),
+    limitsOf(fleet, parts, 'rows', figures),
+  );
   console.log(`${textTable(sized.head, sized.rows)}\n`);
   for (const line of partitionLines(fleet)) console.log(line);
-  console.log(`\n${textTable(walls.head, walls.rows)}\n`);
+  console.log(`\n${textTable(limits.head, limits.rows)}\n`);
   console.log('For .env of every process, before the first migration, which fixes LATEST_GROUPS for ever:\n');
   console.log(`${settingLines(fleet).join('\n')}\n`);
   console.log(

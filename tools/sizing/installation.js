@@ -5,8 +5,8 @@ import { RULES } from './rules.js';
 import { compressionOf, storedBy, windowsOf } from './storage.js';
 import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
 
-/** @import { Figures } from '../bench/figures.js' */
-/** @import { Way } from './costs/costs.js' */
+/** @import { Figures } from '../bench/documents.js' */
+/** @import { Way } from './costs.js' */
 /** @import { Signal } from './storage.js' */
 /** @import { Fleet } from './traffic.js' */
 

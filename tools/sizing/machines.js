@@ -1,10 +1,10 @@
 import { ratesOf } from '../../schema/sizes.js';
-import { costOf, messageCost } from './costs/costs.js';
+import { costOf, messageCost } from './costs.js';
 import { RULES } from './rules.js';
 import { birthsOf, registryReadsOf, samplesPerMessage } from './traffic.js';
 
-/** @import { Figures } from '../bench/figures.js' */
-/** @import { Shape, Way } from './costs/costs.js' */
+/** @import { Figures } from '../bench/documents.js' */
+/** @import { Shape, Way } from './costs.js' */
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */
 

@@ -1,16 +1,13 @@
-import { betweenMarks } from '../bench/report/between-marks.js';
-import { markdownTable } from '../bench/report/table.js';
-import { costOf, missesOf } from './costs/costs.js';
+import { betweenMarks, markdownTable } from '../bench/report/table.js';
+import { costOf, missesOf } from './costs.js';
 import { curvePicture } from './curve.js';
 import { installationOf } from './installation.js';
-import { installationsTable, wallsTable } from './report.js';
+import { limitsOf } from './limits.js';
+import { bytesText, countText, installationsTable, limitsTable, settingLines } from './report.js';
 import { NODES, RULES } from './rules.js';
-import { settingLines } from './settings.js';
 import { compressionOf } from './storage.js';
-import { bytesText, countText } from './text.js';
-import { wallsOf } from './walls.js';
 
-/** @import { Figures } from '../bench/figures.js' */
+/** @import { Figures } from '../bench/documents.js' */
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */
 
@@ -27,13 +24,13 @@ const POINTS = 120;
 /** @param {Plan} plan @param {Figures} figures @returns {Record<string, string>} what the page shows between its marks, in Markdown */
 export function partsOfPage({ fleet, parts }, figures) {
   const of = (/** @type {'packed' | 'rows'} */ way) => installationOf(fleet, parts, way, figures);
-  const walls = (/** @type {'packed' | 'rows'} */ way) => wallsOf(fleet, parts, way, figures);
+  const limits = (/** @type {'packed' | 'rows'} */ way) => limitsOf(fleet, parts, way, figures);
   const table = (/** @type {{ head: string[], rows: string[][] }} */ { head, rows }) =>
     markdownTable(head, rows);
   return {
     example: table(installationsTable({ packed: of('packed'), rows: of('rows') })),
     settings: `\`\`\`sh\n${settingLines(fleet).join('\n')}\n\`\`\``,
-    walls: table(wallsTable(walls('packed'), walls('rows'))),
+    limits: table(limitsTable(limits('packed'), limits('rows'))),
     costs: costsTable(figures),
     compression: compressionTable(figures),
     rules: rulesTable(),
@@ -58,9 +55,9 @@ export function picture({ fleet, parts }, figures) {
       { name: 'packed', points: points('packed') },
       { name: 'rows', points: points('rows') },
     ],
-    marks: wallsOf(fleet, parts, 'packed', figures)
+    marks: limitsOf(fleet, parts, 'packed', figures)
       .filter(({ at }) => at >= least && at <= most)
-      .map(({ at, name, kind }) => ({ x: at, label: `${name} (packed)`, wall: kind === 'wall' })),
+      .map(({ at, name, kind }) => ({ x: at, label: `${name} (packed)`, isHard: kind === 'hard' })),
   });
 }
 

@@ -1,11 +1,12 @@
+import { namesOf } from '../../schema/migrate/installation.js';
 import { PARTITION_AIM, PARTITION_WARN, partitionPerHour, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
-import { bytesText, countText } from './text.js';
+import { groupsFor } from '../../schema/sizes.js';
 import { samplesPerMessage } from './traffic.js';
 
-/** @import { Way } from './costs/costs.js' */
+/** @import { Way } from './costs.js' */
 /** @import { Installation } from './installation.js' */
+/** @import { Limit, limitsOf } from './limits.js' */
 /** @import { Fleet } from './traffic.js' */
-/** @import { Limit, wallsOf } from './walls.js' */
 
 /**
  * One line of the report: its label, and how many of it, or which text. Numbers are shown next to their ratio.
@@ -87,20 +88,20 @@ function windowsText({ windows }) {
 }
 
 /**
- * @param {ReturnType<typeof wallsOf>} packed
- * @param {ReturnType<typeof wallsOf>} rows
+ * @param {ReturnType<typeof limitsOf>} packed
+ * @param {ReturnType<typeof limitsOf>} rows
  * @returns {{ head: string[], rows: string[][] }} in the order in which packed batches meet them
  */
-export function wallsTable(packed, rows) {
+export function limitsTable(packed, rows) {
   const names = [...new Set([...packed, ...rows].map(({ name }) => name))];
-  const first = packed.find(({ kind }) => kind === 'wall')?.name;
+  const first = packed.find(({ kind }) => kind === 'hard')?.name;
   return {
     head: ['limit at this number of sensors; then the way past it', 'packed', 'one row per sample'],
     rows: names.map((name) => {
-      const [ours, theirs] = [packed, rows].map((walls) => walls.find((wall) => wall.name === name));
+      const [ours, theirs] = [packed, rows].map((limits) => limits.find((limit) => limit.name === name));
       const { kind, answer } = /** @type {Limit} */ (ours ?? theirs);
-      const mark = kind === 'step' ? '' : name === first ? 'the first wall: ' : 'a wall: ';
-      const at = (/** @type {typeof ours} */ wall) => (wall ? countText(wall.at) : '-');
+      const mark = kind === 'step' ? '' : name === first ? 'the first hard limit: ' : 'a hard limit: ';
+      const at = (/** @type {typeof ours} */ limit) => (limit ? countText(limit.at) : '-');
       return [`${mark}${name}; then ${answer}`, at(ours), at(theirs)];
     }),
   };
@@ -129,4 +130,48 @@ function partitionText({ rows, bytes }) {
       ? 'more than we aim at'
       : 'too large: batch for longer';
   return `${countText(rows)} rows, ${bytesText(bytes)}: ${verdict}`;
+}
+
+const STEPS = [
+  { from: 1e18, prefix: 'E' },
+  { from: 1e15, prefix: 'P' },
+  { from: 1e12, prefix: 'T' },
+  { from: 1e9, prefix: 'G' },
+  { from: 1e6, prefix: 'M' },
+  { from: 1e3, prefix: 'k' },
+];
+
+/** @param {number} bytes @returns {string} `48 kB`, `1.7 TB` */
+export function bytesText(bytes) {
+  const { from, prefix } = STEPS.find((step) => bytes >= step.from) ?? { from: 1, prefix: '' };
+  return `${short(bytes / from)} ${prefix}B`;
+}
+
+/** @param {number} count @returns {string} `960`, `17 thousand`, `2.6 billion` */
+export function countText(count) {
+  const words = /** @type {const} */ ([
+    [1e12, ' trillion'],
+    [1e9, ' billion'],
+    [1e6, ' million'],
+    [1e4, ' thousand'],
+  ]);
+  const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
+  return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
+}
+
+/** @param {number} number @returns {string} of two digits, or whole */
+const short = (number) =>
+  number >= 1000
+    ? Math.round(number).toLocaleString('en')
+    : String(Number(number.toPrecision(number < 100 ? 2 : 3)));
+
+/**
+ * The settings that the first migration stores, as lines of `.env`. Every process needs the same.
+ *
+ * @param {Fleet} fleet
+ * @returns {string[]} `LATEST_GROUPS=128`
+ */
+export function settingLines({ sensors, batchDays, historyDays }) {
+  const stored = namesOf({ latestGroups: groupsFor(sensors), batchDays, historyDays });
+  return Object.entries(stored).map(([name, value]) => `${name}=${value}`);
 }

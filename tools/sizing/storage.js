@@ -2,8 +2,8 @@ import { HOUR_MS, messageWeight, SAMPLE_ROW_BYTES, windowFor } from '../../schem
 import { historyRowBytes, ROW_BYTES, tablesOf } from '../../schema/sizes.js';
 import { RULES } from './rules.js';
 
-/** @import { Figures } from '../bench/figures.js' */
-/** @import { Way } from './costs/costs.js' */
+/** @import { Figures } from '../bench/documents.js' */
+/** @import { Way } from './costs.js' */
 /** @import { Fleet } from './traffic.js' */
 
 /** @typedef {'decimals' | 'full'} Signal */

@@ -5,7 +5,7 @@ import { ratesOf } from '../../schema/sizes.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 
 /** @import { Fleet as SizesFleet } from '../../schema/sizes.js' */
-/** @import { Way } from './costs/costs.js' */
+/** @import { Way } from './costs.js' */
 
 /** A fleet, and how often each of its devices reconnects. @typedef {SizesFleet & { bornEveryMs: number }} Fleet */
 

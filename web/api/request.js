@@ -1,8 +1,6 @@
-import { Problem } from './problem.js';
-
 /**
  * @typedef {Record<string, string | number | null | undefined>} Query values that are null, undefined or empty are left out
- * @typedef {{ method?: 'GET' | 'POST' | 'DELETE', type?: string, body?: unknown }} How `type`: of the answer; `body`: sent as JSON
+ * @typedef {{ method?: 'GET' | 'POST' | 'PUT' | 'DELETE', type?: string, body?: unknown, file?: { type: string, content: Blob }, base?: string }} How `type`: of the answer; `body`: sent as JSON; `file`: sent as it is; `base`: of the path
  */
 
 export const BASE = '/api/v1';
@@ -33,10 +31,12 @@ export function createRequests({ fetch }) {
   }
 
   /** @param {string} path @param {AbortSignal} [signal] @param {How} [how] @returns {Promise<Response>} good or not */
-  function reach(path, signal, { method = 'GET', type = 'application/json', body } = {}) {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { Accept: type, ...(sent.body && { 'Content-Type': 'application/json' }) };
-    return arrived(fetch(`${BASE}${path}`, { method, headers, signal: signal ?? null, ...sent }), signal);
+  function reach(path, signal, { method = 'GET', type = 'application/json', body, file, base = BASE } = {}) {
+    const json = body === undefined ? null : { type: 'application/json', content: JSON.stringify(body) };
+    const given = file ?? json;
+    const sent = given ? { body: given.content } : {};
+    const headers = { Accept: type, ...(given && { 'Content-Type': given.type }) };
+    return arrived(fetch(`${base}${path}`, { method, headers, signal: signal ?? null, ...sent }), signal);
   }
 
   /** @template T @param {Promise<T>} answer @param {AbortSignal} [signal] @returns {Promise<T>} */
@@ -74,4 +74,101 @@ export async function readProblem(response) {
     detail: response.statusText,
     status: response.status,
   });
+}
+
+/** Why a request has no answer, in words for the person who waits for it. */
+export class Problem extends Error {
+  /**
+   * @param {object} what
+   * @param {string} what.title
+   * @param {string} [what.detail]
+   * @param {string} [what.code] stable code of the API, or `unreachable`
+   * @param {number} [what.status] HTTP status; 0 when no answer came
+   */
+  constructor({ title, detail = '', code = 'internal', status = 0 }) {
+    super(title);
+    this.name = 'Problem';
+    this.detail = detail;
+    this.code = code;
+    this.status = status;
+  }
+
+  /** Temporary: the same request may succeed later. */
+  get passes() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** @param {unknown} error @returns {Problem} */
+export function toProblem(error) {
+  if (error instanceof Problem) return error;
+  return new Problem({ title: 'The dashboard failed', detail: String(error), status: 400 });
+}
+
+/**
+ * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
+ * the request.
+ *
+ * @typedef {{ title: string, advice: string }} Words
+ */
+
+/** By the API's codes; see docs/reference/errors.md. @type {Record<string, Words>} */
+const WORDS = {
+  unreachable: {
+    title: 'The API cannot be reached',
+    advice: 'It may be restarting, or the network between here and there is broken.',
+  },
+  unavailable: {
+    title: 'The database does not answer',
+    advice: 'The API runs, but cannot read. Devices can go on. Their messages wait, and are not lost.',
+  },
+  busy: {
+    title: 'The API is overloaded',
+    advice: 'It serves earlier requests first.',
+  },
+  unauthorized: {
+    title: 'You are not signed in',
+    advice: 'Reload this page, and sign in.',
+  },
+  forbidden: {
+    title: 'Your token does not allow this',
+    advice:
+      'It lets you read. Changes need a token with the scope admin. Sign out, and sign in with such a token.',
+  },
+  rate_limited: {
+    title: 'Too many requests come from this address',
+    advice: 'Other clients at the same address count as well. Wait a few seconds.',
+  },
+  not_found: {
+    title: 'Not found',
+    advice:
+      'It was retired, it has expired, or the address is mistyped. A device appears with its first message.',
+  },
+  bad_cursor: {
+    title: 'This page is no longer valid',
+    advice: 'The address of a page is valid for a day. Start again at the first page.',
+  },
+  wrong_host: {
+    title: 'The API is not served under this name',
+    advice: 'It listens on this machine alone: open it as http://localhost or http://127.0.0.1.',
+  },
+  internal: {
+    title: 'Something failed inside the API',
+    advice: 'Its log has the error.',
+  },
+};
+
+/** For requests that the address of this page made invalid. @type {(detail: string) => Words} */
+const misasked = (detail) => ({
+  title: 'The address asks for something that the API does not accept',
+  advice: detail,
+});
+
+/**
+ * @param {Problem} problem
+ * @returns {Words}
+ */
+export function wordsOf({ code, status, message, detail }) {
+  if (code === 'internal' && status < 500) return { title: message, advice: detail };
+  return WORDS[code] ?? (status === 400 ? misasked(detail) : { title: message, advice: detail });
 }

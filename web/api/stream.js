@@ -5,7 +5,7 @@
  * @property {[device: string, sensor: string][]} [sensors]
  */
 
-/** @import { Stats } from './types.js' */
+/** @import { AlarmMessage, StatsEvent } from './types.js' */
 
 /** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
 const SILENCE_MS = 10_000;
@@ -18,12 +18,14 @@ const RETRY_MS = { first: 500, max: 8_000 };
  *
  * @param {object} deps
  * @param {typeof globalThis.EventSource} deps.EventSource
- * @param {(text: string) => void} deps.onItems JSON of snapshots and deltas alike: both carry newest values
- * @param {(stats: Stats) => void} deps.onStats
+ * @param {(text: string, isLast: boolean) => void} deps.onItems JSON of snapshots and deltas alike: both carry
+ *   newest values. `isLast`: it completes a snapshot
+ * @param {(stats: StatsEvent) => void} deps.onStats
+ * @param {(message: AlarmMessage) => void} [deps.onAlarm] a change of any alarm
  * @param {(status: StreamStatus) => void} deps.onStatus
  * @param {() => void} deps.onRefused the request was refused; the session may have ended
  */
-export function createStream({ EventSource, onItems, onStats, onStatus, onRefused }) {
+export function createStream({ EventSource, onItems, onStats, onAlarm = () => {}, onStatus, onRefused }) {
   /** @type {EventSource | null} */
   let source = null;
   let address = '';
@@ -40,10 +42,18 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     close();
     const opened = new EventSource(address);
     source = opened;
+    // Of the events of a snapshot, only the last one has an id of its own.
+    let lastId = '';
+    const passItems = (/** @type {MessageEvent} */ event, isSnapshot = false) => {
+      const isLast = isSnapshot && event.lastEventId !== lastId;
+      lastId = event.lastEventId;
+      onItems(event.data, isLast);
+    };
     opened.addEventListener('open', () => received());
-    opened.addEventListener('snapshot', (event) => received(() => onItems(event.data)));
-    opened.addEventListener('delta', (event) => received(() => onItems(event.data)));
+    opened.addEventListener('snapshot', (event) => received(() => passItems(event, true)));
+    opened.addEventListener('delta', (event) => received(() => passItems(event)));
     opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
+    opened.addEventListener('alarm', (event) => received(() => onAlarm(JSON.parse(event.data))));
     opened.addEventListener('error', () => {
       reportLost();
       // An EventSource reconnects by itself, except after a refused request (not 200).

@@ -1,7 +1,7 @@
 import { formatNumber } from '../format.js';
 
 /** @import UPlot from 'uplot' */
-/** @import { Thresholds } from '../state/thresholds.js' */
+/** @import { Thresholds } from '../state/preferences.js' */
 
 /**
  * @typedef {object} Brush

@@ -8,10 +8,10 @@ import {
   formatTimeMs,
   formatYear,
 } from '../format.js';
-import { withThresholds } from '../state/thresholds.js';
+import { withThresholds } from '../state/preferences.js';
 import { drawThresholds } from './draw-thresholds.js';
 
-/** @import { Thresholds } from '../state/thresholds.js' */
+/** @import { Thresholds } from '../state/preferences.js' */
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;
@@ -19,8 +19,13 @@ const AXIS_FONT = '12px system-ui, sans-serif';
 /** Room for the figures of the values: linked charts stay flush as long as theirs are of usual length. */
 const LEAST_AXIS_WIDTH = 60;
 const DIGIT_WIDTH = 7;
+/** Half of the widest time: the last one is not cut at the edge of the chart. */
+const TIME_HALF = 32;
 /** Between two times, in pixels; they are about 60 wide. */
 const TIME_SPACE = 84;
+
+/** The cursor reads what is no further away from it, in CSS pixels. */
+export const REACH = 10;
 
 /**
  * @typedef {object} Look what the chart shows by now
@@ -36,21 +41,23 @@ const TIME_SPACE = 84;
  * @param {'local' | 'utc'} what.zone
  * @param {string | undefined} what.cursorKey charts with the same one move their cursors together
  * @param {() => Look} what.look
- * @param {(index: number | null) => void} what.onCursor the column entry under the cursor
+ * @param {(ts: number, reachMs: number) => number | null} what.entryUnder the column entry that the cursor means
+ * @param {(index: number | null, ts: number | null) => void} what.onCursor the column entry under the cursor, and its time; null: it is away
+ * @param {(edges: Edges) => void} what.onPlot where the plot is
  * @returns {uPlot.Options}
  */
-export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
+export function chartOptions({ host, zone, cursorKey, look, entryUnder, onCursor, onPlot }) {
   const color = colorsOf(host);
   const edge = { stroke: 'transparent', width: 0, points: { show: false } };
   return {
     width: host.clientWidth,
     height: host.clientHeight,
     ms: 1,
-    padding: [8, 16, 0, 0],
+    padding: [8, TIME_HALF, 0, 0],
     legend: { show: false },
     // Ticks of a clock stand at round times of its own zone.
     tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
-    cursor: cursorOptions(color, cursorKey),
+    cursor: cursorOptions(color, cursorKey, entryUnder),
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
     scales: {
       x: { time: true, auto: false },
@@ -70,8 +77,9 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
     bands: [{ series: [2, 3], fill: color('--line-band') }],
     axes: axesOptions(color, zone),
     hooks: {
-      setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null)],
+      setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null, timeUnder(chart))],
       draw: [
+        (chart) => onPlot(edgesOf(chart)),
         (chart) =>
           drawThresholds(chart, look().thresholds, {
             color: color('--warn'),
@@ -84,15 +92,38 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
   };
 }
 
-/** @param {(name: string) => string} color @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
-function cursorOptions(color, cursorKey) {
+/**
+ * The space of a chart on both sides of its plot.
+ *
+ * @typedef {{ left: number, right: number }} Edges CSS pixels
+ */
+
+/** @param {uPlot} chart @returns {Edges} */
+function edgesOf({ bbox, width }) {
+  const left = bbox.left / uPlot.pxRatio;
+  return { left, right: Math.max(width - left - bbox.width / uPlot.pxRatio, 0) };
+}
+
+/** @param {uPlot} chart @returns {number | null} epoch ms under the cursor; null: it is away */
+function timeUnder(chart) {
+  const { left = -1 } = chart.cursor;
+  return left < 0 ? null : chart.posToVal(left, 'x');
+}
+
+/**
+ * @param {(name: string) => string} color
+ * @param {string | undefined} cursorKey
+ * @param {(ts: number, reachMs: number) => number | null} entryUnder
+ * @returns {uPlot.Cursor}
+ */
+function cursorOptions(color, cursorKey, entryUnder) {
   const none = () => null;
   return {
     y: false,
     drag: { x: false, y: false },
     // gestures.js listens to these.
     bind: { mousedown: none, mouseup: none, click: none, dblclick: none },
-    hover: { skip: [null, undefined] },
+    dataIdx: (chart, series, closest, ts) => (series === 0 ? closest : entryUnder(ts, reachOf(chart))),
     points: {
       size: (_chart, index) => (index === 1 ? 9 : 6),
       width: 2,
@@ -102,6 +133,9 @@ function cursorOptions(color, cursorKey) {
     ...(cursorKey ? { sync: { key: cursorKey, setSeries: false, scales: ['x', null] } } : {}),
   };
 }
+
+/** @param {uPlot} chart @returns {number} ms that `REACH` spans */
+const reachOf = (chart) => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
 
 /** @param {(name: string) => string} color @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
 function axesOptions(color, zone) {
@@ -124,14 +158,17 @@ function axesOptions(color, zone) {
     },
     {
       ...axis,
-      size: (_chart, labels) =>
-        Math.max(LEAST_AXIS_WIDTH, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16)),
+      size: (_chart, labels) => Math.max(LEAST_AXIS_WIDTH, widthOfLabels(labels)),
       space: 44,
       // Without samples there is no scale: lines, but no figures on them.
       values: (chart, ticks) => (chart.data[0].length === 0 ? ticks.map(() => '') : formatTicks(ticks)),
     },
   ];
 }
+
+/** @param {string[] | null} labels of values @returns {number} CSS pixels that an axis needs for them */
+export const widthOfLabels = (labels) =>
+  Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
 
 /** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a color that a canvas takes */
 export function colorsOf(host) {

@@ -1,11 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { useObservable, useServices } from '../state/hooks.js';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { useServices } from '../state/hooks.js';
+import { listenForGestures } from './gestures.js';
 import { firstAtOrAfter } from './shape.js';
 import { lengthOf, pan, zoomStep } from './window.js';
 
-/** @import UPlot from 'uplot' */
 /** @import { Bounds, Window } from './window.js' */
-/** @import { Drawn } from './columns.js' */
+/** @import { Drawn } from './shape.js' */
 
 /**
  * The input of the drawing library.
@@ -33,7 +34,29 @@ export function entryNear({ columns: [x] }, ts) {
   return right < x.length && Number(x[right]) - ts <= ts - Number(x[left]) ? right : left;
 }
 
-/** @param {UPlot} chart @param {Shown & { walked: number | null }} what `walked`: epoch ms to which keys have brought the cursor */
+/**
+ * The column entry that the cursor means: the nearest, unless the cursor lies in a gap and away from it.
+ *
+ * @param {Drawn} picture
+ * @param {number} ts epoch ms
+ * @param {number} reachMs so near to it, a sample or the middle of a bin is meant in a gap, too
+ * @returns {number | null} the entry of the columns; null: nothing was measured there
+ */
+export function entryUnder({ columns: [x], places }, ts, reachMs) {
+  const right = firstAtOrAfter(x, ts);
+  const [before, after] = [right - 1, right];
+  const isConnected = isMeasured(places, before) && isMeasured(places, after);
+  const near = [before, before - 1, after, after + 1].filter((entry) => isMeasured(places, entry));
+  const distance = (/** @type {number} */ entry) => Math.abs(Number(x[entry]) - ts);
+  const [nearest] = near.sort((a, b) => distance(a) - distance(b));
+  if (nearest === undefined) return null;
+  return isConnected || distance(nearest) <= reachMs ? nearest : null;
+}
+
+/** @param {number[]} places @param {number} entry */
+const isMeasured = (places, entry) => places[entry] !== undefined && places[entry] !== -1;
+
+/** @param {uPlot} chart @param {Shown & { walked: number | null }} what `walked`: epoch ms to which keys have brought the cursor */
 export function show(chart, { picture, window: { from, to }, walked }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
@@ -42,7 +65,7 @@ export function show(chart, { picture, window: { from, to }, walked }) {
   if (walked !== null) moveCursor(chart, walked);
 }
 
-/** @param {UPlot} chart @param {number | null} ts epoch ms; null: away from it */
+/** @param {uPlot} chart @param {number | null} ts epoch ms; null: away from it */
 export function moveCursor(chart, ts) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
   // The third parameter is missing in the types. It moves the cursors of linked charts.
@@ -57,7 +80,7 @@ export function moveCursor(chart, ts) {
  * Does what a key asks for.
  *
  * @param {KeyboardEvent} event
- * @param {UPlot} chart
+ * @param {uPlot} chart
  * @returns {number | null} epoch ms to which the cursor is to go
  * @param {Shown & { walked: number | null, bounds: Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
  */
@@ -129,17 +152,17 @@ function walk({ columns: [x], places }, { from, to }, cursor, by) {
 }
 
 /**
- * A plot that fills an element. It is rebuilt when the theme, the zone or one of the inputs changes.
+ * A plot that fills an element. It is rebuilt when the theme, the medium, the zone or one of the inputs changes.
  *
- * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: UPlot, stop?: () => void }} build
+ * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: uPlot, stop?: () => void }} build
  * @param {unknown[]} inputs what else it is built of
- * @returns {{ host: { current: HTMLDivElement | null }, chart: { current: UPlot | null } }}
+ * @returns {{ host: { current: HTMLDivElement | null }, chart: { current: uPlot | null } }}
  */
 export function usePlot(build, inputs) {
   const { preferences } = useServices();
-  const { theme, zone } = useObservable(preferences);
+  const { theme, zone } = preferences.choice.value;
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const chart = useRef(/** @type {UPlot | null} */ (null));
+  const chart = useRef(/** @type {uPlot | null} */ (null));
 
   useEffect(() => {
     const element = host.current;
@@ -160,14 +183,99 @@ export function usePlot(build, inputs) {
       chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
     );
     resizes.observe(element);
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', rebuild);
+    // Paper has the light colors, whatever the screen has.
+    const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
+    for (const query of media) query.addEventListener('change', rebuild);
     return () => {
-      system.removeEventListener('change', rebuild);
+      for (const query of media) query.removeEventListener('change', rebuild);
       resizes.disconnect();
       takeAway();
     };
   }, [theme, zone, ...inputs]);
 
   return { host, chart };
+}
+
+/**
+ * A plot over time that mouse, touch and keys move and zoom. Keys bring its cursor from sample to sample, and the text about that sample is
+ * announced to screen readers.
+ *
+ * @param {object} props
+ * @param {Shown & { bounds: Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} props.shown what it shows now
+ * @param {(element: HTMLElement, zone: 'local' | 'utc', cursorAt: () => number | null) => uPlot.Options} props.options
+ *   `cursorAt`: epoch ms to which keys have brought the cursor; null: the mouse has it, or nobody
+ * @param {(ts: number) => string | null} props.inWords about the sample at that time; null: nothing is announced
+ * @param {unknown[]} props.inputs what the options are made of
+ */
+export function useTimePlot({ shown: given, options, inWords, inputs }) {
+  const [announcement, setAnnouncement] = useState('');
+  const walked = useRef(/** @type {number | null} */ (null));
+  const shown = useRef(given);
+  shown.current = given;
+  const { picture, window } = given;
+
+  const { host, chart } = usePlot((element, zone) => {
+    const plot = new uPlot(
+      options(element, zone, () => walked.current),
+      shown.current.picture.columns,
+      element,
+    );
+    show(plot, { ...shown.current, walked: walked.current });
+    const stop = listenForGestures(plot.over, {
+      current: () => shown.current.window,
+      bounds: () => shown.current.bounds,
+      onWindow(next, isSettled) {
+        // The next event may come before the next drawing.
+        shown.current = { ...shown.current, window: next };
+        shown.current.onWindow(next, isSettled);
+      },
+      onSelect: (left, width) =>
+        plot.setSelect({ left, width, top: 0, height: plot.over.clientHeight }, false),
+    });
+    return { plot, stop };
+  }, inputs);
+
+  useLayoutEffect(() => {
+    // Another number of lines needs another plot, which has its data from the start.
+    if (chart.current?.series.length === picture.columns.length)
+      show(chart.current, { picture, window, walked: walked.current });
+  }, [picture, window.from, window.to]);
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    if (!chart.current) return;
+    const ts = press(event, chart.current, { ...shown.current, walked: walked.current });
+    if (ts === null) return;
+    walked.current = ts;
+    moveCursor(chart.current, ts);
+    const text = inWords(ts);
+    if (text !== null) setAnnouncement(text);
+  }
+  function onPointerMove() {
+    walked.current = null;
+  }
+  function onBlur() {
+    walked.current = null;
+    if (chart.current) moveCursor(chart.current, null);
+    setAnnouncement('');
+  }
+
+  return {
+    announcement,
+    /** Draws it again, because what the options refer to has changed. */
+    redraw() {
+      if (!chart.current) return;
+      show(chart.current, { ...shown.current, walked: walked.current });
+      chart.current.redraw(false, true);
+    },
+    /** Attributes of its element. */
+    frame: {
+      ref: host,
+      tabIndex: 0,
+      onKeyDown,
+      onPointerMove,
+      onDblClick: () => given.onReset(),
+      onBlur,
+    },
+  };
 }

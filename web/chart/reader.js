@@ -1,7 +1,6 @@
-import { useServices } from '../state/hooks.js';
+import { useQuery, useServices } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
-import { useQuery } from '../state/use-query.js';
-import { shapeOfBins, shapeOfSamples } from './shape.js';
+import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.js';
 
 /** @import { Client } from '../api/client.js' */
 /** @import { Range, Shape } from './shape.js' */
@@ -12,6 +11,7 @@ const FEW_SAMPLES = 2_000;
 const NARROWEST_BIN_MS = 1000;
 const FEW_BINS = 120;
 const MOST_SAMPLES = 40_000;
+const MINUTE_MS = 60_000;
 
 /**
  * @typedef {{ device_id: string, sensor_id: string }} Sensor
@@ -22,8 +22,9 @@ const MOST_SAMPLES = 40_000;
  *
  * @param {Client} client
  * @param {Sensor} sensor
+ * @param {Zone} [zone] whose days are days
  */
-export function createReader(client, { device_id, sensor_id }) {
+export function createReader(client, { device_id, sensor_id }, zone = 'utc') {
   return {
     /**
      * @param {Range} range
@@ -34,6 +35,19 @@ export function createReader(client, { device_id, sensor_id }) {
     async bins(range, points, signal) {
       return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
     },
+
+    /** @param {Range} range @param {AbortSignal} signal @returns {Promise<Shape>} bins of whole days, of which the first and the last may be cut */
+    async days(range, signal) {
+      const parts = partsOfRange(range, zone).map(async (part) => {
+        const { from, to, offsetMs } = part;
+        const query = { from, to, points: daysOf(part), utc_offset: offsetMs / MINUTE_MS };
+        return shapeOfBins(await client.series(device_id, sensor_id, query, signal), part);
+      });
+      return joinDays(await Promise.all(parts), range, zone);
+    },
+
+    /** @param {number} ts epoch ms @param {number} days earlier @returns {number} epoch ms at which that day begins */
+    dayBefore: (ts, days) => startOfDay(ts, zone, -days),
 
     /** @param {Range} range @param {AbortSignal} signal @returns {Promise<Shape>} samples */
     async samples(range, signal) {
@@ -107,4 +121,70 @@ export function useExtent(sensor) {
     REFRESH,
   );
   return data;
+}
+
+/** @typedef {'local' | 'utc'} Zone */
+
+export const DAY_MS = 86_400_000;
+/** Longer windows have bins of whole days: narrower ones draw the rhythm of the day as a comb. */
+const DAILY_FROM_MS = 60 * DAY_MS;
+/** Still longer ones have more days than an answer has points. */
+const DAILY_TO_MS = 1990 * DAY_MS;
+
+/** @param {number} lengthMs of a window @returns {boolean} whether its bins are whole days */
+export const isDaily = (lengthMs) => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
+
+/** @param {number} ts epoch ms @param {Zone} zone @returns {number} ms that the clock of the zone is ahead of UTC */
+const offsetAt = (ts, zone) => (zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset() * MINUTE_MS);
+
+/** @param {number} ts epoch ms @param {Zone} zone @param {number} [days] later @returns {number} epoch ms at which its day begins */
+export function startOfDay(ts, zone, days = 0) {
+  const date = new Date(ts);
+  if (zone === 'utc') date.setUTCHours(0, 0, 0, 0);
+  else date.setHours(0, 0, 0, 0);
+  if (zone === 'utc') date.setUTCDate(date.getUTCDate() + days);
+  else date.setDate(date.getDate() + days);
+  return date.getTime();
+}
+
+/**
+ * The parts of a range in which the days begin at the same time of UTC. They meet at midnight, after a change to or from summer time.
+ *
+ * @param {Range} range
+ * @param {Zone} zone
+ * @returns {(Range & { offsetMs: number })[]}
+ */
+export function partsOfRange({ from, to }, zone) {
+  /** @type {(Range & { offsetMs: number })[]} */
+  const parts = [];
+  let start = from;
+  let offsetMs = offsetAt(startOfDay(from, zone), zone);
+  for (let day = startOfDay(from, zone, 1); day < to; day = startOfDay(day, zone, 1)) {
+    const next = offsetAt(day, zone);
+    if (next === offsetMs) continue;
+    parts.push({ from: start, to: day, offsetMs });
+    start = day;
+    offsetMs = next;
+  }
+  return [...parts, { from: start, to, offsetMs }];
+}
+
+/** @param {Range & { offsetMs: number }} part @returns {number} days that it touches */
+export const daysOf = ({ from, to, offsetMs }) =>
+  Math.ceil((to + offsetMs) / DAY_MS) - Math.floor((from + offsetMs) / DAY_MS);
+
+/**
+ * Bins of whole days of the zone's calendar, which may have 23 or 25 hours.
+ *
+ * @param {Shape[]} parts narrower bins, or days, each in one day; oldest first
+ * @param {Range} range
+ * @param {Zone} zone
+ * @returns {Shape}
+ */
+export function joinDays(parts, range, zone) {
+  const days = { ...emptyShape(range), stepMs: DAY_MS };
+  for (const part of parts) {
+    for (const [at, ts] of part.ts.entries()) addBin(days, startOfDay(ts, zone), part, at);
+  }
+  return days;
 }

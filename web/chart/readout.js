@@ -1,8 +1,12 @@
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.js';
-import { middleOf } from './columns.js';
-import { firstAtOrAfter } from './shape.js';
+import { statesOf } from '../states.js';
+import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.js';
+import { firstAtOrAfter, middleOf } from './shape.js';
 
+/** @import { Labels, StateNames } from '../states.js' */
 /** @import { Shape } from './shape.js' */
+/** @import { Thresholds } from '../state/preferences.js' */
+/** @import { Scale, UnitChoices } from '../units.js' */
 
 /**
  * @typedef {object} PointWords
@@ -16,19 +20,48 @@ import { firstAtOrAfter } from './shape.js';
  *
  * @param {Shape} shape
  * @param {number} place
- * @param {string | null} unit
+ * @param {string | null} unit of the shape
  * @param {'local' | 'utc'} zone
+ * @param {StateNames | null} [states] names of its states
  * @returns {PointWords | null} null: there is none any more
  */
-export function pointWords(shape, place, unit, zone) {
+export function pointWords(shape, place, unit, zone, states = null) {
   const ts = shape.ts[place];
   if (ts === undefined) return null;
+  if (states) return stateWords(shape, place, zone, states);
   const value = `${formatNumber(shape.avg[place])} ${formatUnit(unit)}`.trim();
   if (shape.stepMs === null)
     return { when: `${formatDate(ts, zone)} ${formatTimeMs(ts, zone)}`, value, band: '' };
   const band = `${formatNumber(shape.min[place])} to ${formatNumber(shape.max[place])}`;
   return { when: `from ${formatDateTime(ts, zone)}`, value, band };
 }
+
+/**
+ * @param {Shape} shape of states
+ * @param {number} place
+ * @param {'local' | 'utc'} zone
+ * @param {StateNames} states
+ * @returns {PointWords}
+ */
+function stateWords({ ts, min, avg, max, stepMs }, place, zone, states) {
+  const [at = 0, low = 0, high = 0] = [ts[place], min[place], max[place]];
+  if (stepMs === null) {
+    return { when: `${formatDate(at, zone)} ${formatTimeMs(at, zone)}`, value: states(low), band: '' };
+  }
+  const when = `from ${formatDateTime(at, zone)}`;
+  if (low === high) return { when, value: states(low), band: '' };
+  const share = ((avg[place] ?? low) - low) / (high - low);
+  const isTwo = low === 0 && high === 1;
+  const band = isTwo ? `${states(1)} in ${formatNumber(Math.round(share * 1000) / 10)} % of the samples` : '';
+  return { when, value: `${states(low)} to ${states(high)}`, band };
+}
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {PointWords} of a time at which nothing was measured */
+export const noSampleWords = (ts, zone) => ({
+  when: formatDateTime(ts, zone),
+  value: 'no sample here',
+  band: '',
+});
 
 /** @param {PointWords | null} words @returns {string} the same as one line, for screen readers */
 export const inOneLine = (words) =>
@@ -94,4 +127,141 @@ export function statisticsOf({ ts, min, avg, max, count }) {
     minAt: ts[lowest] ?? null,
     maxAt: ts[highest] ?? null,
   };
+}
+
+/**
+ * A signal as it is drawn: in the unit that suits it, as states, or as the rate of a counter.
+ *
+ * @typedef {object} Presented
+ * @property {Shape} shape in `scale`
+ * @property {Scale} scale of `shape`
+ * @property {Scale} values scale of the samples themselves, also where `shape` has rates
+ * @property {StateNames | null} states null: it is a number
+ * @property {boolean} isCounter it only rises, so a rate can be shown
+ * @property {boolean} isRate `shape` has rates
+ */
+
+/**
+ * @param {Shape} shape as read
+ * @param {Labels} labels of the sensor
+ * @param {{ choices: UnitChoices, asRate?: boolean }} how `asRate`: wanted of a counter
+ * @returns {Presented}
+ */
+export function present(shape, labels, { choices, asRate = false }) {
+  const states = statesOf(shape, labels);
+  if (states) {
+    const scale = plainScale(labels.unit);
+    return { shape, scale, values: scale, states, isCounter: false, isRate: false };
+  }
+  const values = scaleFor(labels.unit, extremesOf(shape), choices);
+  const counts = isCounter(shape, labels.unit);
+  if (!counts || !asRate) {
+    return { shape: inScale(shape, values), scale: values, values, states, isCounter: counts, isRate: false };
+  }
+  const rate = rateOf(shape, labels.unit);
+  const scale = scaleFor(rate.unit, extremesOf(rate.shape));
+  return { shape: inScale(rate.shape, scale), scale, values, states, isCounter: true, isRate: true };
+}
+
+/** @param {Shape} shape */
+function* extremesOf({ min, max }) {
+  yield* min;
+  if (min !== max) yield* max;
+}
+
+/**
+ * @param {Shape} shape
+ * @param {Scale} scale
+ * @returns {Shape} itself where the values are shown as they are
+ */
+export function inScale(shape, scale) {
+  if (isPlain(scale)) return shape;
+  const avg = shape.avg.map((value) => (value === null ? null : toShown(scale, value)));
+  const isOne = shape.stepMs === null;
+  const column = (/** @type {number[]} */ values) => values.map((value) => toShown(scale, value));
+  return {
+    ...shape,
+    min: isOne ? /** @type {number[]} */ (avg) : column(shape.min),
+    avg,
+    max: isOne ? /** @type {number[]} */ (avg) : column(shape.max),
+  };
+}
+
+/** @param {Thresholds} thresholds @param {Scale} scale @returns {Thresholds} */
+export const thresholdsIn = ({ low, high }, scale) => ({
+  low: low === null ? null : toShown(scale, low),
+  high: high === null ? null : toShown(scale, high),
+});
+
+/** Fewer points may rise by chance. */
+const LEAST_POINTS = 8;
+/** Restarts of a counter among its steps, at most. */
+const RESTARTS = 0.05;
+
+/**
+ * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
+ *
+ * @param {Shape} shape
+ * @param {string | null} unit as sent
+ * @returns {boolean}
+ */
+export function isCounter({ min, max }, unit) {
+  const quantity = quantityOf(unit);
+  const mayCount = (quantity === null || quantity === 'energy') && !unit?.startsWith('%');
+  if (max.length < LEAST_POINTS || !mayCount) return false;
+  let restarts = 0;
+  let rises = 0;
+  for (const [at, highest] of max.entries()) {
+    const lowest = min[at] ?? 0;
+    if (lowest < 0) return false;
+    const before = max[at - 1];
+    if (before === undefined) continue;
+    if (highest > before) rises += 1;
+    if (lowest >= before) continue;
+    if (lowest > before / 2) return false;
+    restarts += 1;
+  }
+  return rises > 1 && restarts <= RESTARTS * max.length;
+}
+
+/** Times that a rate may count by, the shortest first. @type {[unit: string, ms: number][]} */
+const PER = [
+  ['s', 1000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+];
+
+/**
+ * The rate of a counter between its points; after a restart it begins at zero. Energy becomes power.
+ *
+ * @param {Shape} shape of a counter
+ * @param {string | null} unit as sent
+ * @returns {{ shape: Shape, unit: string }}
+ */
+export function rateOf(shape, unit) {
+  const { ts, max } = shape;
+  const steps = ts.slice(1).map((at, index) => {
+    const [before = 0, value = 0] = [max[index], max[index + 1]];
+    return { rise: value < before ? value : value - before, lasted: at - (ts[index] ?? 0) };
+  });
+  const power = powerOf(unit);
+  const largest = steps.reduce((most, { rise, lasted }) => Math.max(most, rise / lasted), 0);
+  /** @type {[unit: string, ms: number]} */
+  const [per, ms] = power
+    ? ['s', power.factor]
+    : (PER.find(([, length]) => largest * length >= 1) ?? ['d', 86_400_000]);
+  const rates = steps.map(({ rise, lasted }) => (rise * ms) / lasted);
+  const first = { ts: ts.slice(1), count: shape.count.slice(1) };
+  return {
+    shape: { ...shape, ...first, min: rates, avg: rates, max: rates },
+    unit: power?.unit ?? `${unit && unit !== '/' ? unit : ''}/${per}`,
+  };
+}
+
+/** @param {string | null} unit @returns {{ unit: string, factor: number } | null} `factor`: energy a millisecond in `unit`; null: it is no energy */
+function powerOf(unit) {
+  const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
+  if (!energy) return null;
+  return { unit: `${prefix}W`, factor: energy === 'J' ? 1000 : 3_600_000 };
 }

@@ -1,3 +1,5 @@
+/** @import { Series } from '../api/types.js' */
+
 /**
  * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
  * `avg` and `max` are its value (and one array), and `count` is 1.
@@ -14,8 +16,6 @@
  *
  * @typedef {{ from: number, to: number }} Range half-open, epoch ms
  */
-
-/** @import { Series } from '../api/types.js' */
 
 /** @param {Range} range @returns {Shape} */
 export const emptyShape = ({ from, to }) => ({
@@ -123,29 +123,111 @@ export function join(shape, tail) {
  */
 export function coarsen(shape, stepMs) {
   const wide = { ...emptyShape(shape), stepMs };
-  for (const [at, ts] of shape.ts.entries()) {
-    const start = Math.floor(ts / stepMs) * stepMs;
-    const last = wide.ts.length - 1;
-    const [min = 0, avg = 0, max = 0, count = 0] = [
-      shape.min[at],
-      shape.avg[at],
-      shape.max[at],
-      shape.count[at],
-    ];
-    if (wide.ts[last] !== start) {
-      wide.ts.push(start);
-      wide.min.push(min);
-      wide.avg.push(avg);
-      wide.max.push(max);
-      wide.count.push(count);
-      continue;
-    }
-    const before = wide.count[last] ?? 0;
-    const mean = wide.avg[last] ?? null;
-    wide.min[last] = Math.min(wide.min[last] ?? min, min);
-    wide.max[last] = Math.max(wide.max[last] ?? max, max);
-    wide.avg[last] = mean === null || avg === null ? null : mean + ((avg - mean) * count) / (before + count);
-    wide.count[last] = before + count;
-  }
+  for (const [at, ts] of shape.ts.entries()) addBin(wide, Math.floor(ts / stepMs) * stepMs, shape, at);
   return wide;
+}
+
+/**
+ * Adds a bin to a wider one: to the last bin if that begins at `start`, else to one of its own.
+ *
+ * @param {Shape} wide changed in place
+ * @param {number} start epoch ms, not before the last bin
+ * @param {Shape} shape
+ * @param {number} at index of its bin
+ */
+export function addBin(wide, start, shape, at) {
+  const last = wide.ts.length - 1;
+  const [min = 0, avg = null, max = 0, count = 0] = [
+    shape.min[at],
+    shape.avg[at],
+    shape.max[at],
+    shape.count[at],
+  ];
+  if (wide.ts[last] !== start) {
+    wide.ts.push(start);
+    wide.min.push(min);
+    wide.avg.push(avg);
+    wide.max.push(max);
+    wide.count.push(count);
+    return;
+  }
+  const before = wide.count[last] ?? 0;
+  const mean = wide.avg[last] ?? null;
+  wide.min[last] = Math.min(wide.min[last] ?? min, min);
+  wide.max[last] = Math.max(wide.max[last] ?? max, max);
+  wide.avg[last] = mean === null || avg === null ? null : mean + ((avg - mean) * count) / (before + count);
+  wide.count[last] = before + count;
+}
+
+/** So many intervals without a sample are a gap. */
+const GAP_INTERVALS = 3;
+/** The same, for sensors without a known interval. */
+const UNKNOWN_GAP_INTERVALS = 10;
+
+/**
+ * @typedef {[x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]]} Columns as uPlot takes them
+ * @typedef {{ columns: Columns, places: number[] }} Drawn `places`: of each column entry the index in the shape, -1 for a gap
+ */
+
+/**
+ * A line must not claim what nobody measured: where samples or bins are missing, it is broken.
+ *
+ * @param {Shape} shape
+ * @param {number | null} intervalMs between two samples, from the device's birth
+ * @returns {Drawn}
+ */
+export function drawn(shape, intervalMs) {
+  const gapMs = gapOf(shape, intervalMs);
+  /** @type {Columns} */
+  const columns = [[], [], [], []];
+  /** @type {number[]} */
+  const places = [];
+  const [x, avg, max, min] = columns;
+  /** @param {number} at @param {number} ts */
+  const push = (at, ts) => {
+    x.push(ts);
+    places.push(at);
+    avg.push(shape.avg[at] ?? null);
+    max.push(shape.max[at] ?? null);
+    min.push(shape.min[at] ?? null);
+  };
+  for (const [at, ts] of shape.ts.entries()) {
+    const before = at > 0 ? (shape.ts[at - 1] ?? ts) : ts;
+    if (ts - before > gapMs) push(-1, ((x.at(-1) ?? 0) + middleOf(shape, at)) / 2);
+    push(at, middleOf(shape, at));
+  }
+  return { columns, places };
+}
+
+/**
+ * @param {Shape} shape
+ * @param {number} at
+ * @returns {number} epoch ms where it is drawn: a bin in the middle of what of it lies in the range
+ */
+export function middleOf({ ts, stepMs, from, to }, at) {
+  const start = ts[at] ?? 0;
+  if (stepMs === null) return start;
+  const [left, right] = [Math.max(start, from), Math.min(start + stepMs, to)];
+  return left < right ? (left + right) / 2 : start + stepMs / 2;
+}
+
+/**
+ * @param {Shape} shape
+ * @param {number | null} intervalMs
+ * @returns {number} ms between two beginnings, beyond which something is missing
+ */
+function gapOf({ ts, stepMs, count }, intervalMs) {
+  // Many sensors send less often than announced.
+  const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
+  const gap = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
+  if (stepMs === null) return gap;
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
+  // If bins usually have samples, each missing bin is a gap.
+  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, gap + stepMs);
+}
+
+/** @param {number[]} ts @returns {number} ms, the median */
+function medianDistance(ts) {
+  const distances = ts.slice(1).map((at, index) => at - (ts[index] ?? 0));
+  return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
 }

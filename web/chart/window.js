@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { parseTime } from '../routes.js';
-import { useObservable, useServices } from '../state/hooks.js';
+import { useServices } from '../state/hooks.js';
 
 /**
  * The stretch of time that a chart shows: half-open, epoch ms. A live one ends now and goes on; its length counts then.
@@ -26,17 +26,21 @@ export const lengthOf = ({ from, to }) => to - from;
 export const liveWindow = (ms, now) => ({ live: true, from: now - ms, to: now });
 
 /**
- * The window of an address: `range` ends now, `from` and `to` are fixed; with `range` and `to`, so long before that time.
+ * The window of an address: `range` ends now, `from` and `to` are fixed; with `range` and `to`, so long before that time. Times before now,
+ * as `-1h`, count from the moment in which the address was opened. `from` alone, or with `to=now`, ends now and goes on.
  *
  * @param {URLSearchParams} query
  * @param {number} now epoch ms
+ * @param {number} [openedAt] epoch ms
  * @returns {Window}
  */
-export function readWindow(query, now) {
+export function readWindow(query, now, openedAt = now) {
   const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
-  const to = parseTime(query.get('to'));
-  const from = parseTime(query.get('from'));
-  if (to === null) return liveWindow(span, now);
+  const ago = { from: parseAgo(query.get('from')), to: parseAgo(query.get('to')) };
+  const to = ago.to === null ? parseTime(query.get('to')) : openedAt - ago.to;
+  const from = ago.from === null ? parseTime(query.get('from')) : openedAt - ago.from;
+  const endsNow = to === null || (ago.to === 0 && (ago.from !== null || from === null || from >= to));
+  if (endsNow) return liveWindow(ago.from || span, now);
   if (from === null || from >= to) return { live: false, from: to - span, to };
   return { live: false, from, to };
 }
@@ -128,6 +132,12 @@ export function parseSpan(text) {
   return ms > 0 && ms <= LONGEST_MS ? ms : null;
 }
 
+/** @param {string | null} text `now`, `-15m`, `-1h` @returns {number | null} ms before now; null: not such a time */
+export function parseAgo(text) {
+  if (text === 'now') return 0;
+  return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
+}
+
 /** @param {number} ms whole @returns {string} in the largest unit that divides it */
 export function writeSpan(ms) {
   const units = /** @type {(keyof typeof UNITS_MS)[]} */ (['y', 'd', 'h', 'm', 's']);
@@ -180,10 +190,11 @@ const RETENTION_MS = 365 * 86_400_000;
  */
 export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
   const { clock, router } = useServices();
-  const { query } = useObservable(router.place);
-  const now = Math.max(useObservable(clock), newest ?? 0);
+  const { query } = router.place.value;
+  const now = Math.max(clock.time.value, newest ?? 0);
   const [draft, setDraft] = useState(/** @type {Window | null} */ (null));
-  const chosen = readWindow(query, now);
+  const openedAt = useOpenedAt(query, now);
+  const chosen = readWindow(query, now, openedAt);
   const home = useRef(DEFAULT_SPAN_MS);
   if (chosen.live) home.current = lengthOf(chosen);
   useEffect(() => setDraft(null), [query]);
@@ -195,7 +206,7 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
     const settleOn = (next, how) => {
       setDraft(null);
       const changes = writeWindow(next);
-      const before = router.place.get().query;
+      const before = router.place.peek().query;
       const isNew = Object.entries(changes).some(([name, value]) => before.get(name) !== value);
       if (isNew) router.changeQuery(changes, how);
     };
@@ -214,4 +225,18 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
 
   const bounds = { now, earliest: Math.min(now - RETENTION_MS, earliest) };
   return { window, settled: chosen, bounds, ...actions };
+}
+
+/**
+ * Times before now in an address stand still while it is open: the picture would move on each tick, and be read again.
+ *
+ * @param {URLSearchParams} query
+ * @param {number} now epoch ms
+ * @returns {number} epoch ms when this range was opened
+ */
+function useOpenedAt(query, now) {
+  const range = ['from', 'to', 'range'].map((name) => query.get(name)).join(' ');
+  const opened = useRef({ range, at: now });
+  if (opened.current.range !== range) opened.current = { range, at: now };
+  return opened.current.at;
 }

@@ -1,27 +1,61 @@
+import { widthOfLabels } from '../chart/options.js';
+
 /** @import UPlot, { Cursor, Plugin } from 'uplot' */
 /** @import { DeviceEvent } from '../api/types.js' */
 /** @import { Span } from '../state/device-events.js' */
 
 /** How charts that stand under each other differ from one that stands alone. */
 
-/** Room for the figures of the values, the same in all of them, so that one time is in one line, in CSS pixels. */
+/** Room for figures of usual length, in CSS pixels. */
 const AXIS_WIDTH = 72;
-/** The cursor reads what is no further away from it, in CSS pixels. */
-export const REACH = 10;
+
+/**
+ * The room at the left of charts that stand under each other: as much as the widest of their figures needs, so that one time is in one
+ * line. It only grows.
+ */
+export function createGutter() {
+  let width = AXIS_WIDTH;
+  /** @type {Set<UPlot>} */
+  const charts = new Set();
+
+  function redrawAll() {
+    for (const chart of charts) chart.redraw(true, true);
+  }
+
+  return {
+    /** @param {UPlot} chart follows the width of the gutter */
+    add: (chart) => void charts.add(chart),
+    /** @param {UPlot} chart */
+    remove: (chart) => void charts.delete(chart),
+    /** @param {UPlot} _chart @param {string[] | null} labels of its values @returns {number} CSS pixels */
+    sizeFor(_chart, labels) {
+      const needed = widthOfLabels(labels);
+      if (needed > width) {
+        width = needed;
+        // A chart that is being measured cannot be redrawn.
+        queueMicrotask(redrawAll);
+      }
+      return width;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGutter>} Gutter */
 
 const blank = (/** @type {unknown} */ _chart, /** @type {number[]} */ ticks) => ticks.map(() => '');
 
 /**
  * The signal of one sensor among others: its times stand above, once for all.
  *
+ * @param {Gutter} gutter
  * @returns {Plugin}
  */
-export const signalPlugin = () => ({
+export const signalPlugin = (gutter) => ({
   opts(_chart, options) {
     const [times = {}, values = {}] = options.axes ?? [];
     return {
       ...options,
-      padding: [6, 16, 6, 0],
+      padding: [6, options.padding?.[1] ?? null, 6, 0],
       cursor: linkedCursor(options.cursor),
       axes: [
         {
@@ -31,17 +65,16 @@ export const signalPlugin = () => ({
           gap: 0,
           values: blank,
         },
-        { ...values, size: AXIS_WIDTH, space: 30 },
+        { ...values, size: gutter.sizeFor, space: 30 },
       ],
     };
   },
-  hooks: {},
+  hooks: { init: gutter.add, destroy: gutter.remove },
 });
 
 /** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. @param {Cursor} [cursor] @returns {Cursor} */
 const linkedCursor = (cursor) => ({
   ...cursor,
-  hover: { ...cursor?.hover, prox: REACH },
   points: {
     ...cursor?.points,
     size: (_chart, series) => (series === 1 ? 9 : 0),
@@ -55,14 +88,15 @@ const linkedCursor = (cursor) => ({
  * @param {() => Band} current what to draw by now
  * @param {(ts: number | null) => void} onCursor epoch ms under the cursor of any of the charts
  * @param {Painter} paint
+ * @param {Gutter} gutter
  * @returns {Plugin}
  */
-export const bandPlugin = (current, onCursor, paint) => ({
+export const bandPlugin = (current, onCursor, paint, gutter) => ({
   opts(_chart, options) {
     const [times = {}, values = {}] = options.axes ?? [];
     return {
       ...options,
-      padding: [8, 16, 0, 0],
+      padding: [8, options.padding?.[1] ?? null, 0, 0],
       cursor: { ...options.cursor, points: { show: false } },
       series: options.series.map((series) => ({
         ...series,
@@ -70,10 +104,12 @@ export const bandPlugin = (current, onCursor, paint) => ({
         fill: 'transparent',
         points: { show: false },
       })),
-      axes: [times, { ...values, grid: { show: false }, size: AXIS_WIDTH, values: blank }],
+      axes: [times, { ...values, grid: { show: false }, size: gutter.sizeFor, values: blank }],
     };
   },
   hooks: {
+    init: gutter.add,
+    destroy: gutter.remove,
     draw: (chart) => paint(chart, current()),
     setCursor: (chart) => onCursor(timeUnder(chart)),
   },

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { toProblem } from '../api/problem.js';
+import { toProblem } from '../api/request.js';
 import { parseTime } from '../routes.js';
-import { aheadOf, MOVED_MS } from '../state/clock.js';
 import { useServices } from '../state/hooks.js';
+import { aheadOf, MOVED_MS } from '../state/session.js';
 
-/** @import { Problem } from '../api/problem.js' */
+/** @import { Problem } from '../api/request.js' */
 /** @import { RefusedHour } from '../api/types.js' */
 
 /**

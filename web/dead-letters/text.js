@@ -18,6 +18,39 @@ export const escapeUnseen = (text) =>
 /** The same for what stands on one line. @param {string} text */
 export const escapeLine = (text) => escapeUnseen(text).replaceAll('\n', '\\n');
 
+/** @param {string} base64 @returns {Uint8Array} */
+export const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+
+/** @param {string} base64 @returns {number} the count of its bytes */
+export const bytesIn = (base64) => (base64.length / 4) * 3 - (base64.match(/=+$/)?.[0].length ?? 0);
+
+/** Characters of a preview, and bytes of one that is no text. */
+const PREVIEW_CHARACTERS = 120;
+const PREVIEW_BYTES = 24;
+
+/**
+ * The beginning of a payload on one line.
+ *
+ * @param {string} base64
+ * @param {number} [characters] limit of the text
+ * @returns {string} text, or hexadecimal bytes where it is no UTF-8
+ */
+export function previewOf(base64, characters = PREVIEW_CHARACTERS) {
+  // Four characters of base64 hold three bytes, and a character has at most four bytes.
+  const cut = base64.slice(0, 4 * 4 * Math.ceil(characters / 3));
+  const bytes = bytesOf(cut);
+  const isWhole = cut.length === base64.length;
+  try {
+    // As a stream: a character that is cut off at the end is no error.
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+    const all = [...escapeLine(text)];
+    const shown = all.slice(0, characters).join('');
+    return isWhole && all.length <= characters ? shown : `${shown}…`;
+  } catch {
+    return hexOf(bytes.subarray(0, PREVIEW_BYTES), ' ') + (bytes.length > PREVIEW_BYTES ? ' …' : '');
+  }
+}
+
 /** @param {Iterable<number>} bytes @param {string} [between] @returns {string} two digits each */
 export const hexOf = (bytes, between = '') =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(between);
@@ -108,3 +141,105 @@ function indented(tokens) {
   }
   return text;
 }
+
+/** @typedef {{ begin: number, end: number }} Span characters of a text, half-open */
+
+/** @typedef {{ path: string, begin: number, isArray: boolean, index: number, key: string, isAtKey: boolean }} Container that is open */
+
+/**
+ * Finds values in a JSON text by their paths, such as `sensors[3].unit`.
+ *
+ * @param {string} json valid JSON
+ * @param {ReadonlySet<string>} paths
+ * @returns {Map<string, Span>} by path, without those that are missing
+ */
+export function findValues(json, paths) {
+  /** @type {Map<string, Span>} */
+  const found = new Map();
+  /** @type {Container[]} */
+  const open = [];
+  /** @param {string} path @param {number} begin @param {number} end */
+  const note = (path, begin, end) => {
+    if (paths.has(path) && !found.has(path)) found.set(path, { begin, end });
+  };
+  for (const { 0: token, index: at } of json.matchAll(TOKEN)) {
+    const container = open.at(-1);
+    if (token === '{' || token === '[') {
+      const isArray = token === '[';
+      open.push({ path: pathIn(container), begin: at, isArray, index: 0, key: '', isAtKey: !isArray });
+    } else if (token === '}' || token === ']') {
+      const closed = open.pop();
+      if (closed) note(closed.path, closed.begin, at + 1);
+    } else if (!container) {
+      note('', at, at + token.length);
+    } else if (token === ',') {
+      container.index++;
+      container.isAtKey = !container.isArray;
+    } else if (token === ':') {
+      container.isAtKey = false;
+    } else if (container.isAtKey) {
+      container.key = keyOf(token);
+    } else {
+      note(pathIn(container), at, at + token.length);
+    }
+  }
+  return found;
+}
+
+/** @param {Container | undefined} container undefined: the top @returns {string} path of its next value */
+function pathIn(container) {
+  if (!container) return '';
+  const { path, isArray, index, key } = container;
+  if (isArray) return `${path}[${index}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** @param {string} token @returns {string} CBOR has keys that are no texts */
+function keyOf(token) {
+  try {
+    return String(JSON.parse(token));
+  } catch {
+    return token;
+  }
+}
+
+/** @typedef {{ text: string, isMarked: boolean }} Piece */
+
+/**
+ * Splits a JSON text at the values that paths name. Where a value is missing, the object around it is marked, except the whole text.
+ *
+ * @param {string} json valid JSON
+ * @param {string[]} paths
+ * @returns {Piece[]} the whole text, in order
+ */
+export function markValues(json, paths) {
+  const found = findValues(json, new Set(paths.flatMap(withParents)));
+  const spans = paths.flatMap((path) => {
+    const nearest = withParents(path).find((each) => found.has(each));
+    return nearest === undefined ? [] : [/** @type {Span} */ (found.get(nearest))];
+  });
+  /** @type {Piece[]} */
+  const pieces = [];
+  let reached = 0;
+  /** @param {number} end @param {boolean} isMarked */
+  const take = (end, isMarked) => {
+    if (end > reached) pieces.push({ text: json.slice(reached, end), isMarked });
+    reached = Math.max(reached, end);
+  };
+  for (const { begin, end } of spans.sort((a, b) => a.begin - b.begin)) {
+    take(begin, false);
+    take(end, true);
+  }
+  take(json.length, false);
+  return pieces;
+}
+
+/** @param {string} path @returns {string[]} the path and those around it, without the whole text: `[2].value`, `[2]` */
+function withParents(path) {
+  const parts = path.match(/\[\d+\]|[^.[]+/g) ?? [];
+  return parts.map((_, index) => joined(parts.slice(0, parts.length - index)));
+}
+
+/** @param {string[]} parts @returns {string} */
+const joined = (parts) =>
+  parts.reduce((path, part) => (part.startsWith('[') || path === '' ? path + part : `${path}.${part}`), '');

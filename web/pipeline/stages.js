@@ -1,8 +1,18 @@
-import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
+import {
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatMs,
+  formatRate,
+  NOTHING,
+} from '../format.js';
+import { LATE_MS } from '../state/verdict.js';
 
 /** @import { StreamStatus } from '../api/stream.js' */
-/** @import { FleetInfo, Pipeline, Stats } from '../api/types.js' */
-/** @import { Stage } from './data-path.js' */
+/** @import { FleetInfo, Pipeline, ProcessHealth, Stats, StreamOut } from '../api/types.js' */
+/** @import { Stage } from './data-path.jsx' */
 
 /**
  * Text and figures of each stage of the data path.
@@ -14,17 +24,20 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../fo
  * @param {object} known
  * @param {Pipeline | null} known.pipeline
  * @param {Stats | null} known.stats
+ * @param {ProcessHealth[]} known.health of each process, by the last event
  * @param {FleetInfo | null} known.fleet
  * @param {StreamStatus} known.status of this page's connection
+ * @param {'local' | 'utc'} [known.zone] of times, default UTC
  * @returns {StageText[]} in the order of the data path
  */
-export function stagesOf({ pipeline, stats, fleet, status }) {
+export function stagesOf({ pipeline, stats, health, fleet, status, zone = 'utc' }) {
   const running = pipeline?.processes.filter(({ stale }) => !stale) ?? [];
   return [
     devices(fleet),
     broker(pipeline),
-    ingest(running, stats),
+    ingest(running, stats, health),
     database(pipeline, stats),
+    ...(pipeline?.stream_out ? [streamOut(pipeline.stream_out, zone)] : []),
     readers(running, stats, status),
   ];
 }
@@ -58,8 +71,15 @@ const broker = (pipeline) => ({
   ],
 });
 
-/** @param {Pipeline['processes']} running @param {Stats | null} stats @returns {StageText} */
-function ingest(running, stats) {
+/**
+ * @param {Pipeline['processes']} running
+ * @param {Stats | null} stats
+ * @param {ProcessHealth[]} health
+ * @returns {StageText}
+ */
+function ingest(running, stats, health) {
+  const messages = health.reduce((sum, { unsettled }) => sum + unsettled.messages, 0);
+  const isLate = health.some(({ unsettled }) => unsettled.oldest_ms >= LATE_MS);
   const ingestProcesses = running.filter(({ role }) => role !== 'http').length;
   return {
     name: 'ingest',
@@ -84,9 +104,15 @@ function ingest(running, stats) {
         title: 'How many requests may be in flight now, of how many at most (INGEST_MAX_IN_FLIGHT)',
       },
       {
-        label: 'Waiting',
+        label: 'Messages wait',
+        value: health.length > 0 ? formatCount(messages) : NOTHING,
+        title: 'Messages that were received, and are not acknowledged yet',
+        tone: isLate ? 'warn' : undefined,
+      },
+      {
+        label: 'Requests wait',
         value: formatCount(stats?.waiting),
-        title: 'Requests that wait for a place in the window',
+        title: 'Requests to the database that wait for a place in the window',
         tone: stats?.waiting ? 'warn' : undefined,
       },
       {
@@ -126,6 +152,27 @@ function database(pipeline, stats) {
     ],
   };
 }
+
+/** @param {StreamOut} state @param {'local' | 'utc'} zone @returns {StageText} */
+const streamOut = ({ ok, lag_ms, queue_bytes, until }, zone) => ({
+  name: 'stream',
+  title: 'Stream out',
+  fine: ok ? 'Kafka takes records' : '',
+  figures: [
+    {
+      label: 'Lag',
+      value: formatDuration(lag_ms),
+      title: 'Age of what was committed and waits longest for Kafka',
+      tone: ok ? undefined : 'warn',
+    },
+    { label: 'Queue', value: formatBytes(queue_bytes), title: 'Bytes that wait for Kafka' },
+    {
+      label: 'Complete until',
+      value: until === null ? NOTHING : formatClock(Date.parse(until), zone),
+      title: 'Everything of the hours before it is in Kafka; one to two hours ago is normal',
+    },
+  ],
+});
 
 /** @param {Pipeline['processes']} running @param {Stats | null} stats @param {StreamStatus} status @returns {StageText} */
 function readers(running, stats, status) {

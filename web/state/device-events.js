@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { toProblem } from '../api/problem.js';
-import { useServices } from './hooks.js';
-import { useQuery } from './use-query.js';
+import { toProblem } from '../api/request.js';
+import { useQuery, useServices } from './hooks.js';
 
 /** @import { DeviceEvent, Page } from '../api/types.js' */
-/** @import { Problem } from '../api/problem.js' */
+/** @import { Problem } from '../api/request.js' */
 
 /**
  * The history of a device from its events in the order of the API: the newest session first, and in a session the last event

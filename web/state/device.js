@@ -1,9 +1,9 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { toProblem } from '../api/problem.js';
-import { useServices } from './hooks.js';
-import { useQuery } from './use-query.js';
+import { toProblem } from '../api/request.js';
+import { formatCount, formatSpan } from '../format.js';
+import { useQuery, useServices } from './hooks.js';
 
-/** @import { DeviceInfo, LatestItem } from '../api/types.js' */
+/** @import { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.js' */
 
 /** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
 const REFRESH = { refreshMs: 10_000 };
@@ -52,6 +52,7 @@ function itemsOf({ device_id, name, site, sensors }) {
     name: sensor.name,
     type: sensor.type,
     unit: sensor.unit,
+    label: sensor.label,
     site,
     ts: sensor.ts,
     value: sensor.value,
@@ -62,9 +63,9 @@ function itemsOf({ device_id, name, site, sensors }) {
 const STEP = 12;
 
 /**
- * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names or types, `shown` how many.
+ * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names, labels or types, `shown` how many.
  *
- * @template {{ name: string | null, type: string | null, sensor_id: string }} T
+ * @template {{ name: string | null, label?: string | null, type: string | null, sensor_id: string }} T
  * @param {T[]} items
  * @param {URLSearchParams} query
  * @returns {{ shown: T[], found: number, more: string | null }} `more`: what `shown` has to be for more of them
@@ -80,8 +81,9 @@ export function chooseSensors(items, query) {
   };
 }
 
-/** @param {{ name: string | null, type: string | null, sensor_id: string }} item */
-const wordsOf = ({ name, type, sensor_id }) => `${name ?? sensor_id}\n${type ?? ''}`.toLowerCase();
+/** @param {{ name: string | null, label?: string | null, type: string | null, sensor_id: string }} item */
+const wordsOf = ({ name, label, type, sensor_id }) =>
+  [name ?? sensor_id, label, type].join('\n').toLowerCase();
 
 /** @param {number} count @returns {boolean} whether one has to choose */
 export const isMany = (count) => count > STEP;
@@ -116,4 +118,43 @@ export function lastSeenAt(lastSeen, sensors, now) {
   let newest = lastSeen;
   for (const { ts } of sensors) if (ts && ts <= latest && ts > (newest ?? '')) newest = ts;
   return newest;
+}
+
+/** @type {RefusedDevice[]} */
+const NONE = [];
+
+/**
+ * The devices that sent something within the last minutes which was refused. A failed request leaves the last answer: the verdict
+ * reports that the API or the database is away.
+ *
+ * @returns {RefusedDevice[]} most refusals first
+ */
+export function useRefusedDevices() {
+  const { client } = useServices();
+  const { data } = useQuery('refused devices', client.refusedDevices, REFRESH);
+  return data?.items ?? NONE;
+}
+
+/**
+ * @param {string} device id or name
+ * @returns {RefusedDevice | null} null: nothing of it was refused
+ */
+export function useRefusals(device) {
+  const refused = useRefusedDevices();
+  return refused.find((one) => one.device_id === device || one.device === device) ?? null;
+}
+
+/** The API counts the refusals of this time, in ms. */
+const WINDOW_MS = 300_000;
+
+/** @param {Pick<RefusedDevice, 'refused'>} device @returns {string} `6 in 5 min` */
+export const refusalRate = ({ refused }) => `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
+
+/** Clients that publish on a wrong topic usually do so again. In ms. */
+const REFRESH_MS = 10_000;
+
+/** The topics outside the contract on which clients publish, refreshed in the background. */
+export function useUnmatchedTopics() {
+  const { client } = useServices();
+  return useQuery('unmatched-topics', (signal) => client.unmatchedTopics(signal), { refreshMs: REFRESH_MS });
 }

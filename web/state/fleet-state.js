@@ -1,24 +1,24 @@
+import { signal, useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { useServices } from './hooks.js';
-import { createObservable } from './observable.js';
-import { useQuery } from './use-query.js';
+import { useQuery, useServices } from './hooks.js';
 
 /** @import { Client } from '../api/client.js' */
 /** @import { DeviceItem, FleetInfo, Page } from '../api/types.js' */
 /** @import { Fleet } from './fleet.js' */
-/** @import { Observable } from './observable.js' */
+/** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { Outliers } from './outliers.js' */
 /** @import { StreamStatus } from '../api/stream.js' */
 
 /** The devices that are offline are read this often, in ms. */
 const REFRESH = { refreshMs: 10_000 };
-/** Pages of a thousand: as many devices as the wall has sensors at most. */
+/** Devices of one page, and pages: as many devices as the wall has sensors at most. */
+const PAGE = 1000;
 const MOST_PAGES = 20;
 
 /**
  * The state of the fleet by the stream and by the API's count. Only components that subscribe are redrawn.
  *
- * @returns {Observable<FleetState>}
+ * @returns {ReadonlySignal<FleetState>}
  */
 export function useFleetState() {
   const { client, live, clock, vocabulary } = useServices();
@@ -28,8 +28,8 @@ export function useFleetState() {
     async (signal) => {
       const info = await client.fleet(signal);
       vocabulary.learn(wordsOf(info));
-      const ids = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Set();
-      fleetState.count(info, ids);
+      const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Map();
+      fleetState.count(info, offline);
       live.notifyWatchers();
       return info;
     },
@@ -41,26 +41,20 @@ export function useFleetState() {
       fleetState.update();
       live.notifyWatchers();
     };
-    const endings = [live.status.subscribe(fleetState.noteStatus), clock.subscribe(update)];
+    const endings = [live.status.subscribe(fleetState.noteStatus), clock.time.subscribe(update)];
     return () => {
       for (const end of endings) end();
     };
   }, [live, clock, fleetState]);
-  return fleetState.observable;
+  return fleetState.figures;
 }
 
 /**
- * @param {Observable<FleetState>} fleetState
+ * @param {ReadonlySignal<FleetState>} fleetState
  * @returns {FleetInfo | null} the API's count alone; a change redraws
  */
 export function useFleetInfo(fleetState) {
-  const [info, setInfo] = useState(fleetState.get().info);
-  useEffect(() => {
-    const note = () => setInfo(fleetState.get().info);
-    note();
-    return fleetState.subscribe(note);
-  }, [fleetState]);
-  return info;
+  return useComputed(() => fleetState.value.info).value;
 }
 
 /** @param {FleetInfo} info @returns {{ type: string | null, site: string | null }[]} every type and site that there is */
@@ -69,20 +63,20 @@ const wordsOf = ({ by_type, by_site }) => [
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];
 
-/** @param {Client} client @param {AbortSignal} signal @returns {Promise<Set<string>>} ids */
+/** @param {Client} client @param {AbortSignal} signal @returns {Promise<Map<string, DeviceItem>>} by id */
 async function offlineDevices(client, signal) {
-  /** @type {Set<string>} */
-  const ids = new Set();
+  /** @type {Map<string, DeviceItem>} */
+  const offline = new Map();
   /** @type {string | null} */
   let cursor = null;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     /** @type {Page<DeviceItem>} */
-    const answer = await client.devices({ state: 'offline', limit: 1000, cursor }, signal);
-    for (const { device_id } of answer.items) ids.add(device_id);
+    const answer = await client.devices({ state: 'offline', limit: PAGE, cursor }, signal);
+    for (const device of answer.items) offline.set(device.device_id, device);
     cursor = answer.next;
     if (cursor === null) break;
   }
-  return ids;
+  return offline;
 }
 
 /**
@@ -101,43 +95,83 @@ const CATCHING_UP_MS = 3000;
  *
  * @param {object} deps
  * @param {Fleet} deps.fleet
- * @param {Observable<StreamStatus>} deps.status
- * @param {{ get: () => number, now: () => number }} deps.clock
+ * @param {ReadonlySignal<StreamStatus>} deps.status
+ * @param {{ time: { peek: () => number }, now: () => number }} deps.clock
  */
 export function createFleetState({ fleet, status, clock }) {
-  const observable = createObservable(
-    /** @type {FleetState} */ ({ outliers: fleet.findOutliers(0), info: null, now: clock.get() }),
+  const figures = signal(
+    /** @type {FleetState} */ ({ outliers: fleet.findOutliers(0), info: null, now: clock.time.peek() }),
   );
   /** @type {FleetInfo | null} */
   let info = null;
+  /** @type {ReadonlyMap<string, DeviceItem>} */
+  let offline = new Map();
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
 
   function noteStatus() {
-    if (status.get() === 'reconnecting') isHeld = true;
-    if (status.get() !== 'live') liveSince = Number.POSITIVE_INFINITY;
+    if (status.peek() === 'reconnecting') isHeld = true;
+    if (status.peek() !== 'live') liveSince = Number.POSITIVE_INFINITY;
     else if (liveSince === Number.POSITIVE_INFINITY) liveSince = clock.now();
   }
 
   function update() {
-    const now = clock.get();
+    const now = clock.time.peek();
     const isCaughtUp = now - liveSince > CATCHING_UP_MS;
     if (isCaughtUp) isHeld = false;
     if (isHeld) return;
-    observable.set({ outliers: fleet.findOutliers(isCaughtUp ? now : 0), info, now });
+    const outliers = fleet.findOutliers(isCaughtUp ? now : 0);
+    figures.value = { outliers: withEmptyDevices(outliers, offline, fleet), info, now };
   }
 
   return {
-    observable,
+    figures,
     update,
     noteStatus,
 
-    /** @param {FleetInfo} counted @param {ReadonlySet<string>} offline ids of devices */
-    count(counted, offline) {
-      if (status.get() === 'reconnecting') return;
-      info = counted;
-      fleet.setOffline(offline);
+    /** @param {FleetInfo} counted @param {ReadonlyMap<string, DeviceItem>} away devices that are offline, by id */
+    count(counted, away) {
+      if (status.peek() === 'reconnecting') return;
+      info = withCount(counted, away.size);
+      offline = away;
+      fleet.setOffline(new Set(away.keys()));
+      fleet.expect(counted.sensors);
       update();
     },
   };
+}
+
+/**
+ * Adds devices without sensors, of which the stream knows nothing. So the list of offline devices is as long as the API's count.
+ *
+ * @param {Outliers} outliers
+ * @param {ReadonlyMap<string, DeviceItem>} offline by id
+ * @param {Pick<Fleet, 'devices'>} fleet
+ * @returns {Outliers}
+ */
+function withEmptyDevices(outliers, offline, { devices }) {
+  const unknown = [...offline.values()].filter(({ device_id }) => !devices.has(device_id));
+  if (unknown.length === 0) return outliers;
+  const added = unknown.map(({ device_id: id, name, site }) => ({
+    id,
+    name: name ?? id,
+    site,
+    offline: true,
+    sensors: [],
+    isInOrder: true,
+  }));
+  return { ...outliers, offline: [...outliers.offline, ...added] };
+}
+
+/**
+ * The API counts every ten seconds, so its list of offline devices is newer. One number is shown everywhere.
+ *
+ * @param {FleetInfo} info
+ * @param {number} offline devices of the list
+ * @returns {FleetInfo}
+ */
+function withCount(info, offline) {
+  if (offline >= MOST_PAGES * PAGE) return info;
+  const devices = info.devices.online + info.devices.offline;
+  return { ...info, devices: { online: Math.max(devices - offline, 0), offline } };
 }

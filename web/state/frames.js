@@ -1,4 +1,7 @@
-import { createObservable } from './observable.js';
+import { signal } from '@preact/signals';
+import { decimalsOf, usualDecimals } from '../format.js';
+
+/** @import { LatestItem } from '../api/types.js' */
 
 /**
  * Collects changes and notifies listeners once before the next frame: a sensor that changes a hundred times
@@ -48,13 +51,13 @@ const MOST_WAITING = 200;
  * frames are drawn, in a tab behind others, each is taken in as it comes.
  *
  * @param {object} deps
- * @param {(text: string, arrivedAt: number) => void} deps.take `arrivedAt` by `clock`
+ * @param {(text: string, arrivedAt: number, isLast: boolean) => void} deps.take `arrivedAt` by `clock`; `isLast` as pushed
  * @param {(run: () => void) => void} deps.requestFrame
  * @param {() => boolean} deps.isHidden
  * @param {() => number} [deps.clock] ms
  */
 export function createInputQueue({ take, requestFrame, isHidden, clock = () => performance.now() }) {
-  /** @type {{ text: string, at: number }[]} */
+  /** @type {{ text: string, at: number, isLast: boolean }[]} */
   let waiting = [];
   let requested = false;
   /** Taken in since the last frame: the first text of a frame need not wait. */
@@ -65,7 +68,7 @@ export function createInputQueue({ take, requestFrame, isHidden, clock = () => p
     spent = false;
     const began = clock();
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      take(next.text, next.at);
+      take(next.text, next.at, next.isLast);
       if (clock() - began >= BUDGET_MS) break;
     }
     if (waiting.length > 0) request();
@@ -80,13 +83,13 @@ export function createInputQueue({ take, requestFrame, isHidden, clock = () => p
   function takeAll() {
     const all = waiting;
     waiting = [];
-    for (const { text, at } of all) take(text, at);
+    for (const { text, at, isLast } of all) take(text, at, isLast);
   }
 
   return {
-    /** @param {string} text */
-    push(text) {
-      waiting.push({ text, at: clock() });
+    /** @param {string} text @param {boolean} [isLast] it completes a snapshot */
+    push(text, isLast = false) {
+      waiting.push({ text, at: clock(), isLast });
       if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
       if (!spent && waiting.length === 1) {
         takeAll();
@@ -120,7 +123,7 @@ const FIGURES_KEPT = 300;
  * @param {() => number} [deps.clock] ms
  */
 export function createScreenTimes({ requestFrame, afterPaint, clock = () => performance.now() }) {
-  const figures = createObservable(/** @type {ScreenTimes[]} */ ([]));
+  const figures = signal(/** @type {ScreenTimes[]} */ ([]));
   /** @type {{ ms: number, shownAt: number }[]} */
   let times = [];
   /** @type {{ waitedMs: number, arrivedAt: number }[]} */
@@ -151,7 +154,110 @@ export function createScreenTimes({ requestFrame, afterPaint, clock = () => perf
       const quantile = (share) =>
         Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
       const figure = { at: now, p50: quantile(0.5), p99: quantile(0.99) };
-      figures.set([...figures.get().slice(1 - FIGURES_KEPT), figure]);
+      figures.value = [...figures.peek().slice(1 - FIGURES_KEPT), figure];
     },
   };
+}
+
+/**
+ * @typedef {object} Seen what the dashboard knows of one sensor
+ * @property {LatestItem} item
+ * @property {{ ts: number, value: number }[]} recent values as they came, oldest first; `ts` in epoch ms
+ */
+
+/** Values of one sensor: enough for a sparkline of 64 px. */
+const VALUES_KEPT = 60;
+/** Sensors: some pages of the table, so that going back finds the sparklines again; then memory stays flat. */
+const SENSORS_KEPT = 2000;
+
+/** Newest values by sensor, with a short tail of those before. */
+export function createRecentValues() {
+  /** @type {Map<string, Seen>} */
+  const sensors = new Map();
+  /** By type and unit: decimals of values seen, and the largest of them. @type {Map<string, { decimals: number, largest: number }>} */
+  const kinds = new Map();
+
+  /** @param {LatestItem} item */
+  function learnDecimals({ type, unit, value }) {
+    if (value === null || !Number.isFinite(value)) return;
+    const key = `${type}\n${unit}`;
+    const kind = kinds.get(key) ?? { decimals: 0, largest: 0 };
+    kind.decimals = Math.max(kind.decimals, decimalsOf(value));
+    kind.largest = Math.max(kind.largest, Math.abs(value));
+    kinds.set(key, kind);
+  }
+
+  return {
+    /** @param {string} key device_id/sensor_id @returns {Seen | undefined} */
+    get: (key) => sensors.get(key),
+
+    /**
+     * @param {LatestItem} item
+     * @returns {boolean} whether it is new: older and repeated values are not
+     */
+    take(item) {
+      const key = `${item.device_id}/${item.sensor_id}`;
+      const seen = sensors.get(key);
+      learnDecimals(item);
+      if (!seen) {
+        sensors.set(key, { item, recent: tail([], item) });
+        forgetOldest(sensors);
+        return true;
+      }
+      if (!isNews(seen.item, item)) return false;
+      // Taken out and put in again, it stands last among those to be forgotten.
+      sensors.delete(key);
+      sensors.set(key, { item, recent: tail(seen.recent, item) });
+      return true;
+    },
+
+    /**
+     * @param {string} key
+     * @param {{ ts: number, value: number }[]} before oldest first
+     * @returns {boolean} whether anything was new
+     */
+    takeBefore(key, before) {
+      const seen = sensors.get(key);
+      const oldest = seen?.recent[0]?.ts ?? Number.NEGATIVE_INFINITY;
+      const older = before.filter(({ ts }) => ts < oldest);
+      if (!seen || older.length === 0) return false;
+      sensors.set(key, { ...seen, recent: [...older, ...seen.recent].slice(-VALUES_KEPT) });
+      return true;
+    },
+
+    /** @param {LatestItem} item @returns {number} decimals that suit all values of its type: what the largest is worth, if the smallest has them */
+    decimals({ type, unit }) {
+      const { decimals = 0, largest = 0 } = kinds.get(`${type}\n${unit}`) ?? {};
+      return Math.min(decimals, usualDecimals(largest));
+    },
+  };
+}
+
+/** @param {LatestItem} known @param {LatestItem} item */
+function isNews(known, item) {
+  if (item.ts === null) return known.ts === null && !sameLabels(known, item);
+  // One format and one zone: ISO 8601 texts of the API sort as times do.
+  if (known.ts === null || item.ts > known.ts) return true;
+  return item.ts === known.ts && (item.value !== known.value || !sameLabels(known, item));
+}
+
+/** @param {LatestItem} a @param {LatestItem} b */
+const sameLabels = (a, b) =>
+  a.device === b.device && a.name === b.name && a.type === b.type && a.unit === b.unit && a.site === b.site;
+
+/** @param {Seen['recent']} recent @param {LatestItem} item @returns {Seen['recent']} */
+function tail(recent, { ts, value }) {
+  if (ts === null || value === null) return recent;
+  const at = Date.parse(ts);
+  const before = recent.at(-1)?.ts === at ? recent.slice(0, -1) : recent;
+  return [...before.slice(1 - VALUES_KEPT), { ts: at, value }];
+}
+
+/** @param {Map<string, Seen>} sensors */
+function forgetOldest(sensors) {
+  if (sensors.size <= SENSORS_KEPT) return;
+  for (const key of sensors.keys()) {
+    sensors.delete(key);
+    return;
+  }
 }

@@ -1,16 +1,26 @@
+import { signal } from '@preact/signals';
 import { createStream } from '../api/stream.js';
 import { createFleet } from './fleet.js';
-import { createChangeQueue, createInputQueue, createScreenTimes } from './frames.js';
-import { createObservable } from './observable.js';
-import { createRecentValues } from './recent-values.js';
+import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.js';
 
+/** @import { Alarm, Delta, LatestItem, ProcessHealth, Stats } from '../api/types.js' */
 /** @import { StreamStatus, Target } from '../api/stream.js' */
-/** @import { Delta, LatestItem, Stats } from '../api/types.js' */
-/** @import { FleetSensor } from './device-index.js' */
-/** @import { Narrowing } from './fleet.js' */
+/** @import { FleetSensor, Narrowing } from './fleet.js' */
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
 const STATS_KEPT = 300;
+
+/** The nil UUID (RFC 9562, section 5.9), which no name maps to. Its follower receives the figures of the pipeline only. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The health of the processes by the last event.
+ *
+ * @typedef {object} Health
+ * @property {ProcessHealth[]} processes none before the first event
+ * @property {number} receivedAt epoch ms by the machine's own clock; before the first event, when the page was opened
+ * @property {number} ingestAt the same of the last event with a process that takes measurements
+ */
 
 /** @param {{ device_id: string, sensor_id: string }} item @returns {string} a sensor belongs to its device: both make the key */
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
@@ -27,8 +37,12 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
  * @param {() => boolean} [deps.isHidden] whether frames are drawn at all
  */
 export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
-  const status = createObservable(/** @type {StreamStatus} */ ('connecting'));
-  const stats = createObservable(/** @type {Stats[]} */ ([]));
+  const status = signal(/** @type {StreamStatus} */ ('connecting'));
+  const stats = signal(/** @type {Stats[]} */ ([]));
+  const openedAt = Date.now();
+  const health = signal(/** @type {Health} */ ({ processes: [], receivedAt: openedAt, ingestAt: openedAt }));
+  const alarmChanges = signal(0);
+  const openAlarms = signal(/** @type {readonly Alarm[]} */ ([]));
   const sensors = createRecentValues();
   const changed = createChangeQueue(requestFrame);
   const fleet = createFleet();
@@ -36,6 +50,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
   /** @type {Set<(changed: readonly FleetSensor[]) => void>} */
   const watchers = new Set();
   let whole = false;
+  let isFollowed = false;
   let isRequested = false;
 
   function notifyWatchers() {
@@ -51,7 +66,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
   }
 
   const input = createInputQueue({
-    take(text, arrivedAt) {
+    take(text, arrivedAt, isLast) {
       /** @type {Partial<Delta> & { items: LatestItem[] }} */
       const { items, committed_at, sent_at } = JSON.parse(text);
       if (committed_at && sent_at && !isHidden()) {
@@ -63,6 +78,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
         if (whole && !sensors.get(key)) continue;
         if (sensors.take(item)) changed.notify(key);
       }
+      if (whole && isLast) fleet.noteRead();
     },
     requestFrame,
     isHidden,
@@ -71,31 +87,62 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
   const stream = createStream({
     EventSource,
     onItems: input.push,
-    onStats(next) {
-      screen.sum(Date.now());
-      stats.set([...stats.get().slice(1 - STATS_KEPT), next]);
+    onStats({ health: processes, ...next }) {
+      const receivedAt = Date.now();
+      screen.sum(receivedAt);
+      const takes = processes.some(({ role }) => role !== 'http');
+      health.value = { processes, receivedAt, ingestAt: takes ? receivedAt : health.peek().ingestAt };
+      stats.value = [...stats.peek().slice(1 - STATS_KEPT), next];
     },
-    onStatus: status.set,
+    onStatus(next) {
+      status.value = next;
+    },
+    onAlarm() {
+      alarmChanges.value++;
+    },
     onRefused,
   });
+
+  /** @param {Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
+  function follow(target) {
+    whole = !target.devices && !target.sensors;
+    isFollowed = true;
+    stream.follow(target);
+  }
 
   return {
     status,
     stats,
+    /** Number of changes of alarms since the page was opened. */
+    alarmChanges,
+    /** The open alarms. The header keeps them up to date. */
+    openAlarms,
+    health,
     /** How long values took from their commit to the screen. */
     screenTimes: screen.figures,
     fleet,
-    /** @param {Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
-    follow(target) {
-      whole = !target.devices && !target.sensors;
-      stream.follow(target);
+    follow,
+    /** Follows the figures of the pipeline, unless a view follows something. */
+    begin() {
+      if (!isFollowed) follow({ devices: [NOBODY] });
     },
+    /** For a fleet whose values the server ranks: only the figures of the pipeline. */
+    followFigures() {
+      whole = false;
+      fleet.narrow({});
+      stream.follow({ devices: [NOBODY] });
+    },
+    /** @returns {boolean} whether the whole fleet is followed, and not a part of it */
+    followsAll: () => whole,
     /** For a fleet that is too large: keeps these sensors only. @param {Narrowing} wanted */
     narrow(wanted) {
       fleet.narrow(wanted);
       stream.again();
     },
-    stop: stream.stop,
+    stop() {
+      isFollowed = false;
+      stream.stop();
+    },
     /** @param {LatestItem[]} items of a page: known before the stream sends newer ones */
     seed: (items) => items.forEach(sensors.take),
     /** @param {string} key @param {{ ts: number, value: number }[]} before what a sensor measured before this page was opened, oldest first */

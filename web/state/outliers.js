@@ -1,7 +1,64 @@
-import { FAR, isLearning } from './baseline.js';
-import { OFFLINE, SILENT } from './cell-state.js';
+import { formatCount, formatCounted } from '../format.js';
 
-/** @import { FleetDevice, FleetSensor } from './device-index.js' */
+/** @import { FleetDevice, FleetSensor } from './fleet.js' */
+
+/**
+ * How unusual a value is, as the server judged it: `sigmas`, its distance from what is usual for its sensor at this hour of the week, in deviations.
+ * See docs/explanation/baselines.md.
+ */
+
+/** Deviations from which a color is one step stronger. */
+const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
+
+/** Steps on either side of the usual. */
+export const LEVELS = STEPS.length;
+
+/** From this many deviations on a sensor stands out, as for `GET /outliers`. */
+const FAR = 4.5;
+
+/** @param {number} sigmas @returns {number} -5 far below, 0 as usual, 5 far above */
+export function levelOf(sigmas) {
+  const size = Math.abs(sigmas);
+  let level = 0;
+  while (level < LEVELS && size >= Number(STEPS[level])) level += 1;
+  return sigmas < 0 ? -level : level;
+}
+
+/**
+ * The state of a cell as one number, so that a painter can go through the cells color by color: 0 to 10 is the scale from far below to
+ * far above, 5 is normal. The states after them have no deviation.
+ */
+export const NORMAL = LEVELS;
+export const NOT_JUDGED = 2 * LEVELS + 1;
+export const SILENT = NOT_JUDGED + 1;
+export const OFFLINE = SILENT + 1;
+export const NO_VALUE = OFFLINE + 1;
+export const CELL_STATES = NO_VALUE + 1;
+
+/**
+ * @param {{ at: number, sigmas: number | null, device: { offline: boolean } }} sensor
+ * @returns {number}
+ */
+export function cellStateOf({ at, sigmas, device }) {
+  if (device.offline) return OFFLINE;
+  if (at === 0) return NO_VALUE;
+  return sigmas === null ? NOT_JUDGED : NORMAL + levelOf(sigmas);
+}
+
+/**
+ * @param {number} cellState
+ * @returns {string} in words
+ */
+export function describeCellState(cellState) {
+  if (cellState === OFFLINE) return 'Device offline';
+  if (cellState === SILENT) return 'Silent';
+  if (cellState === NO_VALUE) return 'No value yet';
+  if (cellState === NOT_JUDGED) return 'Not judged yet';
+  const size = Math.abs(cellState - NORMAL);
+  if (size <= 1) return 'As usual';
+  const words = `${size >= 4 ? 'far ' : size === 2 ? 'a little ' : ''}${cellState < NORMAL ? 'below' : 'above'} its usual`;
+  return words.replace(/^./, (first) => first.toUpperCase());
+}
 
 /**
  * @typedef {object} Outliers sensors and devices of the fleet that need attention
@@ -10,7 +67,8 @@ import { OFFLINE, SILENT } from './cell-state.js';
  * @property {FleetDevice[]} offline devices
  * @property {number} farCount
  * @property {number} silentCount
- * @property {number} learning
+ * @property {number} unjudged sensors with a value of which nothing is known yet
+ * @property {number} provisional sensors that are judged by their last hours
  * @property {number} offlineSensors
  */
 
@@ -20,8 +78,17 @@ const SILENT_INTERVALS = 5;
 /** Entries of each list. */
 const LISTED = 50;
 
+/** @param {number} intervalMs of the sensor @returns {number} ms after which it counts as silent */
+export const silentAfterMs = (intervalMs) => Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
+
 /** @param {number} now epoch ms @param {FleetSensor} sensor @returns {boolean} */
-const isSilent = (now, { at, gapMs }) => at > 0 && now - at > Math.max(SILENT_MS, SILENT_INTERVALS * gapMs);
+const isSilent = (now, { at, gapMs }) => at > 0 && now - at > silentAfterMs(gapMs);
+
+/** @param {FleetSensor} sensor @returns {number} deviations from what is usual */
+const sizeOf = ({ sigmas }) => Math.abs(sigmas ?? 0);
+
+/** @param {FleetSensor} sensor */
+export const isFar = (sensor) => sizeOf(sensor) >= FAR;
 
 /**
  * Goes through the whole fleet: finds sensors that became silent or send again, and values far from their baseline.
@@ -39,7 +106,8 @@ export function findOutliers({ sensors, devices }, now, touch) {
     offline: [],
     farCount: 0,
     silentCount: 0,
-    learning: 0,
+    unjudged: 0,
+    provisional: 0,
     offlineSensors: 0,
   };
   for (const device of devices.values()) {
@@ -51,14 +119,35 @@ export function findOutliers({ sensors, devices }, now, touch) {
       touch(sensor);
       if (silent) sensor.cellState = SILENT;
     }
+    if (sensor.provisional) outliers.provisional += 1;
     if (sensor.cellState === OFFLINE) outliers.offlineSensors += 1;
     else if (silent) outliers.silent.push(sensor);
-    else if (Math.abs(sensor.score) >= FAR) outliers.far.push(sensor);
-    else if (isLearning(sensor.baseline)) outliers.learning += 1;
+    else if (isFar(sensor)) outliers.far.push(sensor);
+    else if (sensor.at > 0 && sensor.sigmas === null) outliers.unjudged += 1;
   }
   outliers.farCount = outliers.far.length;
   outliers.silentCount = outliers.silent.length;
-  outliers.far = outliers.far.sort((a, b) => Math.abs(b.score) - Math.abs(a.score)).slice(0, LISTED);
+  outliers.far = outliers.far.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, LISTED);
   outliers.silent = outliers.silent.sort((a, b) => a.at - b.at).slice(0, LISTED);
   return outliers;
+}
+
+/** What the first judgment of a sensor needs. */
+export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
+
+/** @param {number} count of sensors that are judged by their last hours @returns {string} */
+export const provisionalText = (count) =>
+  `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
+
+/** Said in place of an all-clear while no values come. */
+export const OLD_VALUES = 'The values are old. What stands out now is not known.';
+
+/**
+ * @param {{ sensors: number, judged: number }} counts
+ * @returns {string} what is known while no value is far off: an all-clear only for sensors that were judged
+ */
+export function nothingFar({ sensors, judged }) {
+  if (judged >= sensors) return 'Nothing stands out.';
+  if (judged <= 0) return `${formatCounted(sensors, 'sensor')} not judged yet: ${TO_BE_JUDGED}.`;
+  return `Nothing stands out among ${formatCount(judged)} of ${formatCounted(sensors, 'sensor')}. The others are not judged yet.`;
 }

@@ -1,32 +1,54 @@
-import { useCallback, useEffect } from 'preact/hooks';
-import { useChanges, useServices } from './hooks.js';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { toProblem } from '../api/request.js';
+import { formatSpan } from '../format.js';
+import { useChanges, useQuery, useServices } from './hooks.js';
 import { keyOf } from './live.js';
-import { useQuery } from './use-query.js';
+import { levelOf, NORMAL, OFFLINE, SILENT, silentAfterMs } from './outliers.js';
 
-/** @import { LatestItem } from '../api/types.js' */
+/** @import { BaselineHour, DeviceEvent, LatestItem } from '../api/types.js' */
+/** @import { Stale } from './stats.js' */
+
+const AGAIN = { refreshMs: 10_000 };
+const NEVER = {};
 
 /**
- * One sensor and its newest value, which from then on is followed live.
+ * One sensor and its newest value, which from then on is followed live. A sensor that does not exist is asked for again.
  *
  * @param {string} device id or name
  * @param {string} sensor id or name
  */
 export function useSensor(device, sensor) {
   const { client, live } = useServices();
-  const answer = useQuery(`${device}/${sensor}`, (signal) => client.sensor(device, sensor, signal));
-  const { data } = answer;
+  const [isMissing, setMissing] = useState(false);
+  // It may appear at any time, as its device may.
+  const answer = useQuery(
+    `${device}/${sensor}`,
+    async (signal) => ({ sensor: await client.sensor(device, sensor, signal).catch(nullIfMissing) }),
+    isMissing ? AGAIN : NEVER,
+  );
+  const data = answer.data?.sensor ?? null;
+  const missing = answer.data?.sensor === null;
+  useEffect(() => setMissing(missing), [missing]);
   const key = data ? keyOf(data) : '';
 
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   useEffect(() => {
+    // Without a stream, the state of the connection would stay unknown.
+    if (missing) live.follow({ devices: [device] });
     // The stream's snapshot brings the rest: the device's name and site.
     if (data) live.follow({ sensors: [[data.device_id, data.sensor_id]] });
-  }, [live, data]);
+  }, [live, device, missing, data]);
 
   const seen = live.sensor(key);
   /** @type {LatestItem | null} */
   const item = seen?.item ?? (data ? { device: null, site: null, ...data } : null);
-  return { ...answer, item, recent: seen?.recent ?? [] };
+  return { ...answer, data, missing, item, recent: seen?.recent ?? [] };
+}
+
+/** @param {unknown} error */
+function nullIfMissing(error) {
+  if (toProblem(error).code === 'not_found') return null;
+  throw error;
 }
 
 /** Values that a sparkline wants. */
@@ -72,4 +94,101 @@ export function useTails(items, atOnce = AT_ONCE) {
     for (let line = 0; line < atOnce; line += 1) fetchInTurn().catch(() => {});
     return () => abort.abort();
   }, [client, live, items, atOnce]);
+}
+
+/**
+ * Why the newest value of a sensor does not describe the present.
+ *
+ * @typedef {{ cellState: number, text: string }} Outdated `cellState`: of its cell on the wall
+ */
+
+/**
+ * @param {object} facts
+ * @param {number} facts.at epoch ms of the newest value
+ * @param {number | null} facts.intervalMs of the sensor, as its birth announced it
+ * @param {number | null} facts.offlineAt epoch ms when the device went offline; null: it is online, or announces no state
+ * @param {Stale | null} facts.stale of the page
+ * @param {number} facts.now epoch ms
+ * @returns {Outdated | null} null: the value is current
+ */
+export function outdatedOf({ at, intervalMs, offlineAt, stale, now }) {
+  const age = formatSpan(Math.max(0, now - at));
+  if (stale) {
+    const reason = stale.isLost ? 'the connection is lost' : 'nothing is stored';
+    return { cellState: SILENT, text: `Measured ${age} ago: ${reason}` };
+  }
+  if (offlineAt !== null) return { cellState: OFFLINE, text: `Device offline, measured ${age} ago` };
+  if (now - at > silentAfterMs(intervalMs ?? 0)) return { cellState: SILENT, text: `Silent for ${age}` };
+  return null;
+}
+
+/** Births may come between a state and now. */
+const EVENTS = 10;
+
+/**
+ * When the device of a sensor went offline, by its events.
+ *
+ * @param {string} device id or name
+ * @returns {number | null} epoch ms; null: it is online, announces no state, or nothing is known
+ */
+export function useOfflineAt(device) {
+  const { client } = useServices();
+  const { data } = useQuery(
+    `offline ${device}`,
+    (signal) => client.events(device, { limit: EVENTS }, signal),
+    AGAIN,
+  );
+  return offlineAtOf(data?.items ?? []);
+}
+
+/** @param {DeviceEvent[]} newest first @returns {number | null} epoch ms */
+export function offlineAtOf(newest) {
+  const last = newest.find(({ kind }) => kind !== 'birth');
+  return last?.kind === 'offline' ? Date.parse(last.ts) : null;
+}
+
+/** The server learns once a day, but a provisional baseline changes within a minute, and so does what is not judged yet. */
+const HOUR_MS = 3_600_000;
+
+/**
+ * @typedef {object} Deviation of a sensor's newest value
+ * @property {number} mean what is usual for it
+ * @property {number} deviation around that, in the same unit
+ * @property {number} off how far the value is above or (negative) below the mean
+ * @property {number} cellState of its cell on the wall
+ * @property {boolean} provisional it is judged by its last hours
+ */
+
+/**
+ * How far off a sensor's newest value is, as the server judges it.
+ *
+ * @param {LatestItem} item
+ * @returns {Deviation | null} null: not judged, or not known yet
+ */
+export function useDeviation(item) {
+  const { client } = useServices();
+  const { device_id: device, sensor_id: sensor } = item;
+  const { data } = useQuery(
+    `baseline ${device}/${sensor}`,
+    (signal) => client.baseline(device, sensor, signal),
+    AGAIN,
+  );
+  return data && deviationOf(item, data.hours);
+}
+
+/**
+ * @param {Pick<LatestItem, 'ts' | 'value'>} item
+ * @param {readonly BaselineHour[]} hours
+ * @returns {Deviation | null} null: nothing is known of the hour of its value
+ */
+export function deviationOf({ ts, value }, hours) {
+  if (ts === null || value === null) return null;
+  const at = Date.parse(ts);
+  const hour = hours.find(({ ts: start }) => Date.parse(start) === at - (at % HOUR_MS));
+  if (!hour) return null;
+  const off = value - hour.mean;
+  // A sensor that was always 0 has no deviation: any other value is far off.
+  const sigmas = off === 0 ? 0 : off / hour.deviation;
+  const { mean, deviation, provisional } = hour;
+  return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas), provisional };
 }

@@ -1,5 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { useObservable, useServices } from './hooks.js';
+import { useEffect, useState } from 'preact/hooks';
+import { useServices } from './hooks.js';
+import { NOBODY } from './live.js';
+import { stalledMs } from './verdict.js';
 
 /** @import { Stats, StatsThen } from '../api/types.js' */
 
@@ -39,16 +41,15 @@ export function joined(first, then) {
 export function useRecentStats() {
   const { client, clock, live } = useServices();
   const [moments, setMoments] = useState(/** @type {Moment[]} */ ([]));
-  const status = useObservable(live.status);
+  const status = live.status.value;
 
-  useEffect(
-    () =>
-      live.stats.subscribe(() => {
-        const stats = live.stats.get().at(-1);
-        if (stats) setMoments((known) => joined(known, [{ ...stats, at: clock.now() }]));
-      }),
-    [clock, live],
-  );
+  useEffect(() => {
+    const before = live.stats.peek();
+    return live.stats.subscribe((all) => {
+      const stats = all.at(-1);
+      if (stats && all !== before) setMoments((known) => joined(known, [{ ...stats, at: clock.now() }]));
+    });
+  }, [clock, live]);
 
   // A connection that was lost leaves a hole, which the server fills.
   useEffect(() => {
@@ -63,9 +64,6 @@ export function useRecentStats() {
   return moments;
 }
 
-/** The nil UUID (RFC 9562, section 5.9), which no name maps to. Its follower receives the figures of the pipeline only. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
-
 /** For views that show no sensor: the connection stays, and with it the figures and whether it holds. */
 export function useFiguresAlone() {
   const { live } = useServices();
@@ -73,20 +71,34 @@ export function useFiguresAlone() {
 }
 
 /**
- * The time of the last event before the connection was lost. The server sends one each second.
+ * Why the values of this page are old, and since when.
  *
- * @returns {number | null} epoch ms; null: the connection is there
+ * @typedef {{ since: number, isLost: boolean }} Stale `since`: epoch ms; `isLost`: the connection is lost; otherwise nothing is stored
  */
-export function useOfflineSince() {
+
+/**
+ * Whether the values of this page are old: the connection is lost, or no process stores.
+ *
+ * @returns {Stale | null} null: values come, as far as is known
+ */
+export function useStale() {
   const { clock, live } = useServices();
-  const status = useObservable(live.status);
-  const receivedAt = useRef(clock.now());
-  useEffect(
-    () =>
-      live.stats.subscribe(() => {
-        receivedAt.current = clock.now();
-      }),
-    [clock, live],
-  );
-  return status === 'reconnecting' ? receivedAt.current : null;
+  const [stale, setStale] = useState(/** @type {Stale | null} */ (null));
+  useEffect(() => {
+    const judge = () => setStale(staleOf);
+    const lastEventAt = () => clock.now() - (clock.local() - live.health.peek().receivedAt);
+    /** @param {Stale | null} before @returns {Stale | null} */
+    function staleOf(before) {
+      if (live.status.peek() === 'reconnecting') return before ?? { since: lastEventAt(), isLost: true };
+      const ms = stalledMs(live.health.peek().processes);
+      if (ms === null) return null;
+      return before && !before.isLost ? before : { since: clock.now() - ms, isLost: false };
+    }
+    judge();
+    const endings = [live.status.subscribe(judge), live.health.subscribe(judge)];
+    return () => {
+      for (const end of endings) end();
+    };
+  }, [clock, live]);
+  return stale;
 }

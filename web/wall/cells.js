@@ -1,19 +1,44 @@
-import { formatNumber, formatUnit } from '../format.js';
-import { NO_VALUE, OFFLINE, SILENT } from '../state/cell-state.js';
+import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.js';
+import { stateText } from '../states.js';
+import { writeValue } from '../units.js';
 
-/** @import { FleetSensor } from '../state/device-index.js' */
-/** @import { Format } from './layout.js' */
-/** @import { Palette, Scene } from './painter.js' */
+/** @import { FleetSensor } from '../state/fleet.js' */
+/** @import { Format } from './formats.js' */
+/** @import { Palette, Scene, TrailPoint } from './painter.js' */
 
 /** A card shows its color at its left edge, so that its text is read as well on any. */
 const EDGE = 5;
 /** Room next to its text, in px. */
 const MARGIN = 8;
 /** As wide, both names stand in one line, else one under the other. */
-const WIDE = 180;
+const WIDE = 200;
+/** A line is drawn where it has so much room, in px. */
+const LEAST_LINE = { width: 28, height: 12 };
 
 /**
- * The names of sensor and device and the value: many sensors share a name, so every card shows the device.
+ * @typedef {object} CardText sizes and places in a card, in px from its top
+ * @property {number} name size of the names
+ * @property {number} value size of the value
+ * @property {number} valueY base line of the value
+ * @property {number} lineTop upper edge of the room below the value
+ */
+
+/**
+ * The text of a card grows with it.
+ *
+ * @param {Pick<Format, 'width' | 'height'>} format
+ * @returns {CardText}
+ */
+export function cardText({ width, height }) {
+  const name = Math.round(Math.min(Math.max(height * 0.13, 11), 32));
+  const value = Math.round(Math.min(Math.max(height * 0.24, 15), width * 0.13, 120));
+  const names = (width < WIDE ? 2 : 1) * name * 1.3;
+  const valueY = Math.min(names + 4 + value, height - 6);
+  return { name, value, valueY, lineTop: valueY + 4 + value * 0.15 };
+}
+
+/**
+ * The names of sensor and device, the value, and its last values as a line: many sensors share a name, so every card shows the device.
  *
  * @type {Draw}
  */
@@ -21,43 +46,89 @@ export function drawCard(context, scene, cell, palette) {
   const { x, y, format } = scene.layout;
   const [left, top] = [Number(x[cell]), Number(y[cell])];
   const sensor = /** @type {FleetSensor} */ (scene.sensors[cell]);
+  const sizes = cardText(format);
   context.save();
   context.beginPath();
   context.rect(left, top, format.width, format.height);
   context.clip();
   const text = left + drawSign(context, { left, top, format, cellState: sensor.cellState }, palette);
-  const line = { left: text, right: left + format.width - (format.width < WIDE ? 2 : MARGIN), top };
+  const line = { left: text, right: left + format.width - MARGIN, top, size: sizes.name };
   context.fillStyle = palette.quiet;
-  context.font = `${format.width < 100 ? 11 : 12}px ${palette.font}`;
+  context.font = `${sizes.name}px ${palette.font}`;
   if (format.width < WIDE) nameBelow(context, sensor, line);
   else nameInLine(context, sensor, line);
   context.fillStyle = palette.ink;
-  context.font = `600 ${format.width < WIDE ? 14 : 18}px ${palette.font}`;
-  context.fillText(reading(sensor), text, top + format.height - (format.width < WIDE ? 9 : 12));
+  context.font = `600 ${sizes.value}px ${palette.font}`;
+  const reading = shortened(context, readingOf(sensor, scene), line.right - text);
+  context.fillText(reading, text, top + sizes.valueY);
+  const box = lineBox(format, sizes, { text: text - left, value: context.measureText(reading).width });
+  if (box) {
+    context.translate(left, top);
+    drawTrail(context, scene.trailOf(sensor), box, palette.quiet);
+  }
   context.restore();
 }
 
-/** @typedef {{ left: number, right: number, top: number }} Line px; `top` of the card */
+/** @typedef {{ left: number, right: number, top: number, size: number }} Line px; `top` of the card, `size` of its text */
+/** @typedef {{ left: number, top: number, width: number, height: number }} LineBox px from the top left of the card */
 
 /** @param {CanvasRenderingContext2D} context @param {FleetSensor} sensor @param {Line} line */
-function nameBelow(context, { name, device }, { left, right, top }) {
-  context.fillText(shortened(context, name, right - left), left, top + 15);
-  context.fillText(shortened(context, device.name, right - left), left, top + 30);
+function nameBelow(context, { name, device }, { left, right, top, size }) {
+  context.fillText(shortened(context, name, right - left), left, top + size * 1.3);
+  context.fillText(shortened(context, device.name, right - left), left, top + size * 2.5);
 }
 
 /** The device gets what it needs, up to half of the line. @param {CanvasRenderingContext2D} context @param {FleetSensor} sensor @param {Line} line */
-function nameInLine(context, { name, device }, { left, right, top }) {
+function nameInLine(context, { name, device }, { left, right, top, size }) {
   const room = right - left - 10;
   const needed = context.measureText(name).width;
   const deviceName = shortened(context, device.name, Math.max(room / 2, room - needed));
   const deviceWidth = context.measureText(deviceName).width;
-  context.fillText(shortened(context, name, room - deviceWidth), left, top + 18);
-  context.fillText(deviceName, right - deviceWidth, top + 18);
+  context.fillText(shortened(context, name, room - deviceWidth), left, top + size * 1.4);
+  context.fillText(deviceName, right - deviceWidth, top + size * 1.4);
 }
 
-/** @param {FleetSensor} sensor */
-const reading = ({ value, unit }) =>
-  `${formatNumber(Number.isNaN(value) ? null : value)} ${formatUnit(unit)}`;
+/** @param {FleetSensor} sensor @param {Scene} scene @returns {string} */
+function readingOf(sensor, { choices }) {
+  const state = stateText(sensor, sensor.value);
+  if (state !== null) return state;
+  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  return `${number} ${unit}`.trim();
+}
+
+/**
+ * Where the line of a card has room: below the value, else next to it.
+ *
+ * @param {Pick<Format, 'width' | 'height'>} format
+ * @param {CardText} sizes
+ * @param {{ text: number, value: number }} from px from the left edge at which the text begins, and the width of the value
+ * @returns {LineBox | null} null: nowhere
+ */
+export function lineBox({ width, height }, { value, valueY, lineTop }, { text, value: valueWidth }) {
+  const below = { left: text, top: lineTop, width: width - text - MARGIN, height: height - lineTop - 6 };
+  if (below.height >= LEAST_LINE.height && below.width >= LEAST_LINE.width) return below;
+  const left = text + valueWidth + MARGIN;
+  const next = { left, top: valueY - value * 0.9, width: width - left - MARGIN, height: value };
+  return next.width >= LEAST_LINE.width && next.height >= LEAST_LINE.height ? next : null;
+}
+
+/** @param {CanvasRenderingContext2D} context at the card @param {readonly TrailPoint[]} trail @param {LineBox} box @param {string} color */
+function drawTrail(context, trail, { left, top, width, height }, color) {
+  const [first, last] = [trail[0], trail.at(-1)];
+  // Two points make a slope that means nothing.
+  if (!first || !last || trail.length < 3 || last.ts <= first.ts) return;
+  const values = trail.map(({ value }) => value);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  context.beginPath();
+  for (const { ts, value } of trail) {
+    const share = highest > lowest ? (value - lowest) / (highest - lowest) : 0.5;
+    context.lineTo(left + (width * (ts - first.ts)) / (last.ts - first.ts), top + height * (1 - share));
+  }
+  context.strokeStyle = color;
+  context.lineWidth = height > 40 ? 2 : 1.25;
+  context.lineJoin = 'round';
+  context.stroke();
+}
 
 /**
  * The ground of the card, and on it its color or its shape.

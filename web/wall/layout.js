@@ -1,3 +1,7 @@
+import { formatsFor, grownTo } from './formats.js';
+
+/** @import { Format } from './formats.js' */
+
 /**
  * The position of every cell, in CSS pixels from the top left of the wall. Cells are numbered in the order of the sites.
  *
@@ -5,22 +9,27 @@
  * @property {Format} format
  * @property {number} width
  * @property {number} height
+ * @property {boolean} fits within the height of the room: nothing scrolls
  * @property {Int32Array} x left edge of each cell
  * @property {Int32Array} y top edge of each cell
- * @property {Block[]} blocks one for each site
+ * @property {Block[]} blocks one for each site; none where there is no room for headings
  *
  * @typedef {{ x: number, y: number, width: number }} Block where a site's heading begins, and how wide it is
+ *
+ * @typedef {{ width: number, height: number, isAll?: boolean }} Room px; where nothing fits, the wall is higher. `isAll`: there is no more
+ *   below, so everything fits, at worst in cells of a pixel without headings
  */
 
-export const HEADING_HEIGHT = 26;
 const SITE_GAP = 18;
 /** So much room a site's name and count want, in px. */
 const LEAST_WIDTH = 120;
-/** Area of the smallest cell with its gaps, in square px. */
+/** Area of the smallest cell with its gaps, in square px, where the page continues below. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
+/** So many sites are tried in every arrangement. */
+const FEW_SITES = 12;
 /** Cards show more than squares, so they may take more room where the page continues below. */
-const CARDS_MORE = 1.3;
+const CARDS_MORE = 1.5;
 
 /** @param {number[]} counts @returns {number} */
 const countOf = (counts) => counts.reduce((sum, count) => sum + count, 0);
@@ -29,24 +38,63 @@ const countOf = (counts) => counts.reduce((sum, count) => sum + count, 0);
  * The largest cells that fit, or the smallest there are.
  *
  * @param {number[][]} sites sensors of each device of each site
- * @param {{ width: number, height: number, isAll?: boolean }} room px; where nothing fits, the wall is higher. `isAll`: there is no more below
+ * @param {Room} room
  * @returns {Layout}
  */
 export function layOut(sites, room) {
   const counts = sites.map(countOf);
   const total = countOf(counts);
-  const height = Math.max(room.height, (countOf(counts) * LEAST_AREA) / room.width);
+  const height = room.isAll ? room.height : Math.max(room.height, (total * LEAST_AREA) / room.width);
   /** @type {(least: number) => number[][]} sites in strips, by the width that each has at least */
   const stripsFor = once((least) => inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }));
-  const cardsMore = room.isAll ? 1 : CARDS_MORE;
+  /** @type {(least: number) => number[][][]} for few sites all ways to put them in strips */
+  const waysFor = once((least) => {
+    const numbers = counts.length <= FEW_SITES ? counts.map((_, index) => index + 1) : [];
+    const ways = numbers.map((number) =>
+      cut(counts, number).map((strip) => widthsOf(strip, { width: room.width, gap: SITE_GAP, least })),
+    );
+    return ways.filter((strips) => strips.flat().every((width) => width >= least));
+  });
+
+  /** @param {Format} format @returns {Layout} */
+  function layOutAs(format) {
+    if (!format.heading) return layOutIn(format, sites, room, null);
+    const least = Math.max(LEAST_WIDTH, format.width);
+    // Cards fit or not by a few pixels, so the lowest arrangement counts.
+    const ways = format.isCard ? waysFor(least) : [];
+    const layouts = [stripsFor(least), ...ways].map((strips) => layOutIn(format, sites, room, strips));
+    const fitting = layouts.filter(({ blocks }) => blocks.every(({ width }) => width >= format.width));
+    return (fitting.length > 0 ? fitting : layouts).reduce((best, next) =>
+      next.height < best.height ? next : best,
+    );
+  }
+
+  /** @param {Format} format @returns {number} px that it may take */
+  const limitOf = ({ isCard }) => room.height * (isCard && !room.isAll ? CARDS_MORE : 1);
+
+  /** @param {Layout} layout @param {number} limit px */
+  const isGood = ({ height: needed, blocks, format }, limit) =>
+    needed <= limit && format.width <= room.width && blocks.every((block) => block.width >= format.width);
+
+  /** Cards as wide, then as high, as the room has space for. @param {Layout} layout */
+  function grow(layout) {
+    let grown = layout;
+    for (const side of /** @type {const} */ (['width', 'height'])) {
+      const limit = Math.max(room.height, grown.height);
+      const larger = grownTo(grown.format, side, room).map(layOutAs);
+      grown = larger.find((next) => isGood(next, limit)) ?? grown;
+    }
+    return grown;
+  }
+
+  const formats = formatsFor(room);
   /** @type {Layout | null} */
   let last = null;
-  for (const format of FORMATS) {
+  for (const format of formats) {
     const area = total * (format.width + format.gap) * (format.height + format.gap);
-    const more = format.isCard ? cardsMore : 1;
-    if (area > room.width * room.height * more && format !== FORMATS.at(-1)) continue;
-    last = layOutIn(format, sites, room.width, stripsFor(Math.max(LEAST_WIDTH, format.width)));
-    if (last.height <= room.height * more) return last;
+    if (area > room.width * limitOf(format) && format !== formats.at(-1)) continue;
+    last = layOutAs(format);
+    if (isGood(last, limitOf(format))) return format.isCard ? grow(last) : last;
   }
   return /** @type {Layout} */ (last);
 }
@@ -69,37 +117,37 @@ function once(work) {
 /**
  * @param {Format} format
  * @param {number[][]} sites
- * @param {number} width
- * @param {number[][]} strips widths of the sites of each
+ * @param {Room} room
+ * @param {number[][] | null} strips widths of the sites of each; null: all sites follow each other, without headings
  * @returns {Layout}
  */
-function layOutIn(format, sites, width, strips) {
+function layOutIn(format, sites, room, strips) {
   const total = sites.reduce((sum, devices) => sum + countOf(devices), 0);
-  const x = new Int32Array(total);
-  const y = new Int32Array(total);
+  const cells = { x: new Int32Array(total), y: new Int32Array(total), first: 0 };
   /** @type {Block[]} */
   const blocks = [];
-  let first = 0;
   let top = 0;
-  for (const widths of strips) {
+  for (const widths of strips ?? []) {
     let left = 0;
     let lowest = top;
     for (const blockWidth of widths) {
       const devices = sites[blocks.length] ?? [];
       blocks.push({ x: left, y: top, width: blockWidth });
-      const cells = { x, y, first };
-      const block = { left, top: top + HEADING_HEIGHT, width: blockWidth };
+      const block = { left, top: top + format.heading, width: blockWidth };
       lowest = Math.max(lowest, flow(devices, block, format, cells));
-      first += countOf(devices);
+      cells.first += countOf(devices);
       left += blockWidth + SITE_GAP;
     }
     top = lowest + STRIP_GAP;
   }
-  return { format, width, height: Math.max(0, top - STRIP_GAP), x, y, blocks };
+  if (!strips) top = flow(sites.flat(), { left: 0, top: 0, width: room.width }, format, cells) + STRIP_GAP;
+  const height = Math.max(0, top - STRIP_GAP);
+  return { format, width: room.width, height, fits: height <= room.height, x: cells.x, y: cells.y, blocks };
 }
 
 /**
- * Devices one after the other like words in lines; each is a few cells high, as suits most of them, and as wide as it needs.
+ * Devices one after the other like words in lines; each is a few cells high, as suits most of them, and as wide as it needs. Cards name
+ * their device, so they stand in plain rows.
  *
  * @param {number[]} devices
  * @param {{ left: number, top: number, width: number }} block
@@ -110,12 +158,12 @@ function layOutIn(format, sites, width, strips) {
 function flow(devices, { left, top, width }, format, { x, y, first }) {
   const stepX = format.width + format.gap;
   const stepY = format.height + format.gap;
-  const rows = rowsFor(devices);
+  const rows = format.isCard ? 1 : rowsFor(devices);
   const mostColumns = Math.max(1, Math.floor((width + format.gap) / stepX));
   let cell = first;
   let line = top;
   let at = 0;
-  for (const size of devices) {
+  for (const size of format.isCard ? [countOf(devices)] : devices) {
     let rest = size;
     while (rest > 0) {
       // A device that is wider than its site goes on in the next line.
@@ -141,38 +189,6 @@ function rowsFor(devices) {
   const middle = devices.toSorted((a, b) => a - b)[Math.floor(devices.length / 2)] ?? 1;
   return Math.max(1, Math.floor(Math.sqrt(middle)));
 }
-
-/**
- * Sizes of cells, in CSS pixels, the largest first: cards with name and value in them where there is room, squares else.
- *
- * @typedef {object} Format
- * @property {number} width of a cell
- * @property {number} height of a cell
- * @property {number} gap between cells of a device
- * @property {number} deviceGap between devices
- * @property {boolean} isCard
- */
-
-const CARDS = [
-  [180, 64],
-  [148, 64],
-  [108, 62],
-  [84, 54],
-];
-/** In a smaller cell, a hollow and a crossed shape look the same. */
-const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
-
-/** @type {readonly Format[]} */
-export const FORMATS = [
-  ...CARDS.map(([width = 0, height = 0]) => ({ width, height, gap: 4, deviceGap: 10, isCard: true })),
-  ...SQUARES.map((size) => ({
-    width: size,
-    height: size,
-    gap: size > 12 ? 2 : 1,
-    deviceGap: size > 12 ? 6 : size > 6 ? 4 : 3,
-    isCard: false,
-  })),
-];
 
 /** A block as wide as this many of its heights looks best. */
 const SHAPE = 1.4;

@@ -1,10 +1,10 @@
-import { createHits } from './hits.js';
+import { sortKey } from '../state/lists.js';
 import { layOut } from './layout.js';
-import { createPainter } from './painter.js';
+import { createHits, createPainter, createTrails } from './painter.js';
 
-/** @import { Fleet } from '../state/fleet.js' */
-/** @import { FleetDevice, FleetSensor } from '../state/device-index.js' */
-/** @import { Palette } from './painter.js' */
+/** @import { Fleet, FleetDevice, FleetSensor } from '../state/fleet.js' */
+/** @import { Palette, TrailPoint } from './painter.js' */
+/** @import { UnitChoices } from '../units.js' */
 
 /**
  * @typedef {{ name: string | null, sensors: number, devices: number, x: number, y: number, width: number }} Heading of a site; px
@@ -17,9 +17,12 @@ import { createPainter } from './painter.js';
  * @param {object} deps
  * @param {HTMLCanvasElement} deps.canvas
  * @param {Fleet} deps.fleet
+ * @param {() => UnitChoices} deps.choices
+ * @param {(key: string) => readonly TrailPoint[]} deps.recentOf values of a sensor that are known already, oldest first
  */
-export function createPicture({ canvas, fleet }) {
+export function createPicture({ canvas, fleet, choices, recentOf }) {
   const painter = createPainter(canvas);
+  const trails = createTrails();
   /** @type {FleetSensor[]} by cell */
   let sensors = [];
   let layout = layOut([], { width: 1, height: 1 });
@@ -29,7 +32,8 @@ export function createPicture({ canvas, fleet }) {
   let palette = null;
   let scale = 1;
 
-  const scene = () => ({ layout, sensors, isLit });
+  const trailOf = (/** @type {FleetSensor} */ { key }) => trails.of(key, recentOf(key));
+  const scene = () => ({ layout, sensors, isLit, choices: choices(), trailOf });
 
   function paint() {
     if (palette) painter.all(scene(), palette, scale);
@@ -62,7 +66,8 @@ export function createPicture({ canvas, fleet }) {
       sensors = sites.flatMap(({ devices }) => devices.flatMap((device) => device.sensors));
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
       isLit = new Uint8Array(sensors.length).fill(1);
-      const headings = sites.map(({ name, sensors: count, devices }, i) => ({
+      // Without room for headings there are no blocks.
+      const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
         name,
         sensors: count,
         devices: devices.length,
@@ -90,6 +95,7 @@ export function createPicture({ canvas, fleet }) {
 
     /** @param {readonly FleetSensor[]} changed */
     repaint(changed) {
+      if (layout.format.isCard) trails.take(changed);
       if (palette) painter.some(scene(), palette, changed);
     },
 
@@ -130,9 +136,6 @@ const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDo
  * @typedef {{ name: string | null, devices: FleetDevice[], sensors: number }} Site
  */
 
-/** Numbers in names of this many digits sort by their value. */
-const DIGITS = 10;
-
 /**
  * The fleet as one looks for things in it: by site, in it by device, in that by sensor, each by its name; `collar-2` stands before
  * `collar-10`. Devices without a site come last.
@@ -163,9 +166,6 @@ function withSensorsInOrder(device) {
   device.isInOrder = true;
   return device;
 }
-
-/** A text that plain comparison sorts as people would: a collator takes twenty times as long. @param {string} name */
-const sortKey = (name) => name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
 
 /**
  * @template T

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FAR } from '../state/baseline.js';
-import { OFFLINE, SILENT } from '../state/cell-state.js';
-import { useObservable, useServices } from '../state/hooks.js';
+import { useServices } from '../state/hooks.js';
+import { isFar, OFFLINE, SILENT } from '../state/outliers.js';
 import { readPalette } from './painter.js';
 import { createPicture } from './picture.js';
 
-/** @import { FleetSensor } from '../state/device-index.js' */
+/** @import { FleetSensor } from '../state/fleet.js' */
 /** @import { Heading, Picture } from './picture.js' */
 
 /** While sensors are still coming, the wall is arranged no more often than this, in ms. */
@@ -23,11 +22,11 @@ const ARRANGE_MS = 300;
  */
 export function usePicture() {
   const { live, router, preferences, clock } = useServices();
-  const { query } = useObservable(router.place);
-  const { theme } = useObservable(preferences);
-  const room = useRef(/** @type {HTMLElement | null} */ (null));
+  const { query } = router.place.value;
+  const { theme, units } = preferences.choice.value;
+  const room = useRef(/** @type {HTMLDivElement | null} */ (null));
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const legend = useRef(/** @type {HTMLElement | null} */ (null));
+  const legend = useRef(/** @type {HTMLUListElement | null} */ (null));
   const picture = useRef(/** @type {Picture | null} */ (null));
   const matches = useRef(matcherOf(query));
   matches.current = matcherOf(query);
@@ -40,7 +39,12 @@ export function usePicture() {
     const [roomElement, canvasElement, legendElement] = [room.current, canvas.current, legend.current];
     if (!roomElement || !canvasElement || !legendElement) return undefined;
     const { fleet } = live;
-    const drawn = createPicture({ canvas: canvasElement, fleet });
+    const drawn = createPicture({
+      canvas: canvasElement,
+      fleet,
+      choices: () => preferences.choice.peek().units,
+      recentOf: (key) => live.sensor(key)?.recent ?? [],
+    });
     picture.current = drawn;
     let structure = -1;
     let arrangedAt = Number.NEGATIVE_INFINITY;
@@ -79,18 +83,18 @@ export function usePicture() {
     });
     const resizes = new ResizeObserver(arrange);
     resizes.observe(roomElement);
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', repaint);
+    const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
+    for (const query of media) query.addEventListener('change', repaint);
     drawn.color(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
       stopWatching();
       resizes.disconnect();
-      system.removeEventListener('change', repaint);
+      for (const query of media) query.removeEventListener('change', repaint);
       picture.current = null;
     };
-  }, [live, theme]);
+  }, [live, preferences, theme, units]);
 
   /** @param {Picture} drawn @returns {number | null} */
   function light(drawn) {
@@ -110,7 +114,7 @@ export function usePicture() {
   const moves = query.has('look') || query.has('state');
   useEffect(() => {
     if (!moves) return undefined;
-    return clock.subscribe(() => {
+    return clock.time.subscribe(() => {
       if (!picture.current) return;
       const lit = light(picture.current);
       picture.current.paint();
@@ -121,10 +125,10 @@ export function usePicture() {
   return { room, canvas, legend, picture, arranged };
 }
 
-/** About half of the screen; all of what is left where the wall has the screen to itself. @param {HTMLElement} room @returns {{ height: number, isAll: boolean }} px */
+/** About half of the screen; all of what is left where the wall has the window to itself. @param {HTMLElement} room @returns {{ height: number, isAll: boolean }} px */
 function heightFor(room) {
-  if (document.fullscreenElement?.contains(room)) return { height: room.clientHeight, isAll: true };
-  return { height: Math.max(280, Math.min(640, Math.round(innerHeight * 0.5))), isAll: false };
+  if (room.closest('[data-full="true"]')) return { height: room.clientHeight, isAll: true };
+  return { height: Math.max(280, Math.min(1200, Math.round(innerHeight * 0.5))), isAll: false };
 }
 
 /**
@@ -132,13 +136,13 @@ function heightFor(room) {
  * is known.
  *
  * @param {(sensor: FleetSensor) => void} onReturn the same function as long as the wall is there
- * @returns {{ current: HTMLElement | null }} ref of what takes the focus
+ * @returns {{ current: HTMLDivElement | null }} ref of what takes the focus
  */
 export function useReturn(onReturn) {
   const { live, router } = useServices();
-  const element = useRef(/** @type {HTMLElement | null} */ (null));
+  const element = useRef(/** @type {HTMLDivElement | null} */ (null));
   useEffect(() => {
-    const { opened } = router.place.get();
+    const { opened } = router.place.peek();
     if (opened === null) return undefined;
     element.current?.focus({ preventScroll: true });
     const find = () => {
@@ -161,7 +165,7 @@ export function useReturn(onReturn) {
 
 /** @type {Record<Trouble, (sensor: FleetSensor) => boolean>} */
 const TROUBLES = {
-  far: ({ cellState, score }) => cellState < SILENT && Math.abs(score) >= FAR,
+  far: (sensor) => sensor.cellState < SILENT && isFar(sensor),
   silent: ({ cellState }) => cellState === SILENT,
   offline: ({ cellState }) => cellState === OFFLINE,
 };

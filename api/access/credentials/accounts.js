@@ -30,77 +30,90 @@ const UNKNOWN = { address: '' };
 /**
  * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With it, devices with credentials and
  * the account of the installation may.
- *
- * @param {object} deps
- * @param {Pick<CredentialStore, 'find' | 'writeTimes'>} deps.store
- * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} deps.mqtt
- * @param {FailedLogins} [deps.failedLogins] of the account of the installation
  */
-export function createAccounts({ store, mqtt, failedLogins = new FailedLogins() }) {
-  const { auth, username, password } = mqtt;
-  const limitLogins = pLimit(MAX_CONCURRENT);
-  const everybody = installationAccount('');
-
+export class Accounts {
+  #store;
+  #failedLogins;
+  #auth;
+  #username;
+  #password;
+  #limitLogins = pLimit(MAX_CONCURRENT);
+  #everybody = installationAccount('');
   /** @type {LRUCache<string, Account>} by device */
-  const cache = new LRUCache({ maxSize: MAX_CACHED_DEVICES, sizeCalculation: ({ ids }) => ids.size });
+  #cache = new LRUCache({ maxSize: MAX_CACHED_DEVICES, sizeCalculation: ({ ids }) => ids.size });
+
+  /**
+   * @param {object} deps
+   * @param {Pick<CredentialStore, 'find' | 'writeTimes'>} deps.store
+   * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} deps.mqtt
+   * @param {FailedLogins} [deps.failedLogins] of the account of the installation
+   */
+  constructor({ store, mqtt, failedLogins = new FailedLogins() }) {
+    this.#store = store;
+    this.#failedLogins = failedLogins;
+    const { auth, username, password } = mqtt;
+    this.#auth = auth;
+    this.#username = username;
+    this.#password = password;
+  }
+
+  /**
+   * Authenticates a client.
+   *
+   * @param {string | undefined} name
+   * @param {Buffer | undefined} given the password
+   * @param {Peer} [peer]
+   * @returns {Promise<Account | null>} null: unknown account, or wrong password
+   * @throws {MillraceError} `unavailable`
+   */
+  async signIn(name = '', given = Buffer.alloc(0), { address, gone } = UNKNOWN) {
+    if (!this.#auth) return this.#everybody;
+    if (this.#isInstallation(name, given, address)) return installationAccount(name);
+    return this.#limitLogins(async () => (gone?.aborted ? null : this.#authenticateDevice(name, given)));
+  }
+
+  /**
+   * Compares accounts with the database.
+   *
+   * @param {Account[]} accounts connected accounts
+   * @returns {Promise<Set<Account>>} accounts whose credential has been rotated, revoked or deleted since their login
+   * @throws {MillraceError} `unavailable`
+   */
+  async outdated(accounts) {
+    const devices = accounts.filter((account) => !account.isInstallation);
+    const writeTimes = await this.#store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
+    return new Set(devices.filter(({ deviceId, writtenAt }) => writeTimes.get(deviceId) !== writtenAt));
+  }
 
   /** @param {string} name @param {Buffer} given @param {string} address */
-  const isInstallation = (name, given, address) => {
-    if (!username || !password) return false;
+  #isInstallation(name, given, address) {
+    if (!this.#username || !this.#password) return false;
     // Compare both in every case, so that the time reveals nothing about the name.
-    const [sameName, samePassword] = [sameSecret(name, username), sameSecret(given, password)];
-    if (!sameName || failedLogins.isBlocked(address)) return false;
-    if (!samePassword) failedLogins.record(address);
+    const [sameName, samePassword] = [sameSecret(name, this.#username), sameSecret(given, this.#password)];
+    if (!sameName || this.#failedLogins.isBlocked(address)) return false;
+    if (!samePassword) this.#failedLogins.record(address);
     return samePassword;
-  };
+  }
 
   /** @param {string} name @param {Buffer} given @returns {Promise<Account | null>} */
-  async function authenticateDevice(name, given) {
+  async #authenticateDevice(name, given) {
     const identity = identifyDevice(name);
-    const credential = identity && (await store.find(identity.bytes));
+    const credential = identity && (await this.#store.find(identity.bytes));
     // A name and its id denote one device, but only one of them is its account.
     const isAccount = credential?.account === name;
     const isCorrect = await isSecret(given, isAccount ? credential.hash : null);
-    return isCorrect && credential ? accountOf(credential) : null;
+    return isCorrect && credential ? this.#accountOf(credential) : null;
   }
 
   /** @param {Credential} credential @returns {Account} */
-  function accountOf(credential) {
-    const cached = cache.get(credential.deviceId);
+  #accountOf(credential) {
+    const cached = this.#cache.get(credential.deviceId);
     if (cached?.writtenAt === credential.writtenAt) return cached;
     const account = deviceAccount(credential);
-    cache.set(account.deviceId, account);
+    this.#cache.set(account.deviceId, account);
     return account;
   }
-
-  return {
-    /**
-     * @param {string | undefined} name
-     * @param {Buffer | undefined} given the password
-     * @param {Peer} [peer]
-     * @returns {Promise<Account | null>} null: unknown account, or wrong password
-     * @throws {MillraceError} `unavailable`
-     */
-    async signIn(name = '', given = Buffer.alloc(0), { address, gone } = UNKNOWN) {
-      if (!auth) return everybody;
-      if (isInstallation(name, given, address)) return installationAccount(name);
-      return limitLogins(async () => (gone?.aborted ? null : authenticateDevice(name, given)));
-    },
-
-    /**
-     * @param {Account[]} accounts connected accounts
-     * @returns {Promise<Set<Account>>} accounts whose credential has been rotated, revoked or deleted since their login
-     * @throws {MillraceError} `unavailable`
-     */
-    async outdated(accounts) {
-      const devices = accounts.filter((account) => !account.isInstallation);
-      const writeTimes = await store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
-      return new Set(devices.filter(({ deviceId, writtenAt }) => writeTimes.get(deviceId) !== writtenAt));
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createAccounts>} Accounts */
 
 /** Failed logins of one address within the window, in ms, before the address is blocked. */
 const MAX_FAILED = 10;

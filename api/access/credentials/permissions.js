@@ -57,6 +57,9 @@ export function canPublish(account, topic) {
   return parsed !== null && isOwn(account, parsed.sparkplug?.node ?? parsed.device);
 }
 
+/** Tests whether an account may send for a device that a mapping found in a topic or a payload. @param {Account} account @param {string} device its name or id */
+export const canSendFor = (account, device) => account.isInstallation || isOwn(account, device);
+
 /**
  * Tests whether an account may subscribe to a filter. A device may subscribe to its own level of `iot/v1`, to its commands as an edge
  * node, and to the states of hosts. Nobody may subscribe to `$` topics, which belong to the broker.

@@ -42,7 +42,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
   // Two counts: a program with an old token must not prevent logins from the same address.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
-  const notices = createTokenNotices({ logger });
+  const notices = new TokenNotices({ logger });
 
   /**
    * @param {Request} req @param {Response} res @param {string} given @param {Attempts} limiter
@@ -62,12 +62,12 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     throw unauthorized(res, 'The token is not valid.', 'invalid_token');
   }
 
-  /** @param {Request} req @param {Response} res @returns {Promise<Caller>} @throws {MillraceError} `unauthorized`, `rate_limited` */
-  async function callerOf(req, res) {
+  /** @param {Request} req @param {Response} res @param {{ tokenInQuery?: boolean }} [options] @returns {Promise<Caller>} @throws {MillraceError} `unauthorized`, `rate_limited` */
+  async function callerOf(req, res, { tokenInQuery = false } = {}) {
     if (!tokens.areSet) return ANYBODY;
     const [session] = cookiesOf(req).flatMap((value) => sessions.open(value) ?? []);
     if (session) return { by: 'session', ...session };
-    const given = readToken(req.headers.authorization);
+    const given = readToken(req.headers.authorization) ?? (tokenInQuery ? passwordOf(req) : null);
     if (given === null) return NOBODY;
     const { scopes } = await checkToken(req, res, given, requests);
     return { by: 'token', scopes, endsAt: null };
@@ -83,11 +83,12 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
      * Middleware that requires a scope. It stores the caller in `res.locals.caller`.
      *
      * @param {'open' | Scope} scope
+     * @param {{ tokenInQuery?: boolean }} [options] `tokenInQuery`: the query parameter `p` may have the token
      * @returns {RequestHandler}
      */
-    guard: (scope) => async (req, res, next) => {
+    guard: (scope, options) => async (req, res, next) => {
       if (scope === 'open') return next();
-      const caller = await callerOf(req, res);
+      const caller = await callerOf(req, res, options);
       if (caller.by === 'nobody') throw unauthorized(res, 'Show a token as a bearer, or sign in.');
       if (!caller.scopes.includes(scope)) throw forbidden(res, scope);
       requireSameOrigin(req, caller);
@@ -122,6 +123,9 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 
 /** @typedef {ReturnType<typeof createAccess>} Access */
 
+/** The password in the address, as version 1 of InfluxDB has it. @param {Request} req @returns {string | null} */
+const passwordOf = ({ query }) => (typeof query['p'] === 'string' ? query['p'] : null);
+
 /**
  * Finds the origin of a request by the browser's headers: `Sec-Fetch-Site`, which no page can set, or `Origin` if a browser leaves
  * the first out (without TLS).
@@ -142,27 +146,28 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** @param {Request} req @returns {boolean} whether the method is not safe (RFC 9110, section 9.2.1) */
 export const isUnsafe = (req) => !SAFE_METHODS.has(req.method);
 
-/**
- * Logs wrong tokens: a line per address and minute, and another one when an address reaches the limit.
- *
- * @param {{ logger: Logger, everyMs?: number }} options
- */
-function createTokenNotices({ logger, everyMs }) {
-  const throttle = new LogThrottle({ everyMs });
+/** Logs wrong tokens: a line per address and minute, and another one when an address reaches the limit. */
+class TokenNotices {
+  #logger;
+  #throttle;
 
-  return {
-    /** @param {string} address */
-    wrong(address) {
-      const wrong = throttle.count(`wrong ${address}`);
-      if (wrong > 0) logger.warn({ address, wrong }, 'a wrong token');
-    },
+  /** @param {{ logger: Logger, everyMs?: number }} options */
+  constructor({ logger, everyMs }) {
+    this.#logger = logger;
+    this.#throttle = new LogThrottle({ everyMs });
+  }
 
-    /** @param {string} address */
-    tooMany(address) {
-      const refused = throttle.count(`too many ${address}`);
-      if (refused > 0) logger.warn({ address, refused }, 'too many wrong tokens; the client has to wait');
-    },
-  };
+  /** Counts a wrong token. @param {string} address of the client */
+  wrong(address) {
+    const wrong = this.#throttle.count(`wrong ${address}`);
+    if (wrong > 0) this.#logger.warn({ address, wrong }, 'a wrong token');
+  }
+
+  /** Counts a request above the limit of an address. @param {string} address of the client */
+  tooMany(address) {
+    const refused = this.#throttle.count(`too many ${address}`);
+    if (refused > 0) this.#logger.warn({ address, refused }, 'too many wrong tokens; the client has to wait');
+  }
 }
 
 /**

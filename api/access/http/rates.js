@@ -68,7 +68,7 @@ export function createAttempts(rate) {
  * Paths without a limit: probes, scrapes, and the files of the dashboard. A file costs no more than a refusal, and a page loads a hundred
  * of them and breaks without one.
  */
-const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|vendor\/.+)$/;
+const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|mark\.svg)$/;
 
 /**
  * Limits all requests.

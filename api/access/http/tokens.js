@@ -44,7 +44,8 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
 /** @typedef {ReturnType<typeof createTokens>} Tokens */
 
 /**
- * Reads the token of a request: a bearer token (RFC 6750), or the password of Basic (RFC 7617), for `curl -u`.
+ * Reads the token of a request: a bearer token (RFC 6750), the same with the scheme `Token`, which clients of InfluxDB use, or the password
+ * of Basic (RFC 7617), for `curl -u`.
  *
  * @param {string | undefined} header `Authorization`
  * @returns {string | null} null: no token
@@ -52,7 +53,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
 export function readToken(header) {
   if (!header) return null;
   const [, scheme = '', rest = ''] = /^(\S+) +(.*)$/.exec(header) ?? [];
-  if (scheme.toLowerCase() === 'bearer') return rest;
+  if (['bearer', 'token'].includes(scheme.toLowerCase())) return rest;
   if (scheme.toLowerCase() !== 'basic') return '';
   const pair = Buffer.from(rest, 'base64').toString('utf8');
   return pair.slice(pair.indexOf(':') + 1);
@@ -63,7 +64,7 @@ export function readToken(header) {
  *
  * - `read`: read all data; it changes nothing
  * - `ingest`: send measurements
- * - `admin`: manage devices, credentials and dead letters; the token of `admin` has all scopes
+ * - `admin`: manage devices, credentials, annotations and dead letters; the token of `admin` has all scopes
  */
 export const SCOPES = /** @type {const} */ (['read', 'ingest', 'admin']);
 

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { authorityExpires, createOwnCertificate } from './own-certificate.js';
+import { authorityExpires, OwnCertificate } from './certificate-reload.js';
 
 /** @import { Server, Socket } from 'node:net' */
 /** @import { TlsFiles } from '../../../common/settings/config.js' */
@@ -15,7 +15,7 @@ import { authorityExpires, createOwnCertificate } from './own-certificate.js';
  */
 export function createTls({ config: { http, mqtt, cql }, logger }, { everyMs }) {
   const own = (/** @type {'http' | 'mqtt'} */ purpose, /** @type {TlsFiles | null} */ files) =>
-    files && createOwnCertificate({ purpose, files, everyMs, logger });
+    files && new OwnCertificate({ purpose, files, everyMs, logger });
 
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };
   const authorities = [

@@ -5,7 +5,7 @@ import { formatTime } from '../../../common/times.js';
 
 /** @import { Issued } from '../../access/credentials/credential-service.js' */
 /** @import { Credential } from '../../store/credentials.js' */
-/** @import { CommandParts } from './index.js' */
+/** @import { CommandParts } from './command.js' */
 
 const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =

@@ -7,7 +7,8 @@ import { KINDS } from '../../../schema/topics.js';
 import { deviceAccount } from '../../access/credentials/permissions.js';
 import { hashSecret } from '../../access/credentials/secret.js';
 
-/** @import { CommandParts } from './index.js' */
+/** @import { Mappings } from '../../ingest/mappings/index.js' */
+/** @import { CommandParts } from './command.js' */
 /** @import { Credential } from '../../store/credentials.js' */
 
 /**
@@ -15,7 +16,7 @@ import { hashSecret } from '../../access/credentials/secret.js';
  *
  * @param {CommandParts} parts
  */
-export async function mosquitto({ credentialService, given, installation, note }) {
+export async function mosquitto({ credentialService, given, installation, mappings, note }) {
   const { username, password } = installation;
   /** @type {string[]} */
   const passwords = [];
@@ -23,7 +24,7 @@ export async function mosquitto({ credentialService, given, installation, note }
   const rights = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
-    rights.push(`user ${username}`, ...INSTALLATION_RIGHTS, '');
+    rights.push(`user ${username}`, ...INSTALLATION_RIGHTS, ...readRights(mappings), '');
   } else {
     note(
       'MQTT_USERNAME or MQTT_PASSWORD is not set, or Mosquitto does not allow the name. So the programs of the installation cannot sign in.',
@@ -37,7 +38,7 @@ export async function mosquitto({ credentialService, given, installation, note }
       continue;
     }
     passwords.push(passwordLine(account, hash));
-    rights.push(...rightsLines(credential), '');
+    rights.push(...rightsLines(credential, mappings), '');
     written++;
   }
   await mkdir(given.out, { recursive: true, mode: 0o700 });
@@ -117,6 +118,10 @@ export const INSTALLATION_RIGHTS = [
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
+/** @param {Mappings} mappings @returns {string[]} permissions of the installation for mapped topics */
+const readRights = ({ filters }) =>
+  [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
+
 /** @param {string} account @returns {boolean} whether Mosquitto allows this user name */
 export const isFit = (account) => !INVALID_NAME.test(account);
 
@@ -127,11 +132,15 @@ export const passwordLine = (account, hash) => `${account}:${hash}`;
  * The same permissions as in the embedded broker, topic by topic. Mosquitto's patterns would take a name such as `+` as a wildcard.
  *
  * @param {Credential} credential
+ * @param {Mappings} mappings
  * @returns {string[]} lines of the access file
  */
-export function rightsLines(credential) {
+export function rightsLines(credential, mappings) {
   const { speaksFor, ids } = deviceAccount(credential);
-  const topics = [...new Set([...speaksFor, ...ids])].flatMap(topicsOf);
+  const topics = [...new Set([...speaksFor, ...ids])].flatMap((device) => [
+    ...topicsOf(device),
+    ...mappedTopicsOf(device, mappings),
+  ]);
   return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
 }
 
@@ -143,6 +152,13 @@ function topicsOf(device) {
   if (device.includes('/') || WILDCARD.test(device)) return [];
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
+
+/** @param {string} device its name or id @param {Mappings} mappings @returns {string[]} topics whose level {device} is this device */
+const mappedTopicsOf = (device, { all }) =>
+  // The name may end a line of the file, which Mosquitto trims.
+  device.includes('/') || WILDCARD.test(device) || device !== device.trim()
+    ? []
+    : all.flatMap((mapping) => mapping.filtersOf(device)).map((filter) => `topic write ${filter}`);
 
 /** @param {string} group @param {string} node */
 const topicsOfNode = (group, node) => [

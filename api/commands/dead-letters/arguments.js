@@ -1,7 +1,6 @@
-import { parseDuration } from '../../../common/durations.js';
 import { ERRORS } from '../../../common/errors.js';
 import { parseGroup, usageError } from '../../../common/flags.js';
-import { parseTime } from '../../../common/times.js';
+import { parseMoment } from '../../../common/times.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 
 /** @import { CommandGroup, CommandLine, Flag } from '../../../common/flags.js' */
@@ -80,7 +79,7 @@ const GROUP = {
  */
 export function readArguments(argv, now) {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
-  const [from, to] = [readMoment(given['from'], now), readMoment(given['to'], now)];
+  const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
   // A replay of the whole last day must not happen by accident.
   if (command === 'replay' && (ids.length === 0) !== (from !== undefined))
@@ -105,17 +104,6 @@ const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
 /** @param {string} code */
 const isRefusal = (code) =>
   Object.hasOwn(ERRORS, code) && ERRORS[/** @type {keyof typeof ERRORS} */ (code)].kind === 'refusal';
-
-/**
- * @param {string | undefined} text
- * @param {number} now epoch ms
- * @returns {number | null | undefined} epoch ms; null: neither a time nor a duration
- */
-function readMoment(text, now) {
-  if (text === undefined) return undefined;
-  const ago = parseDuration(text);
-  return ago === null ? parseTime(text) : now - ago;
-}
 
 /**
  * @param {number | null | undefined} from

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
-import { createRetry } from '../../store/retry.js';
+import { Retry } from '../../store/retry.js';
 import { createLeases, createPacker } from './packer.js';
-import { createSteps } from './steps.js';
+import { Steps } from './steps.js';
+
+export { createLeases } from './packer.js';
+export { iteratePages, Steps } from './steps.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Context } from '../../observability/context.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { DeviceHour } from './sensor-hour.js' */
+
+/** @typedef {import('./packer.js').Leases} Leases */
 
 const REPORT_EVERY_MS = 60_000;
 
@@ -30,9 +35,9 @@ const STOP_WITHIN_MS = 3000;
 export function createPacking({ config, clock, logger, metrics }, deps) {
   const { store, clockGuard, isPressed, pauseMs } = deps;
   const { latestGroups, batchDays } = config.retention;
-  const behind = createBehind({ clock, batchDays, logger });
-  const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
-  const steps = createSteps({ retry, isPressed, overdueMs: behind.overdueMs });
+  const behind = new Behind({ clock, batchDays, logger });
+  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+  const steps = new Steps({ retry, isPressed, overdueMs: () => behind.overdueMs() });
   const owner = `${config.mqtt.clientId}:${randomUUID()}`;
   const report = createRareReports(logger);
   const packer = createPacker({
@@ -59,7 +64,7 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
   });
   metrics.gauge(
     'iot_pack_lag_seconds',
-    'Age of packed_until of the last group of devices; two to three hours is normal',
+    'Age of packed_until of the last group of devices; one to two hours are normal',
     () => behind.behindMs() / 1000,
   );
   metrics.gauge(
@@ -137,51 +142,60 @@ const ALERT_SHARE = 1 / 4;
 
 const WARN_EVERY_MS = 600_000;
 
-/**
- * How far packing is behind, by what was last read of each group.
- *
- * @param {object} deps
- * @param {() => number} deps.clock epoch ms
- * @param {number} deps.batchDays `BATCH_DAYS`
- * @param {Logger} deps.logger
- */
-export function createBehind({ clock, batchDays, logger }) {
+/** How far packing is behind, by what was last read of each group. */
+export class Behind {
+  #clock;
+  #batchDays;
+  #logger;
   /** @type {Map<number, number>} */
-  const packedUntil = new Map();
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  #packedUntil = new Map();
+  #warnedAt = Number.NEGATIVE_INFINITY;
+  /** Farther behind than this many ms somebody has to look. */
+  mostMs;
 
-  const mostMs = ALERT_SHARE * batchDays * DAY_MS;
+  /**
+   * @param {object} deps
+   * @param {() => number} deps.clock epoch ms
+   * @param {number} deps.batchDays `BATCH_DAYS`
+   * @param {Logger} deps.logger
+   */
+  constructor({ clock, batchDays, logger }) {
+    this.#clock = clock;
+    this.#batchDays = batchDays;
+    this.#logger = logger;
+    this.mostMs = ALERT_SHARE * batchDays * DAY_MS;
+  }
 
-  const oldest = () => Math.min(...packedUntil.values());
+  /** Notes until when a group is packed. @param {number} group @param {number} until epoch ms */
+  note(group, until) {
+    this.#packedUntil.set(group, until);
+  }
 
-  return {
-    /** @param {number} group @param {number} until epoch ms */
-    note(group, until) {
-      packedUntil.set(group, until);
-    },
+  /** How far packing is behind. @returns {number} ms from `packed_until` of the group that is the farthest back; 0 as long as nothing is known */
+  behindMs() {
+    return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - this.#oldest());
+  }
 
-    /** Farther behind than this many ms somebody has to look. */
-    mostMs,
+  /** How long packing is overdue. @returns {number} ms for which the oldest hour could have been packed */
+  overdueMs() {
+    return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - closingOf(this.#oldest()));
+  }
 
-    /** @returns {number} ms from `packed_until` of the group that is the farthest back; 0 as long as nothing is known */
-    behindMs: () => (packedUntil.size === 0 ? 0 : Math.max(0, clock() - oldest())),
+  /** Logs a warning from time to time while packing is far behind. */
+  warn() {
+    const now = this.#clock();
+    const behindMs = this.behindMs();
+    if (behindMs <= this.mostMs || now - this.#warnedAt < WARN_EVERY_MS) return;
+    this.#warnedAt = now;
+    const hours = Math.round(behindMs / 3_600_000);
+    this.#logger.warn(
+      { hours, batchDays: this.#batchDays },
+      'packing is far behind: what is not packed when its batches expire is lost',
+    );
+  }
 
-    /** @returns {number} ms for which the oldest hour could have been packed */
-    overdueMs: () => (packedUntil.size === 0 ? 0 : Math.max(0, clock() - closingOf(oldest()))),
-
-    /** Logs a warning from time to time while packing is far behind. */
-    warn() {
-      const now = clock();
-      const behindMs = this.behindMs();
-      if (behindMs <= mostMs || now - warnedAt < WARN_EVERY_MS) return;
-      warnedAt = now;
-      const hours = Math.round(behindMs / 3_600_000);
-      logger.warn(
-        { hours, batchDays },
-        'packing is far behind: what is not packed when its batches expire is lost',
-      );
-    },
-  };
+  /** The oldest `packed_until` of all groups, in epoch ms. */
+  #oldest() {
+    return Math.min(...this.#packedUntil.values());
+  }
 }
-
-/** @typedef {ReturnType<typeof createBehind>} Behind */

@@ -84,6 +84,26 @@ const CHECKED_AT_ONCE = 8;
  */
 export function createSecondPass({ store, clock, steps, sensors, observer }) {
   /**
+   * Copies the statistics of a day to one row, if all of them are exact.
+   *
+   * @param {Buffer} device
+   * @param {Buffer} sensor
+   * @param {number} day epoch ms
+   * @returns {Promise<number[]>} the hours whose statistics are not exact, in epoch ms
+   */
+  async function copyDay(device, sensor, day) {
+    const readAt = await clock.now();
+    const rows = await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS));
+    const inexact = rows.filter((row) => !isExact(row)).map(({ hour }) => hour);
+    const hours = rows.flatMap(({ hour, statistics, readFrom }) =>
+      statistics && readFrom !== null ? { hour, statistics, readFrom } : [],
+    );
+    if (inexact.length === 0 && hours.length > 0)
+      await steps.run(() => store.writeDay({ device, sensor }, day, hours, readAt));
+    return inexact;
+  }
+
+  /**
    * @param {number} group
    * @param {Buffer} device
    * @param {number} day epoch ms
@@ -93,10 +113,9 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     /** @type {Map<number, Map<string, Buffer>>} */
     const hours = new Map();
     for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
-      for (const row of await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS))) {
-        if (isExact(row)) continue;
-        const inexact = hours.get(row.hour) ?? new Map();
-        hours.set(row.hour, inexact.set(sensor.toString('hex'), sensor));
+      for (const hour of await copyDay(device, sensor, day)) {
+        const inexact = hours.get(hour) ?? new Map();
+        hours.set(hour, inexact.set(sensor.toString('hex'), sensor));
       }
     }
     return hours;
@@ -104,19 +123,22 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
 
   /** An hour of the device is read once for all of its sensors. @param {number} group @param {Buffer} device @param {number} day epoch ms */
   async function settleDevice(group, device, day) {
-    for (const [hour, inexact] of await findInexact(group, device, day)) {
+    const found = await findInexact(group, device, day);
+    const packed = new Map([...found.values()].flatMap((sensors) => [...sensors]));
+    for (const [hour, inexact] of found) {
       const readFrom = await clock.now();
       let unreadable = 0;
-      for await (const found of readDeviceHour({ store, steps, observer, device, hour })) {
-        unreadable += found.unreadable;
-        for (const [id, { sensor, ...series }] of found.sensors) {
+      for await (const gathered of readDeviceHour({ store, steps, observer, device, hour })) {
+        unreadable += gathered.unreadable;
+        for (const [id, { sensor, ...series }] of gathered.sensors) {
           if (inexact.delete(id))
-            await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);
+            await sensors.pack({ device, sensor, hour }, series, readFrom, gathered.unreadable);
         }
       }
       for (const sensor of inexact.values())
         await sensors.pack({ device, sensor, hour }, { times: [], values: [] }, readFrom, unreadable);
     }
+    for (const sensor of packed.values()) await copyDay(device, sensor, day);
   }
 
   return {

@@ -13,58 +13,76 @@ const MOST_SHARE = 0.5;
 /** No rest is longer, in ms: what made ingest wait may be over by then. */
 const LONGEST_REST_MS = 2000;
 
+/** Waits between two steps. @callback Rest @param {number} ms @param {AbortSignal} signal ends it @returns {Promise<unknown>} */
+
 /**
  * Packing goes step by step: a step is one request, with what is computed for it. It is repeated until the database takes it.
  *
  * Packing takes no place in the window from ingest; it gives way by resting. While requests of ingest wait for a place, each
  * step is followed by a rest, so that packing keeps a tenth of its speed, and a tenth more for each hour that it is behind:
  * it never starves, and what is behind for long gets half.
- *
- * @param {object} deps
- * @param {Retry} deps.retry its own: it ends with packing
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
- * @param {() => number} deps.overdueMs how long the oldest hour that is not packed could have been
- * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [deps.rest]
- * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
  */
-export function createSteps(deps) {
-  const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
-  const ending = new AbortController();
+export class Steps {
+  #retry;
+  #isPressed;
+  #overdueMs;
+  #rest;
+  #monotonic;
+  #ending = new AbortController();
 
-  /** @param {number} workedMs */
-  async function giveWay(workedMs) {
-    if (!isPressed()) return;
-    await rest(Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(overdueMs()) - 1)), ending.signal);
+  /**
+   * @param {object} deps
+   * @param {Retry} deps.retry its own: it ends with packing
+   * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+   * @param {() => number} deps.overdueMs how long the oldest hour that is not packed could have been
+   * @param {Rest | undefined} [deps.rest]
+   * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+   */
+  constructor(deps) {
+    const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
+    this.#retry = retry;
+    this.#isPressed = isPressed;
+    this.#overdueMs = overdueMs;
+    this.#rest = rest;
+    this.#monotonic = monotonic;
   }
 
-  return {
-    /**
-     * @template T
-     * @param {() => Promise<T>} step idempotent
-     * @returns {Promise<T>}
-     * @throws {MillraceError} `unavailable` when packing ends; `rejected`
-     */
-    async run(step) {
-      if (ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
-      const began = monotonic();
-      const answer = await retry.run(step);
-      await giveWay(monotonic() - began);
-      return answer;
-    },
+  /**
+   * Runs a step, and rests after it while ingest is under pressure.
+   *
+   * @template T
+   * @param {() => Promise<T>} step idempotent
+   * @returns {Promise<T>}
+   * @throws {MillraceError} `unavailable` when packing ends; `rejected`
+   */
+  async run(step) {
+    if (this.#ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
+    const began = this.#monotonic();
+    const answer = await this.#retry.run(step);
+    await this.#giveWay(this.#monotonic() - began);
+    return answer;
+  }
 
-    /** No step is begun any more, and none is repeated. */
-    stop() {
-      ending.abort();
-      retry.abort();
-    },
+  /** No step is begun any more, and none is repeated. */
+  stop() {
+    this.#ending.abort();
+    this.#retry.abort();
+  }
 
-    get stopped() {
-      return ending.signal.aborted;
-    },
-  };
+  /** Whether packing ends. */
+  get stopped() {
+    return this.#ending.signal.aborted;
+  }
+
+  /** @param {number} workedMs */
+  async #giveWay(workedMs) {
+    if (!this.#isPressed()) return;
+    await this.#rest(
+      Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(this.#overdueMs()) - 1)),
+      this.#ending.signal,
+    );
+  }
 }
-
-/** @typedef {ReturnType<typeof createSteps>} Steps */
 
 /** @param {number} ms @param {AbortSignal} signal ends it */
 const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});

@@ -1,14 +1,16 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { binsOf } from './grid.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Grid } from './grid.js' */
 /** @import { Range } from './hours.js' */
 
 /**
  * One bin that has samples.
  *
  * @typedef {object} Point
- * @property {number} ts epoch ms of the bin's start: a whole multiple of the width, also where the range begins later
+ * @property {number} ts epoch ms of the bin's start, also where the range begins later
  * @property {number} min
  * @property {number} max
  * @property {number | null} avg null where the sum is too large for a double
@@ -19,95 +21,187 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 const LARGE = 2 ** 960;
 const SCALE = 2 ** 64;
 
-/**
- * What is known of each bin of a range, added up in any order.
- *
- * @param {Range} range epoch ms; what is outside does not count
- * @param {number} width ms
- */
-export function createBins(range, width) {
-  const first = Math.floor(range.from / width);
-  const length = binsOf(range, width);
-  const counts = new Float64Array(length);
-  const mins = new Float64Array(length).fill(Number.POSITIVE_INFINITY);
-  const maxs = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
-  const sums = new Float64Array(length);
-  const largeSums = new Float64Array(length);
+/** An aggregate of the samples of a bin. @typedef {'avg' | 'min' | 'max' | 'count' | 'sum' | 'first' | 'last'} Aggregate */
+
+/** What is known of each bin of a range, added up in any order. */
+export class Bins {
+  #range;
+  #grid;
+  #counts;
+  #mins;
+  #maxs;
+  #sums;
+  #largeSums;
   /** What rounding took from each of `sums` (Neumaier 1974). */
-  const lost = new Float64Array(length);
+  #lost;
+  #firsts;
+  #lasts;
+  /** When the samples of `firsts` and `lasts` were, or the hours that they were in: epoch ms. */
+  #firstAt;
+  #lastAt;
+
+  /**
+   * @param {Range} range epoch ms; what is outside does not count
+   * @param {Grid} grid of the range
+   */
+  constructor(range, grid) {
+    this.#range = range;
+    this.#grid = grid;
+    const { length } = grid;
+    this.#counts = new Float64Array(length);
+    this.#mins = new Float64Array(length).fill(Number.POSITIVE_INFINITY);
+    this.#maxs = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
+    this.#sums = new Float64Array(length);
+    this.#largeSums = new Float64Array(length);
+    this.#lost = new Float64Array(length);
+    this.#firsts = new Float64Array(length);
+    this.#lasts = new Float64Array(length);
+    this.#firstAt = new Float64Array(length).fill(Number.POSITIVE_INFINITY);
+    this.#lastAt = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  /**
+   * Adds the statistics of an hour that lies in one bin. Days of a clock that is ahead by half an hour begin in the middle of an hour.
+   *
+   * @param {number} hour epoch ms, of an hour that lies in the range
+   * @param {HourStatistics} statistics
+   * @returns {boolean} false: it lies in two bins, and was not added
+   */
+  addHour(hour, { count, min, max, sum, first, last }) {
+    // Once for each hour: of a month of 1,000 sensors, three calls took a third of the time between rows and answer.
+    const bin = this.#grid.indexOf(hour);
+    if (this.#grid.startOf(bin + 1) < hour + HOUR_MS) return false;
+    this.#widen(bin, count, min, max);
+    this.#add(bin, sum);
+    // Every other sample of the bin is of another hour, so the start of this one decides which is earlier.
+    this.#stretch(bin, hour, first, hour, last);
+    return true;
+  }
+
+  /** Adds samples. @param {Series} series in order of time */
+  addSamples({ times, values }) {
+    for (let at = 0; at < times.length; ) {
+      const ts = /** @type {number} */ (times[at]);
+      if (ts >= this.#range.to) return;
+      if (ts < this.#range.from) {
+        at++;
+        continue;
+      }
+      const bin = this.#grid.indexOf(ts);
+      const end = Math.min(this.#grid.startOf(bin + 1), this.#range.to);
+      const begin = at;
+      let [count, min, max] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (; at < times.length && /** @type {number} */ (times[at]) < end; at++, count++) {
+        const value = /** @type {number} */ (values[at]);
+        if (value < min) min = value;
+        if (value > max) max = value;
+        this.#add(bin, value);
+      }
+      this.#widen(bin, count, min, max);
+      const newest = /** @type {number} */ (times[at - 1]);
+      const [first, last] = [values[begin], values[at - 1]];
+      this.#stretch(bin, ts, /** @type {number} */ (first), newest, /** @type {number} */ (last));
+    }
+  }
+
+  /** Adds the bins of another sensor. @param {Bins} other of the same range and grid; `first` and `last` mean nothing after that */
+  addBins(other) {
+    for (const [bin, count] of other.#counts.entries()) {
+      if (count === 0) continue;
+      this.#widen(bin, count, Number(other.#mins[bin]), Number(other.#maxs[bin]));
+      this.#add(bin, Number(other.#sums[bin]));
+      this.#lost[bin] = Number(this.#lost[bin]) + Number(other.#lost[bin]);
+      this.#largeSums[bin] = Number(this.#largeSums[bin]) + Number(other.#largeSums[bin]);
+    }
+  }
+
+  /** Lists the bins as points. @returns {Point[]} in order of time; bins without samples are not among them */
+  points() {
+    /** @type {Point[]} */
+    const points = [];
+    for (const [bin, count] of this.#counts.entries()) {
+      if (count === 0) continue;
+      const [min, max] = [/** @type {number} */ (this.#mins[bin]), /** @type {number} */ (this.#maxs[bin])];
+      points.push({ ts: this.#grid.startOf(bin), min, max, avg: this.#average(bin), count });
+    }
+    return points;
+  }
+
+  /**
+   * One aggregate of all bins.
+   *
+   * @param {Aggregate} aggregate
+   * @returns {Array<number | null>} null in a bin without samples, except for `count`, and where a sum is too large for a double
+   */
+  column(aggregate) {
+    const { length } = this.#grid;
+    /** @type {Array<number | null>} */
+    const column = new Array(length);
+    const read = this.#reader(aggregate);
+    for (let bin = 0; bin < length; bin++)
+      column[bin] = this.#counts[bin] === 0 && aggregate !== 'count' ? null : read(bin);
+    return column;
+  }
+
+  /** @param {Aggregate} aggregate @returns {(bin: number) => number | null} */
+  #reader(aggregate) {
+    if (aggregate === 'avg') return (bin) => this.#average(bin);
+    if (aggregate === 'sum') return (bin) => this.#sum(bin);
+    const values = {
+      min: this.#mins,
+      max: this.#maxs,
+      count: this.#counts,
+      first: this.#firsts,
+      last: this.#lasts,
+    }[aggregate];
+    return (bin) => /** @type {number} */ (values[bin]);
+  }
 
   /** @param {number} bin @param {number} value a sample, or the sum of some */
-  function add(bin, value) {
+  #add(bin, value) {
     if (!(value < LARGE && value > -LARGE)) {
-      largeSums[bin] = /** @type {number} */ (largeSums[bin]) + value / SCALE;
+      this.#largeSums[bin] = /** @type {number} */ (this.#largeSums[bin]) + value / SCALE;
       return;
     }
-    const sum = /** @type {number} */ (sums[bin]);
+    const sum = /** @type {number} */ (this.#sums[bin]);
     const next = sum + value;
     const rest = Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-    lost[bin] = /** @type {number} */ (lost[bin]) + rest;
-    sums[bin] = next;
+    this.#lost[bin] = /** @type {number} */ (this.#lost[bin]) + rest;
+    this.#sums[bin] = next;
   }
 
   /** @param {number} bin @param {number} count @param {number} min @param {number} max */
-  function widen(bin, count, min, max) {
-    counts[bin] = /** @type {number} */ (counts[bin]) + count;
-    if (min < /** @type {number} */ (mins[bin])) mins[bin] = min;
-    if (max > /** @type {number} */ (maxs[bin])) maxs[bin] = max;
+  #widen(bin, count, min, max) {
+    this.#counts[bin] = /** @type {number} */ (this.#counts[bin]) + count;
+    if (min < /** @type {number} */ (this.#mins[bin])) this.#mins[bin] = min;
+    if (max > /** @type {number} */ (this.#maxs[bin])) this.#maxs[bin] = max;
+  }
+
+  /** @param {number} bin @param {number} from epoch ms @param {number} first @param {number} to epoch ms @param {number} last */
+  #stretch(bin, from, first, to, last) {
+    if (from < /** @type {number} */ (this.#firstAt[bin])) {
+      this.#firstAt[bin] = from;
+      this.#firsts[bin] = first;
+    }
+    if (to > /** @type {number} */ (this.#lastAt[bin])) {
+      this.#lastAt[bin] = to;
+      this.#lasts[bin] = last;
+    }
   }
 
   /** @param {number} bin @returns {number | null} */
-  function average(bin) {
-    const small = /** @type {number} */ (sums[bin]) + /** @type {number} */ (lost[bin]);
-    const sum = small + /** @type {number} */ (largeSums[bin]) * SCALE;
-    return Number.isFinite(sum) ? sum / /** @type {number} */ (counts[bin]) : null;
+  #sum(bin) {
+    const small = /** @type {number} */ (this.#sums[bin]) + /** @type {number} */ (this.#lost[bin]);
+    const sum = small + /** @type {number} */ (this.#largeSums[bin]) * SCALE;
+    return Number.isFinite(sum) ? sum : null;
   }
 
-  return {
-    /** @param {number} hour epoch ms, of an hour that lies in one bin @param {HourStatistics} statistics */
-    addHour(hour, { count, min, max, sum }) {
-      const bin = Math.floor(hour / width) - first;
-      widen(bin, count, min, max);
-      add(bin, sum);
-    },
-
-    /** @param {Series} series in order of time */
-    addSamples({ times, values }) {
-      for (let at = 0; at < times.length; ) {
-        const ts = /** @type {number} */ (times[at]);
-        if (ts >= range.to) return;
-        if (ts < range.from) {
-          at++;
-          continue;
-        }
-        const bin = Math.floor(ts / width) - first;
-        const end = Math.min((first + bin + 1) * width, range.to);
-        let [count, min, max] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-        for (; at < times.length && /** @type {number} */ (times[at]) < end; at++, count++) {
-          const value = /** @type {number} */ (values[at]);
-          if (value < min) min = value;
-          if (value > max) max = value;
-          add(bin, value);
-        }
-        widen(bin, count, min, max);
-      }
-    },
-
-    /** @returns {Point[]} in order of time; bins without samples are not among them */
-    points() {
-      /** @type {Point[]} */
-      const points = [];
-      for (const [bin, count] of counts.entries()) {
-        if (count === 0) continue;
-        const [min, max] = [/** @type {number} */ (mins[bin]), /** @type {number} */ (maxs[bin])];
-        points.push({ ts: (first + bin) * width, min, max, avg: average(bin), count });
-      }
-      return points;
-    },
-  };
+  /** @param {number} bin @returns {number | null} */
+  #average(bin) {
+    const sum = this.#sum(bin);
+    return sum === null ? null : sum / /** @type {number} */ (this.#counts[bin]);
+  }
 }
-
-/** @typedef {ReturnType<typeof createBins>} Bins */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -122,19 +216,17 @@ export const WIDTHS = [
 ];
 
 /**
- * The smallest width that gives few enough bins, which begin at whole multiples of it.
+ * The smallest width that gives few enough bins, which begin at whole multiples of it by a clock.
  *
  * @param {Range} range not empty
  * @param {number} points bins, at most
+ * @param {number} [shift] ms that the clock is ahead of UTC
  * @returns {number} ms
  */
-export function widthFor(range, points) {
-  const width = WIDTHS.find((one) => binsOf(range, one) <= points);
+export function widthFor(range, points, shift = 0) {
+  const width = WIDTHS.find((one) => binsOf(range, one, shift) <= points);
   if (width !== undefined) return width;
   let months = 2;
-  while (binsOf(range, months * MONTH) > points) months++;
+  while (binsOf(range, months * MONTH, shift) > points) months++;
   return months * MONTH;
 }
-
-/** @param {Range} range @param {number} width ms @returns {number} bins that it touches */
-export const binsOf = ({ from, to }, width) => Math.ceil(to / width) - Math.floor(from / width);

@@ -1,7 +1,8 @@
 import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { HistoryReads, HourRow, SensorBytes } from '../../store/history/reads.js' */
+/** @import { SensorBytes } from '../../store/history/keys.js' */
+/** @import { HistoryReads, HourRow } from '../../store/history/reads.js' */
 
 /** @typedef {SensorBytes & { group: number }} Sensor `group`: that of its device */
 

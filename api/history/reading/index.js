@@ -1,11 +1,14 @@
 import { performance } from 'node:perf_hooks';
+import { readAligned } from './aligned.js';
 import { chunksOf, createLookUp } from './hours.js';
 import { readPage } from './pages.js';
-import { readAhead } from './samples.js';
+import { readAhead, readHours } from './samples.js';
 import { readSeries } from './series.js';
 
+/** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Store } from '../../store/index.js' */
-/** @import { Order, Range, Sensor } from './hours.js' */
+/** @import { AlignedSensor } from './aligned.js' */
+/** @import { Hour, Order, Range, Sensor } from './hours.js' */
 
 /**
  * Reading: the samples of a sensor from history and from batches. Callers do not see where a sample comes from. `hours.js` has the rule.
@@ -17,6 +20,24 @@ export function createReading(store) {
   const lookUp = createLookUp({ packedUntil, readStatistics: store.packed.readStatistics });
   return {
     lookUp,
+
+    /**
+     * The hours of a range that may have samples, with their statistics where these are exact.
+     *
+     * @param {Sensor} sensor
+     * @param {Range} range
+     * @param {Order} order
+     * @param {number} length of the first stretch, in ms
+     */
+    hours: (sensor, range, order, length) => chunksOf(lookUp, sensor, range, order, length),
+
+    /**
+     * @param {Sensor} sensor
+     * @param {Hour[]} hours
+     * @param {number} [since] epoch ms: samples before it may be left out
+     * @returns {Promise<Series[]>} one for each hour, sorted
+     */
+    samplesOf: (sensor, hours, since) => readHours(store, sensor, hours, since),
 
     /**
      * @param {Sensor} sensor
@@ -42,6 +63,14 @@ export function createReading(store) {
      * @param {Parameters<typeof readSeries>[3]} options
      */
     series: (sensor, range, options) => readSeries({ lookUp, source: store }, sensor, range, options),
+
+    /**
+     * @template {AlignedSensor} T
+     * @param {T[]} sensors
+     * @param {Range} range within retention, not empty
+     * @param {Parameters<typeof readAligned>[3]} options
+     */
+    aligned: (sensors, range, options) => readAligned({ lookUp, source: store }, sensors, range, options),
   };
 }
 

@@ -1,8 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createBins, widthFor } from './bins.js';
+import { Bins, widthFor } from './bins.js';
+import { uniformGrid } from './grid.js';
 import { chunksOf, LONGEST_MS } from './hours.js';
 import { readAhead } from './samples.js';
 
+/** @import { Grid } from './grid.js' */
 /** @import { Hour, LookUp, Range, Sensor } from './hours.js' */
 /** @import { SampleSource } from './samples.js' */
 /** @import { Point } from './bins.js' */
@@ -30,26 +32,42 @@ const NO_WIDTH = 1000;
  * @param {SampleSource & { scans: SampleSource }} deps.source
  * @param {Sensor} sensor
  * @param {Range} range within retention; not as long as it may be: bins are as narrow as it allows
- * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
- *   after which there is nothing; null: there is nothing at all
+ * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
+ *   after which there is nothing; null: there is nothing at all; `shift`: ms that the clock is ahead of UTC by which bins begin
  * @returns {Promise<Shape>}
  * @throws what `signal` was aborted with
  */
-export async function readSeries({ lookUp, source }, sensor, range, { points, newest, signal }) {
+export async function readSeries(deps, sensor, range, { points, newest, shift = 0, signal }) {
   if (range.from >= range.to) return { points: [], width: NO_WIDTH, source: 'samples' };
-  const width = widthFor(range, points);
-  const bins = createBins(range, width);
+  const width = widthFor(range, points, shift);
+  const grid = uniformGrid(range, width, shift);
+  const bins = new Bins(range, grid);
+  const taken = await readBins(deps, sensor, range, { grid, bins, newest, signal });
+  return { points: bins.points(), width, source: taken > 0 ? 'statistics' : 'samples' };
+}
+
+/**
+ * Adds all samples of a sensor in a range to bins.
+ *
+ * @param {Parameters<typeof readSeries>[0]} deps
+ * @param {Sensor} sensor
+ * @param {Range} range not empty
+ * @param {{ grid: Grid, bins: Bins, newest: number | null, signal?: AbortSignal | undefined }} options see `readSeries`
+ * @returns {Promise<number>} count of the hours that their statistics stood for
+ * @throws what `signal` was aborted with
+ */
+export async function readBins({ lookUp, source }, sensor, range, { grid, bins, newest, signal }) {
   const end = newest === null ? range.from : Math.min(range.to, newest + 1);
   const stored = { from: range.from, to: end };
-  const fromSamples = width < HOUR_MS;
+  const fromSamples = grid.narrowest < HOUR_MS;
   let taken = 0;
 
   /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
   function take({ hour, exact }) {
-    const isWhole = hour >= range.from && hour + HOUR_MS <= range.to;
+    const isInRange = hour >= range.from && hour + HOUR_MS <= range.to;
     // A sum that overflowed may be finite again for the whole bin. Only the samples show it.
-    if (fromSamples || !isWhole || !exact || !Number.isFinite(exact.sum)) return false;
-    bins.addHour(hour, exact);
+    if (fromSamples || !isInRange || !exact || !Number.isFinite(exact.sum)) return false;
+    if (!bins.addHour(hour, exact)) return false;
     taken++;
     return true;
   }
@@ -66,5 +84,5 @@ export async function readSeries({ lookUp, source }, sensor, range, { points, ne
   for await (const series of readAhead(samples, sensor, others(), signal, range.from)) {
     bins.addSamples(series);
   }
-  return { points: bins.points(), width, source: taken > 0 ? 'statistics' : 'samples' };
+  return taken;
 }

@@ -1,11 +1,24 @@
 import { WAITED } from '../../live/broker-transport.js';
 import { componentSchemas, refTo } from './openapi.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
-import { SCHEMAS } from './schemas.js';
+import { SCHEMAS } from './schemas/index.js';
 
 const DESCRIPTION = `The MQTT topics that devices publish to and subscribe to. Publish with QoS 1. The acknowledgement comes when all measurements of a
 message are committed or in a dead letter. The content type of MQTT 5 selects the format of measurements; without it the shape of the payload does.
-Times are whole milliseconds. The embedded broker supports MQTT 3.1.1. Clients of an external broker may use MQTT 5.`;
+Times are whole milliseconds. The embedded broker supports MQTT 3.1.1 and 5. With MQTT 5 its PUBACK has the reason of a refusal: 0x99 wrong payload, 0x97 quota,
+0x87 not authorized or not registered, 0x83 rejected by the database, 0x90 unknown topic. The reason string begins with the error code.`;
+
+/** The user property of a live message. */
+const WAITED_HEADER = {
+  type: 'object',
+  properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
+};
+
+const NAMED = {
+  description:
+    'The name of the device, or its UUID if it has none. `%`, `/`, `+` and `#` are percent-encoded.',
+  examples: ['my-desk'],
+};
 
 const DEVICE = {
   description:
@@ -83,16 +96,68 @@ export const CHANNELS = {
     title: 'New values after their commit',
     description:
       'For live readers, coalesced to the newest value of each sensor. Only ingest may publish here. A lost message is not repeated; `/stream` sends the lost values within 30 seconds. The user property `waited_ms` (MQTT 5) is the time from the commit of the oldest change to the sending of the message.',
-    parameters: { device: { description: "The device's UUID in lower case." } },
+    parameters: {
+      device: { description: 'The UUID of the device in lower case. With `LIVE_TOPICS=name` also its name.' },
+    },
     messages: {
       changes: {
         ...jsonMessage('application/json', 'LiveItems', 'Sensors of the device, with their newest values'),
-        headers: {
-          type: 'object',
-          properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
-        },
+        headers: WAITED_HEADER,
       },
     },
+  },
+  liveSamples: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/{device}/samples',
+    title: 'All samples of a message after their commit',
+    description:
+      'Up to 100 samples a message, in the order of time for each sensor. Late samples are here too. With an external broker only if `LIVE_TOPICS` has `samples`.',
+    parameters: { device: NAMED },
+    messages: { samples: jsonMessage('application/json', 'LiveItems', 'Samples of the device') },
+  },
+  liveSensor: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/{device}/sensors/{sensor}',
+    title: 'The newest value of one sensor',
+    description:
+      'Retained if `LIVE_RETAIN` is set. With an external broker only if `LIVE_TOPICS` has `sensors`, or with `LIVE_RETAIN` or `HOME_ASSISTANT_PREFIX`.',
+    parameters: {
+      device: NAMED,
+      sensor: { ...NAMED, description: 'The sensor, named as the device.', examples: ['temperature'] },
+    },
+    messages: {
+      value: {
+        ...jsonMessage('application/json', 'LatestItem', 'The sensor with its newest value'),
+        headers: WAITED_HEADER,
+      },
+    },
+  },
+  homeAssistant: {
+    action: 'send',
+    qos: 0,
+    address: '{prefix}/sensor/{device}/{sensor}/config',
+    title: 'The discovery topic of a sensor for Home Assistant',
+    description: 'Retained. Published with the first value of a sensor if `HOME_ASSISTANT_PREFIX` is set.',
+    parameters: {
+      prefix: { description: 'HOME_ASSISTANT_PREFIX.', examples: ['homeassistant'] },
+      device: { description: 'The UUID of the device.' },
+      sensor: { description: 'The UUID of the sensor.' },
+    },
+    messages: {
+      config: jsonMessage('application/json', 'HomeAssistantConfig', 'The configuration of the sensor'),
+    },
+  },
+  alarms: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/alarms',
+    title: 'Changes of alarms after their commit',
+    description:
+      'For live readers. Only ingest may publish here. A lost message is not repeated; `GET /alarms` has the alarms as they are.',
+    parameters: {},
+    messages: { alarm: jsonMessage('application/json', 'AlarmMessage', 'A change, and the alarm after it') },
   },
   stats: {
     action: 'send',
@@ -108,7 +173,7 @@ export const CHANNELS = {
       stats: jsonMessage(
         'application/json',
         'StatsSnapshot',
-        'Its rates, its commit times and its pressure on the database',
+        'Its rates, its commit times, its pressure on the database and its health',
       ),
     },
   },
@@ -165,7 +230,7 @@ export const CHANNELS = {
  */
 export function asyncApiDocument({ version }) {
   const channels = Object.entries(CHANNELS);
-  const { Id, Name, Time, LatestItem } = SCHEMAS;
+  const { Id, Name, Time, LatestItem, Alarm, AlarmMessage } = SCHEMAS;
   return {
     asyncapi: '3.0.0',
     info: {
@@ -179,7 +244,18 @@ export function asyncApiDocument({ version }) {
     operations: Object.fromEntries(
       channels.map(([id, channel]) => [operationId(id, channel), operationOf(id, channel)]),
     ),
-    components: { schemas: componentSchemas({ Id, Name, Time, LatestItem, ...PAYLOADS, ...MESSAGES }) },
+    components: {
+      schemas: componentSchemas({
+        Id,
+        Name,
+        Time,
+        LatestItem,
+        Alarm,
+        AlarmMessage,
+        ...PAYLOADS,
+        ...MESSAGES,
+      }),
+    },
   };
 }
 

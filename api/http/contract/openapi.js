@@ -4,7 +4,7 @@ import { ERRORS } from '../../../common/errors.js';
 import { COOKIE } from '../../access/http/sessions.js';
 import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf, TAGS } from './operation.js';
 import { PAYLOADS } from './payloads.js';
-import { SCHEMAS } from './schemas.js';
+import { SCHEMAS } from './schemas/index.js';
 
 /** @import { ZodRawShape } from 'zod' */
 /** @import { Route } from '../routes/index.js' */
@@ -12,7 +12,8 @@ import { SCHEMAS } from './schemas.js';
 
 const DESCRIPTION = `Reads measurements, devices and dead letters. Takes measurements from devices without MQTT.
 
-Answers contain times as \`2026-11-21T00:00:00.000Z\`. Requests may contain ISO 8601 or integer milliseconds. Ranges are half-open,
+Answers contain times as \`2026-11-21T00:00:00.000Z\`. Requests may contain ISO 8601, integer milliseconds, or a time before
+now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ranges are half-open,
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
@@ -66,14 +67,14 @@ const SECURITY = {
  * @param {boolean} guarded
  */
 function describe(path, operation, guarded) {
-  const { id, tag, summary, description, query = {}, body, answers, scope } = operation;
+  const { id, tag, summary, description, query = {}, body, emptyBody = false, answers, scope } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
     parameters: [...pathParameters(path), ...queryParameters(query)],
-    ...(body && { requestBody: { required: true, content: contentOf(body) } }),
+    ...(body && { requestBody: { required: !emptyBody, content: contentOf(body) } }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, content]) => [
@@ -133,6 +134,16 @@ function mediaOf(body) {
 
 /** The parameters of paths. */
 const IN_PATH = {
+  rule_id: {
+    description: 'The `rule_id` of an alarm rule.',
+    schema: { type: 'string', minLength: 1 },
+    example: '0b61a3c4-8a0e-4a43-9d57-7b2c8f0f6c11',
+  },
+  alarm_id: {
+    description: 'The `alarm_id` of an alarm.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  },
   device: {
     description: 'A device: its UUID in lower case, or its name, percent-encoded.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
@@ -142,6 +153,11 @@ const IN_PATH = {
     description: 'A sensor of the device: its UUID in lower case, or its name, percent-encoded.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: 'temperature',
+  },
+  annotation: {
+    description: 'The `id` of an annotation in `GET /api/v1/annotations`.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
   },
   id: {
     description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',

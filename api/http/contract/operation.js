@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
 import { SCOPES } from '../../access/http/tokens.js';
-import { Refusal } from './schemas.js';
+import { LineRefusal, Refusal } from './schemas/index.js';
 
 /** @import { ErrorCode as Code } from '../../../common/errors.js' */
 /** @import { Scope } from '../../access/http/tokens.js' */
@@ -16,10 +16,12 @@ import { Refusal } from './schemas.js';
  * @property {string} id unique, in camel case
  * @property {keyof typeof TAGS} tag
  * @property {'open' | Scope} scope the scope that a token needs; `open`: no token is needed
+ * @property {boolean} [tokenInQuery] the query parameter `p` may have the token, for clients of InfluxDB 1
  * @property {string} summary a few words
  * @property {string} [description] details, in Markdown
  * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
  * @property {Content} [body] of a request
+ * @property {boolean} [emptyBody] whether a request without its body is good as well
  * @property {Record<number, Content>} answers by status, without problems
  * @property {Record<string, Link>} [links] links of a successful answer, besides its next page
  * @property {Code[]} problems of this route, besides those of every route
@@ -39,6 +41,9 @@ export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
+  'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.',
+  annotations: 'Texts about instants of a device or of the installation.',
+  alarms: 'Rules, the alarms that they find, and their life.',
   'dead-letters': 'Messages with refused measurements, and the reasons.',
   credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
   operation: 'The state of the processes.',
@@ -95,6 +100,12 @@ const MEMBERS = {
     scope: z.enum(SCOPES).optional().meta({ description: 'The scope that a token needs here.' }),
   },
   refused: INGEST_RESULT,
+  lines_refused: {
+    message: z.string().meta({ description: 'The same as `detail`. Clients of InfluxDB log it.' }),
+    accepted: z.int().min(0).meta({ description: 'Values that are stored.' }),
+    lines: z.array(z.int().positive()).meta({ description: 'The numbers of all refused lines, from 1.' }),
+    refused: z.array(LineRefusal).meta({ description: 'The reasons of the first of them.' }),
+  },
 };
 
 /** The same members, optional: a problem that refuses a whole message has them if its measurements were counted. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { MAX_DEVICES } from '../../access/credentials/credential-service.js';
+import { WantedRule } from '../../alarms/index.js';
 import { BUCKETS } from '../../observability/process-stats.js';
-import { SCHEMAS } from './schemas.js';
+import { AnnotationText, SCHEMAS } from './schemas/index.js';
 
 /**
  * The schemas of payloads. `api/ingest` has its own decoders, for speed, and takes the good measurements of a message with wrong ones.
@@ -16,7 +17,7 @@ const PlainMeasurement = z
     sensor_id: Name.meta({ description: 'The sensor: a UUID in lower case, or a name.' }),
     ts: z
       .union([
-        z.int().meta({ description: 'Epoch milliseconds.' }),
+        z.int().meta({ description: 'Epoch milliseconds. With `TS_UNIT=s` epoch seconds.' }),
         z
           .string()
           .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/)
@@ -24,9 +25,40 @@ const PlainMeasurement = z
       ])
       .optional()
       .meta({ description: 'The time of the measurement. Default: the time of receipt.' }),
-    value: z.number(),
+    value: z.union([z.number(), z.boolean()]).meta({ description: '`true` is stored as 1, `false` as 0.' }),
   })
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
+
+/** Members of a measurement, or of SenML outside a pack: an object with one of them is not a map of sensors. */
+const OTHERS = 'sensor_id|value|n|bn';
+
+/** In an array a label of SenML makes it a pack of SenML. */
+const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
+
+/** @param {string} others names that no sensor has */
+const sensorMap = (others) =>
+  z.record(
+    z.string().regex(new RegExp(`^(?!(?:${others})$)`)),
+    z.union([z.number(), z.boolean(), z.string(), z.null(), z.looseObject({})]),
+  );
+
+const SensorMap = sensorMap(OTHERS).meta({
+  description: `Maps names of sensors to values. Keys of nested objects, of at most 8 levels, are joined by dots. \`true\` is stored as 1,
+\`false\` as 0. Texts and \`null\` are skipped, but a number in quotation marks is refused, and so is an array. \`ts\` is the time of all values, as in
+a plain measurement.`,
+  examples: [
+    {
+      ts: '2026-11-21T08:00:00Z',
+      temperature: 21.5,
+      humidity: 40,
+      battery: { level: 80, charging: false },
+    },
+  ],
+});
+
+const SensorMapInArray = sensorMap(OTHERS_IN_ARRAY).meta({
+  description: 'As alone, without the labels of SenML.',
+});
 
 const SenmlRecord = z
   .looseObject({
@@ -56,6 +88,7 @@ const described = {
   name: words,
   type: words,
   unit: words,
+  label: words.meta({ description: 'A text for people. It identifies nothing.' }),
   interval_ms: z
     .int32()
     .positive()
@@ -78,6 +111,7 @@ const Birth = z
     session,
     name: words,
     site: words,
+    label: words,
     sensors: z.array(BirthSensor).max(MAX_SENSORS_PER_DEVICE).optional(),
   })
   .meta({
@@ -101,6 +135,27 @@ const HostState = z
   .meta({ description: 'Whether Millrace listens to edge nodes, and since when in epoch milliseconds.' });
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
+
+const HomeAssistantConfig = z
+  .strictObject({
+    name: z.string(),
+    unique_id: z.string(),
+    state_topic: z.string(),
+    value_template: z.string(),
+    unit_of_measurement: z.string().optional(),
+    device_class: z.string().optional(),
+    state_class: z.literal('measurement'),
+    device: z.strictObject({
+      identifiers: z.array(z.string()),
+      name: z.string(),
+      suggested_area: z.string().optional(),
+    }),
+    origin: z.strictObject({ name: z.literal('Millrace') }),
+  })
+  .meta({
+    description:
+      'A sensor, as the MQTT discovery of Home Assistant takes it. A member that is not known is absent.',
+  });
 
 const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
@@ -128,6 +183,9 @@ const StatsSnapshot = z
         description:
           'Histogram of the times from the receipt of messages to their commit: pairs of a bucket and a count. Bucket b has times from 2^(b / 16) to 2^((b + 1) / 16) microseconds.',
       }),
+    health: SCHEMAS.ProcessHealth.omit({ client_id: true })
+      .optional()
+      .meta({ description: 'The health of the process. Snapshots of older versions have none.' }),
   })
   .meta({ description: 'The rates of one process over the last five seconds.' });
 
@@ -144,7 +202,71 @@ const WantedCredential = z
   })
   .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
 
+const WantedAnnotation = z
+  .strictObject({
+    text: AnnotationText.meta({ description: 'One line of 1 to 500 characters.' }),
+    ts: z
+      .union([
+        z.int().meta({ description: 'Epoch milliseconds.' }),
+        z.string().meta({ description: 'ISO 8601.' }),
+      ])
+      .optional()
+      .meta({ description: 'The annotated instant. Default: now.' }),
+    device: Name.optional().meta({
+      description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
+    }),
+  })
+  .meta({ examples: [{ text: 'Battery replaced', ts: '2026-11-21T08:00:00Z', device: 'my-desk' }] });
+
+const WantedDevice = z
+  .looseObject({
+    site: words,
+    label: described.label,
+    sensors: z.array(BirthSensor).max(MAX_SENSORS_PER_DEVICE).optional(),
+  })
+  .meta({
+    description: 'The description of a device. Members that are left out, or null, stay unchanged.',
+    examples: [
+      {
+        site: 'home',
+        label: 'The desk at the window',
+        sensors: [{ sensor_id: 'temperature', type: 'temperature', unit: 'Cel', label: 'Under the lamp' }],
+      },
+    ],
+  });
+
+const WantedSensor = z
+  .looseObject({
+    type: words,
+    unit: words,
+    label: described.label,
+    interval_ms: described.interval_ms,
+  })
+  .meta({
+    description: 'The description of a sensor. Members that are left out, or null, stay unchanged.',
+    examples: [{ type: 'temperature', unit: 'Cel', label: 'Under the lamp' }],
+  });
+const Acknowledgement = z
+  .strictObject({
+    by: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .meta({ description: 'Who acknowledges. Default: the kind of the caller.' }),
+    comment: AnnotationText.optional(),
+  })
+  .meta({ examples: [{ by: 'Ada', comment: 'The door was open' }] });
+
+const Shelving = Acknowledgement.extend({
+  until: z
+    .union([z.int(), z.string()])
+    .meta({ description: 'Until when nothing is delivered: epoch milliseconds, or ISO 8601.' }),
+}).meta({ examples: [{ until: '2026-11-21T18:00:00Z', by: 'Ada', comment: 'Parts are ordered' }] });
+
 const PlainMeasurements = z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]);
+
+const SensorMaps = z.union([SensorMap, z.array(SensorMapInArray).max(MAX_SAMPLES_PER_MESSAGE)]);
 
 const SenmlPack = z
   .array(SenmlRecord)
@@ -162,14 +284,32 @@ const SenmlPack = z
 export const PAYLOADS = {
   PlainMeasurement,
   PlainMeasurements,
+  SensorMap,
+  SensorMapInArray,
+  SensorMaps,
   SenmlRecord,
   SenmlPack,
-  Measurements: z.union([PlainMeasurements, SenmlPack]).meta({
-    description: 'Plain measurements, or a pack of SenML. The first record of a pack needs a label of SenML.',
+  Measurements: z.union([PlainMeasurements, SensorMaps, SenmlPack]).meta({
+    description:
+      'Plain measurements, maps of sensors, or a pack of SenML. The first record of a pack needs a label of SenML.',
   }),
   SignIn,
   WantedCredential,
+  WantedAnnotation,
+  WantedDevice,
+  WantedSensor,
+  WantedRule,
+  Acknowledgement,
+  Shelving,
 };
 
 /** The schemas of messages that only MQTT carries. */
-export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems, StatsSnapshot };
+export const MESSAGES = {
+  BirthSensor,
+  Birth,
+  Status,
+  HostState,
+  LiveItems,
+  HomeAssistantConfig,
+  StatsSnapshot,
+};

@@ -4,7 +4,7 @@ import { audit } from '../audit.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
 import { fields, readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */

@@ -1,11 +1,12 @@
+import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { audit } from '../audit.js';
 import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas.js';
-import { fields, readQuery } from '../parameters.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { fields, rangeAt, readQuery } from '../parameters.js';
 import { answerResult } from '../problems.js';
 
 /** @import { Request, RequestHandler } from 'express' */
@@ -14,6 +15,7 @@ import { answerResult } from '../problems.js';
 /** @import { Store } from '../../store/index.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
+/** @import { TimeParameter } from '../parameters.js' */
 
 export const RANGE = {
   from: fields.from.meta({
@@ -22,7 +24,18 @@ export const RANGE = {
   to: fields.to,
 };
 
-export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
+export const LIST = {
+  limit: fields.limit,
+  cursor: fields.cursor,
+  ...RANGE,
+  device: z.string('the device of a topic').optional().meta({
+    description: 'Only dead letters of this device, as their topics name it.',
+    example: 'my-desk',
+  }),
+  code: z.enum(REFUSAL_CODES, 'a code of a refusal').optional().meta({
+    description: 'Only dead letters with this code.',
+  }),
+};
 
 /**
  * `GET /dead-letters`: the dead letters, newest first.
@@ -33,13 +46,13 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
 export const getDeadLetters =
   ({ store, cursors, clock }) =>
   async (req, res) => {
-    const { limit, cursor, ...given } = readQuery(req, LIST);
-    const scope = JSON.stringify(['dead-letters', given.from, given.to]);
+    const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
+    const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
     const position = cursor === undefined ? null : cursors.open(scope, cursor);
     // The default of `from` depends on the clock. The cursor keeps it equal for all pages.
     const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
     const before = position && Buffer.from(position.before, 'hex');
-    const { deadLetters, next } = await store.deadLetters.page(range, { before, limit });
+    const { deadLetters, next } = await store.deadLetters.page(range, { before, limit, device, code });
     res.json({
       items: deadLetters.map(deadLetterItem),
       next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
@@ -112,15 +125,13 @@ async function findDeadLetter(store, req) {
 /**
  * The requested range, by default the last 24 hours, cut to the retention of dead letters.
  *
- * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
+ * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {number} now epoch ms
  * @returns {Range}
  * @throws {MillraceError} `bad_range`
  */
-function readRange({ from, to }, now) {
-  if (from !== undefined && to !== undefined && from > to) {
-    throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
-  }
+function readRange(given, now) {
+  const { from, to } = rangeAt(given, now);
   const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
   // The time of a dead letter comes from the process that took the message. Its clock may be ahead.
   const end = Math.max(oldest, Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS));
@@ -147,7 +158,8 @@ export const listDeadLetters = {
   tag: 'dead-letters',
   scope: 'read',
   summary: 'The dead letters, newest first, page by page',
-  description: 'By default those of the last 24 hours. Dead letters are kept for 14 days.',
+  description:
+    'By default those of the last 24 hours. Dead letters are kept for 14 days. With `device` or `code` a page may be short, even empty, before the end.',
   query: LIST,
   answers: { 200: json(SCHEMAS.DeadLetterPage) },
   links: {

@@ -2,17 +2,25 @@ import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { groupOf } from '../../../schema/ids.js';
-import { DAY_MS } from '../../../schema/rules.js';
 import { audit } from '../audit.js';
+import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas.js';
+import { PAYLOADS } from '../contract/payloads.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { tableType } from '../export.js';
 import { deviceItem, eventItem, isOnline, sensorItem } from '../items.js';
-import { fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
+import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
+import { answerResult } from '../problems.js';
+import { allPages, sendTable } from '../tables.js';
 
-/** @import { Request, RequestHandler } from 'express' */
+/** @import { Request, RequestHandler, Response } from 'express' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { DevicePlace } from '../../store/devices/device-pages.js' */
 /** @import { DeviceRow } from '../../store/registry/rows.js' */
 /** @import { RouteDeps } from '../api.js' */
+/** @import { createStream } from '../stream/index.js' */
 /** @import { Operation } from '../contract/operation.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -30,34 +38,57 @@ export const LIST = {
     .meta({ description: 'Devices that are online or offline now.' }),
   site: fields.name.meta({ description: 'Devices of this site.' }),
   name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
+  format: fields.format,
 };
 
+/** The columns of a table of devices. */
+const COLUMNS = ['device_id', 'name', 'site', 'online', 'last_seen'];
+
+/** Rows that a file reads at once. */
+const FILE_PAGE = 1000;
+
 /**
- * `GET /devices`: all devices, page by page.
+ * `GET /devices`: all devices, page by page. CSV and NDJSON have all pages.
  *
- * @param {RouteDeps} deps
+ * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getDevices =
-  ({ store, cursors, clock }) =>
+  ({ store, cursors, clock, limits }) =>
   async (req, res) => {
-    const { limit, cursor, state, site, name } = readQuery(req, LIST);
+    const { limit, cursor, state, site, name, format } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site, name]);
     const now = clock();
+    const type = tableType(req, format);
+    res.vary('Accept');
     /** @param {DeviceRow} row */
     const accept = (row) =>
       (state === undefined || isOnline(row, now) === (state === 'online')) &&
       (name === undefined || (row.name ?? '').startsWith(name));
-    const { rows, next } = await store.fleet.devicePage({
-      site,
-      accept: state === undefined && name === undefined ? null : accept,
-      after: cursor === undefined ? null : cursors.open(scope, cursor),
-      limit,
-    });
-    res.json({
-      items: rows.map((row) => deviceItem(row, now)),
-      next: next && cursors.seal(scope, next),
-    });
+
+    /** @param {DevicePlace | null} after @param {number} most */
+    async function read(after, most) {
+      const { rows, next } = await store.fleet.devicePage({
+        site,
+        accept: state === undefined && name === undefined ? null : accept,
+        after,
+        limit: most,
+      });
+      return { rows: rows.map((row) => deviceItem(row, now)), next };
+    }
+
+    if (type !== null) {
+      return sendTable(req, res, {
+        limit: limits.exports,
+        type,
+        name: 'devices',
+        columns: COLUMNS,
+        read: (signal) =>
+          allPages(signal, (/** @type {DevicePlace | null} */ after) => read(after, FILE_PAGE)),
+      });
+    }
+    const { rows, next } = await read(cursor === undefined ? null : cursors.open(scope, cursor), limit);
+    res.json({ items: rows, next: next && cursors.seal(scope, next) });
   };
 
 /**
@@ -66,33 +97,82 @@ export const getDevices =
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
-export const getDevice =
-  ({ store, groups, clock }) =>
-  async (req, res) => {
-    readQuery(req, {});
-    const { id, bytes } = parseDevice(String(req.params['device']));
-    const key = { group: groupOf(bytes, groups), bytes };
-    const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
-    if (!device) throw noSuchDevice();
-    res.json({
-      ...deviceItem({ ...device, id }, clock()),
-      registered_at: formatTime(device.registeredAt),
-      sensors: sensors.map(sensorItem),
-    });
+export const getDevice = (deps) => async (req, res) => {
+  readQuery(req, {});
+  res.json(await readItem(deps, parseDevice(String(req.params['device']))));
+};
+
+/** @param {Pick<RouteDeps, 'store' | 'groups' | 'clock'>} deps @param {Identity} device @throws {MillraceError} `not_found` */
+async function readItem({ store, groups, clock }, { id, bytes }) {
+  const key = { group: groupOf(bytes, groups), bytes };
+  const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
+  if (!device) throw noSuchDevice();
+  return {
+    ...deviceItem({ ...device, id }, clock()),
+    registered_at: formatTime(device.registeredAt),
+    sensors: sensors.map(sensorItem),
   };
+}
 
 /**
- * `DELETE /devices/{device}`: retires it.
+ * `PUT /devices/{device}`: describes it, and registers it if it is new.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
+export const putDevice = (deps) => async (req, res) => {
+  readQuery(req, {});
+  const { descriptions, maxMessageBytes, logger } = deps;
+  const name = String(req.params['device']);
+  const device = parseDevice(name);
+  const result = await descriptions.device(device, await readJsonBody(req, res, maxMessageBytes));
+  if (result.accepted > 0 || result.refused.length === 0) audit(logger, res, 'a device was described', name);
+  if (result.refused.length > 0) return answerResult(res, result);
+  res.json(await readItem(deps, device));
+};
+
+/**
+ * `PATCH /devices/{device}/sensors/{sensor}`: describes it.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const patchSensor = (deps) => async (req, res) => {
+  readQuery(req, {});
+  const { descriptions, maxMessageBytes, logger } = deps;
+  const name = String(req.params['device']);
+  const sensor = String(req.params['sensor']);
+  const device = parseDevice(name);
+  parseSensor(device.id, sensor);
+  const body = await readJsonBody(req, res, maxMessageBytes);
+  const result = await descriptions.sensor(device, sensor, body);
+  if (result.refused.length > 0) return answerResult(res, result);
+  audit(logger, res, 'a sensor was described', `${name}/${sensor}`);
+  const { deviceId, row } = await findSensor(deps, req.params);
+  res.json({ device_id: deviceId, ...sensorItem(row) });
+};
+
+/** @param {Request} req @param {Response} res @param {number} limit bytes @returns {Promise<Buffer>} @throws {MillraceError} `unknown_format`, `too_large` */
+function readJsonBody(req, res, limit) {
+  const { read } = bodyOf(req, res, limit);
+  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
+  return read();
+}
+
+/**
+ * `DELETE /devices/{device}`: retires it.
+ *
+ * @param {RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'removeDevice'> }} deps
+ * @returns {RequestHandler}
+ */
 export const deleteDevice =
-  ({ retire, logger }) =>
+  ({ retire, stream, logger }) =>
   async (req, res) => {
     readQuery(req, {});
     const name = String(req.params['device']);
-    if (!(await retire(parseDevice(name)))) throw noSuchDevice();
+    const device = parseDevice(name);
+    if (!(await retire(device))) throw noSuchDevice();
+    stream.removeDevice(device.id);
     audit(logger, res, 'a device was retired', name);
     res.status(204).end();
   };
@@ -151,11 +231,25 @@ export const listDevices = {
   scope: 'read',
   summary: 'All devices, page by page',
   description: `With \`site\` the database reads only the devices of the answer. With \`state\` or \`name\` it reads up to 1,000
-devices for one page, because there is no index of states or device names. So a page may be short, even empty, before the end.`,
+devices for one page, because there is no index of states or device names. So a page may be short, even empty, before the end.
+\`Accept\` or \`format\` selects a file of all pages.`,
   query: LIST,
-  answers: { 200: json(SCHEMAS.DevicePage) },
+  answers: {
+    200: {
+      ...json(SCHEMAS.DevicePage),
+      'text/csv': {
+        text: 'A line of names, then a line for each device.',
+        example: `${COLUMNS.join(',')}\nf75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11,my-desk,Office,true,2026-11-21T00:00:00.000Z\n`,
+      },
+      'application/x-ndjson': {
+        text: 'A line of JSON for each device.',
+        example:
+          '{"device_id":"f75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11","name":"my-desk","site":"Office","online":true,"last_seen":null}\n',
+      },
+    },
+  },
   links: { device: { to: 'readDevice', parameters: { device: '$response.body#/items/0/device_id' } } },
-  problems: PAGED,
+  problems: [...PAGED, 'busy'],
 };
 
 /** @type {Operation} */
@@ -187,6 +281,43 @@ may be half done. Repeat it.`,
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
+/** @type {Operation['problems']} */
+const DESCRIPTION_PROBLEMS = [
+  'bad_parameter',
+  'bad_id',
+  'malformed',
+  'too_large',
+  'unknown_format',
+  'busy',
+  'unavailable',
+];
+
+/** @type {Operation} */
+export const describeDevice = {
+  id: 'describeDevice',
+  tag: 'devices',
+  scope: 'admin',
+  summary: 'Describes a device and its sensors, and registers them if they are new',
+  description: `For devices that send no births. The newest description wins: a birth of a session that begins later overwrites the members that it
+has. If some sensors are refused, the others are described. Other processes see the description within ten minutes.`,
+  body: json(PAYLOADS.WantedDevice),
+  answers: { 200: json(SCHEMAS.DeviceWithSensors) },
+  problems: [...DESCRIPTION_PROBLEMS, 'refused', 'registration_limit'],
+};
+
+/** @type {Operation} */
+export const describeSensor = {
+  id: 'describeSensor',
+  tag: 'devices',
+  scope: 'admin',
+  summary: 'Describes a sensor: its type, unit, label and interval',
+  description:
+    'The newest description wins, as for a device. The sensor must be registered, by a measurement, a birth or `PUT` of its device.',
+  body: json(PAYLOADS.WantedSensor),
+  answers: { 200: json(SCHEMAS.SensorOfDevice) },
+  problems: [...DESCRIPTION_PROBLEMS, 'not_found'],
+};
+
 /** @type {Operation} */
 export const listEvents = {
   id: 'listEvents',
@@ -216,23 +347,14 @@ export const readSensor = {
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
-export const getEvents =
-  ({ store, cursors, groups, clock, historyDays, maxClockSkewMs }) =>
-  async (req, res) => {
-    const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
-    if (from !== undefined && to !== undefined && from > to) {
-      throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
-    }
-    const now = clock();
-    const range = {
-      from: Math.max(from ?? 0, now - historyDays * DAY_MS),
-      // Other processes' clocks may be ahead of ours.
-      to: Math.min(to ?? Number.POSITIVE_INFINITY, now + maxClockSkewMs),
-    };
-    const { id, bytes } = parseDevice(String(req.params['device']));
-    if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
-    const scope = JSON.stringify(['events', id, from, to]);
-    const after = cursor === undefined ? null : cursors.open(scope, cursor);
-    const { events, next } = await store.deviceEvents.page(bytes, range, { after, limit });
-    res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
-  };
+export const getEvents = (deps) => async (req, res) => {
+  const { store, cursors, groups } = deps;
+  const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
+  const range = cutRange({ from, to }, deps);
+  const { id, bytes } = parseDevice(String(req.params['device']));
+  if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
+  const scope = JSON.stringify(['events', id, from, to]);
+  const after = cursor === undefined ? null : cursors.open(scope, cursor);
+  const { events, next } = await store.deviceEvents.page(bytes, range, { after, limit });
+  res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
+};

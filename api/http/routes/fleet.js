@@ -1,7 +1,8 @@
 import { formatTime } from '../../../common/times.js';
+import { isSilent } from '../../observability/heartbeat.js';
 import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas.js';
-import { fleetItem, isOnline, nodeItem, processItem } from '../items.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { fleetItem, isOnline, nodeItem, processItem, streamItem } from '../items.js';
 import { readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */
@@ -167,7 +168,7 @@ export const readPipeline = {
   summary: 'The processes of the installation, the database and the broker',
   description: `Each process reports its state and the rates of the last five seconds every 10 s. A process that stops removes its row. A process
 that died is \`stale\` after 30 s and disappears after an hour. \`database\` is the view of the process that answers. \`broker\` is the check of one
-process, of one with a failed check if there is one. History before \`packed_until\` is packed.`,
+process, of one with a failed check if there is one. History before \`packed_until\` is packed. \`stream_out\` is null unless a process streams to Kafka. \`ingest\` has what a new device needs.`,
   answers: { 200: json(SCHEMAS.Pipeline) },
   problems: ['bad_parameter', 'unavailable'],
 };
@@ -179,7 +180,7 @@ export const readRecentStats = {
   scope: 'read',
   summary: 'The rates of the pipeline in the last five minutes',
   description:
-    'The event `stats` of `/stream`, once a second, oldest first. The process that answers has collected them since its start.',
+    'The rates of the event `stats` of `/stream`, once a second, oldest first. The process that answers has collected them since its start.',
   answers: { 200: json(SCHEMAS.RecentStats) },
   problems: ['bad_parameter'],
 };
@@ -204,11 +205,16 @@ export const getRecentStats =
  * @returns {RequestHandler}
  */
 export const getPipeline =
-  ({ store, groups, clock }) =>
+  ({ store, groups, clock, autoRegister, mqtt }) =>
   async (req, res) => {
     readQuery(req, {});
     const all = Array.from({ length: groups }, (_, group) => store.packProgress.read(group));
-    const [rows, ...progress] = await Promise.all([store.processes.all(), ...all]);
+    const streams = Array.from({ length: groups }, (_, group) => store.streaming.streamedUntil(group));
+    const [rows, streamed, ...progress] = await Promise.all([
+      store.processes.all(),
+      Promise.all(streams),
+      ...all,
+    ]);
     const now = clock();
     const processes = rows.map((row) => processItem(row, now));
     const brokers = processes.flatMap(({ broker, stale }) => (broker && !stale ? [broker] : []));
@@ -217,5 +223,10 @@ export const getPipeline =
       database: { nodes: store.nodes().map(nodeItem) },
       broker: brokers.find(({ ok }) => !ok) ?? brokers[0] ?? null,
       packed_until: formatTime(Math.min(...progress.map(({ packedUntil }) => packedUntil))),
+      stream_out: streamItem(
+        rows.filter((row) => !isSilent(row, now)),
+        streamed,
+      ),
+      ingest: { auto_register: autoRegister, mqtt: mqtt() },
     });
   };

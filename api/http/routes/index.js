@@ -1,17 +1,30 @@
+import * as alarmRules from './alarm-rules.js';
+import * as alarms from './alarms.js';
+import * as annotations from './annotations.js';
+import * as changes from './changes.js';
 import * as credentials from './credentials.js';
 import * as deadLetters from './dead-letters.js';
 import * as devices from './devices.js';
+import * as exports from './export.js';
 import * as fleet from './fleet.js';
+import * as imports from './import.js';
 import * as latest from './latest.js';
+import * as lineProtocol from './line-protocol.js';
 import * as measurements from './measurements.js';
+import * as outliers from './outliers.js';
+import * as query from './query.js';
+import * as refusedDevices from './refused-devices.js';
+import * as search from './search.js';
 import * as service from './service.js';
 import * as session from './session.js';
+import * as unmatchedTopics from './unmatched-topics.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { createConcurrencyLimits } from '../long-requests.js' */
 /** @import { createStream } from '../stream/index.js' */
+/** @import { InfluxDeps } from './line-protocol.js' */
 /** @import { DocumentDeps, ServiceDeps } from './service.js' */
 
 /**
@@ -19,7 +32,7 @@ import * as session from './session.js';
  *
  * @template P
  * @typedef {object} RouteOf
- * @property {'get' | 'post' | 'delete'} method
+ * @property {'get' | 'post' | 'put' | 'patch' | 'delete'} method
  * @property {string} path as OpenAPI writes it, in full, with parameters in braces
  * @property {(deps: P) => RequestHandler} create
  * @property {Operation} operation
@@ -31,7 +44,7 @@ import * as session from './session.js';
  * Every route under `/api/v1`, with its description. Routes are registered and described only here. To add one:
  *
  * 1. write its handler in a file of this folder; its query is a zod shape in which every field has a description;
- * 2. add the shape of its answer to `SCHEMAS` in `contract/schemas.js`;
+ * 2. add the shape of its answer to `SCHEMAS` in the file of its subject in `contract/schemas/`;
  * 3. write its operation next to the handler: summary, scope, query, answers by status and media type, and the codes of
  *    `common/errors.js` that it can answer with, except those of every route (`ANYWHERE` in `contract/operation.js`);
  * 4. add a line here.
@@ -48,13 +61,38 @@ export const API_ROUTES = [
     create: ({ stream }) => stream.handler,
     operation: latest.followLatest,
   },
+  {
+    method: 'get',
+    path: '/api/v1/outliers',
+    create: outliers.getOutliers,
+    operation: outliers.listOutliers,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/outliers/groups',
+    create: outliers.getOutlierGroups,
+    operation: outliers.listOutlierGroups,
+  },
   { method: 'get', path: '/api/v1/fleet', create: fleet.getFleet, operation: fleet.readFleet },
+  { method: 'get', path: '/api/v1/search', create: search.getSearch, operation: search.search },
   { method: 'get', path: '/api/v1/devices', create: devices.getDevices, operation: devices.listDevices },
   {
     method: 'get',
     path: '/api/v1/devices/{device}',
     create: devices.getDevice,
     operation: devices.readDevice,
+  },
+  {
+    method: 'put',
+    path: '/api/v1/devices/{device}',
+    create: devices.putDevice,
+    operation: devices.describeDevice,
+  },
+  {
+    method: 'patch',
+    path: '/api/v1/devices/{device}/sensors/{sensor}',
+    create: devices.patchSensor,
+    operation: devices.describeSensor,
   },
   {
     method: 'delete',
@@ -68,6 +106,13 @@ export const API_ROUTES = [
     create: devices.getEvents,
     operation: devices.listEvents,
   },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/export',
+    create: exports.getDeviceExport,
+    operation: exports.exportDevice,
+  },
+  { method: 'get', path: '/api/v1/export', create: exports.getExport, operation: exports.exportSamples },
   {
     method: 'get',
     path: '/api/v1/devices/{device}/sensors/{sensor}',
@@ -87,10 +132,93 @@ export const API_ROUTES = [
     operation: measurements.readSeries,
   },
   {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}/baseline',
+    create: outliers.getBaseline,
+    operation: outliers.readBaseline,
+  },
+  { method: 'get', path: '/api/v1/query', create: query.getQuery, operation: query.query },
+  { method: 'get', path: '/api/v1/changes', create: changes.getChanges, operation: changes.readChanges },
+  {
     method: 'post',
     path: '/api/v1/measurements',
     create: measurements.postSubmission,
     operation: measurements.postMeasurements,
+  },
+  { method: 'post', path: '/api/v1/import', create: imports.postImport, operation: imports.importSamples },
+  {
+    method: 'get',
+    path: '/api/v1/annotations',
+    create: annotations.getAnnotations,
+    operation: annotations.listAnnotations,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/annotations',
+    create: annotations.postAnnotation,
+    operation: annotations.storeAnnotation,
+  },
+  {
+    method: 'delete',
+    path: '/api/v1/annotations/{annotation}',
+    create: annotations.deleteAnnotation,
+    operation: annotations.removeAnnotation,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/alarm-rules',
+    create: alarmRules.getRules,
+    operation: alarmRules.listRules,
+  },
+  { method: 'post', path: '/api/v1/alarm-rules', create: alarmRules.postRule, operation: alarmRules.addRule },
+  {
+    method: 'post',
+    path: '/api/v1/alarm-rules/test',
+    create: alarmRules.postTest,
+    operation: alarmRules.testRule,
+  },
+  {
+    method: 'put',
+    path: '/api/v1/alarm-rules/{rule_id}',
+    create: alarmRules.putRule,
+    operation: alarmRules.replaceRule,
+  },
+  {
+    method: 'delete',
+    path: '/api/v1/alarm-rules/{rule_id}',
+    create: alarmRules.deleteRule,
+    operation: alarmRules.removeRule,
+  },
+  { method: 'get', path: '/api/v1/alarms', create: alarms.getAlarms, operation: alarms.listAlarms },
+  {
+    method: 'get',
+    path: '/api/v1/alarms/{alarm_id}/events',
+    create: alarms.getAlarmEvents,
+    operation: alarms.listAlarmEvents,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/alarms/{alarm_id}/acknowledge',
+    create: alarms.postAcknowledgement,
+    operation: alarms.acknowledgeAlarm,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/alarms/{alarm_id}/shelve',
+    create: alarms.postShelving,
+    operation: alarms.shelveAlarm,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/alarm-deliveries',
+    create: alarms.getDeliveries,
+    operation: alarms.listDeliveries,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/alarm-deliveries/test',
+    create: alarms.postDeliveryTest,
+    operation: alarms.testDelivery,
   },
   {
     method: 'get',
@@ -106,9 +234,21 @@ export const API_ROUTES = [
   },
   {
     method: 'get',
+    path: '/api/v1/dead-letters/devices',
+    create: refusedDevices.getRefusedDevices,
+    operation: refusedDevices.listRefusedDevices,
+  },
+  {
+    method: 'get',
     path: '/api/v1/dead-letters/{id}',
     create: deadLetters.getDeadLetter,
     operation: deadLetters.readDeadLetter,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/unmatched-topics',
+    create: unmatchedTopics.getUnmatchedTopics,
+    operation: unmatchedTopics.listUnmatchedTopics,
   },
   { method: 'get', path: '/api/v1/pipeline', create: fleet.getPipeline, operation: fleet.readPipeline },
   {
@@ -153,6 +293,41 @@ export const API_ROUTES = [
 ];
 
 /**
+ * Where clients of InfluxDB write.
+ *
+ * @type {Array<RouteOf<RouteDeps>>}
+ */
+export const LINE_ROUTES = [
+  {
+    method: 'post',
+    path: '/api/v2/write',
+    create: lineProtocol.postV2,
+    operation: lineProtocol.writeLineProtocol,
+  },
+  {
+    method: 'post',
+    path: '/write',
+    create: lineProtocol.postV1,
+    operation: lineProtocol.writeLineProtocolV1,
+  },
+];
+
+/**
+ * What clients of InfluxDB ask before they write, served where the API is served.
+ *
+ * @type {Array<RouteOf<InfluxDeps>>}
+ */
+export const INFLUX_ROUTES = [
+  { method: 'get', path: '/ping', create: lineProtocol.getPing, operation: lineProtocol.pingInflux },
+  {
+    method: 'get',
+    path: '/health',
+    create: lineProtocol.getInfluxHealth,
+    operation: lineProtocol.readInfluxHealth,
+  },
+];
+
+/**
  * The state of this process, served in every role.
  *
  * @type {Array<RouteOf<ServiceDeps>>}
@@ -174,4 +349,10 @@ export const DOCUMENT_ROUTES = [
 ];
 
 /** @type {Route[]} */
-export const ROUTES = [...API_ROUTES, ...SERVICE_ROUTES, ...DOCUMENT_ROUTES];
+export const ROUTES = [
+  ...API_ROUTES,
+  ...LINE_ROUTES,
+  ...INFLUX_ROUTES,
+  ...SERVICE_ROUTES,
+  ...DOCUMENT_ROUTES,
+];

@@ -1,13 +1,20 @@
 import { z } from 'zod';
+import { formatTime } from '../../../common/times.js';
 import { groupOf } from '../../../schema/ids.js';
+import { rowsAsOf } from '../as-of.js';
 import { json, PAGED } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { tableType } from '../export.js';
 import { latestItem } from '../items.js';
-import { fields, parseDevice, readQuery } from '../parameters.js';
+import { fields, parseDevice, rangeAt, readQuery } from '../parameters.js';
+import { allPages, sendTable } from '../tables.js';
 
 /** @import { RequestHandler } from 'express' */
+/** @import { LatestPlace } from '../../store/devices/latest-pages.js' */
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
 
 export const QUERY = {
   limit: fields.limit,
@@ -19,29 +26,72 @@ export const QUERY = {
     description: 'Sensors of this device: a UUID in lower case, or a name.',
     example: 'my-desk',
   }),
+  asof: fields.asof,
+  format: fields.format,
 };
 
+/** Rows that a file reads at once. */
+const FILE_PAGE = 1000;
+
+/** The columns of a table of latest values. */
+const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
+
+/** @param {LatestRow} row */
+const tableRow = (row) => ({
+  ts: row.ts === null ? null : formatTime(row.ts),
+  device: row.deviceName ?? row.deviceId,
+  sensor: row.name ?? row.id,
+  unit: row.unit,
+  value: row.value,
+  type: row.type,
+  site: row.site,
+  device_id: row.deviceId,
+  sensor_id: row.id,
+});
+
 /**
- * `GET /latest`: the latest value of every sensor, page by page.
+ * `GET /latest`: the latest value of every sensor, page by page. CSV and NDJSON have all pages.
  *
- * @param {RouteDeps} deps
+ * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
-export const getLatest =
-  ({ store, cursors, groups }) =>
-  async (req, res) => {
-    const { limit, cursor, device: ref, ...filter } = readQuery(req, QUERY);
-    const device = ref === undefined ? null : parseDevice(ref);
-    const scope = JSON.stringify(['latest', filter, device?.id]);
-    const page = { filter, after: cursor === undefined ? null : cursors.open(scope, cursor), limit };
+export const getLatest = (deps) => async (req, res) => {
+  const { store, cursors, groups, clock, limits } = deps;
+  const { limit, cursor, device: ref, asof, format, ...filter } = readQuery(req, QUERY);
+  const device = ref === undefined ? null : parseDevice(ref);
+  const instant = rangeAt({ to: asof }, clock()).to;
+  const type = tableType(req, format);
+  res.vary('Accept');
+
+  /** @param {LatestPlace | null} after @param {number} most @param {AbortSignal} [signal] */
+  async function read(after, most, signal) {
+    const page = { filter, after, limit: most };
     const { rows, next } = device
       ? await store.fleet.latestPageOfDevice(
           { group: groupOf(device.bytes, groups), bytes: device.bytes },
           page,
         )
       : await store.fleet.latestPage(page);
-    res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
-  };
+    return { rows: instant === undefined ? rows : await rowsAsOf(deps, rows, instant, signal), next };
+  }
+
+  if (type !== null) {
+    return sendTable(req, res, {
+      limit: limits.exports,
+      type,
+      name: 'latest',
+      columns: COLUMNS,
+      read: (signal) =>
+        allPages(signal, async (/** @type {LatestPlace | null} */ after) => {
+          const { rows, next } = await read(after, FILE_PAGE, signal);
+          return { rows: rows.map(tableRow), next };
+        }),
+    });
+  }
+  const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
+  const { rows, next } = await read(cursor === undefined ? null : cursors.open(scope, cursor), limit);
+  res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
+};
 
 /** @type {Operation} */
 export const listLatest = {
@@ -49,9 +99,22 @@ export const listLatest = {
   tag: 'latest',
   scope: 'read',
   summary: 'The latest value of every sensor, page by page',
-  description: 'A sensor must match all filters. A page may be short, even empty, before the last one.',
+  description: `A sensor must match all filters. A page may be short, even empty, before the last one.
+\`asof\` reads history: it takes longer, and knows values within retention. \`Accept\` or \`format\` selects a file of all pages.`,
   query: QUERY,
-  answers: { 200: json(SCHEMAS.LatestPage) },
+  answers: {
+    200: {
+      ...json(SCHEMAS.LatestPage),
+      'text/csv': {
+        text: 'A line of names, then a line for each sensor.',
+        example: `${COLUMNS.join(',')}\n2026-11-21T00:00:00.000Z,my-desk,temperature,Cel,21.5,temperature,,f75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11,0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11\n`,
+      },
+      'application/x-ndjson': {
+        text: 'A line of JSON for each sensor, with the members of the columns of CSV.',
+        example: '{"ts":"2026-11-21T00:00:00.000Z","device":"my-desk","sensor":"temperature","value":21.5}\n',
+      },
+    },
+  },
   links: {
     sensor: {
       to: 'readSensor',
@@ -61,7 +124,7 @@ export const listLatest = {
       },
     },
   },
-  problems: [...PAGED, 'bad_id'],
+  problems: [...PAGED, 'bad_id', 'busy'],
 };
 
 /** For the document only. `readSubscription` reads the query, since a name may contain a slash. */
@@ -79,7 +142,12 @@ const SUBSCRIPTION = {
 };
 
 /** The schemas of the data of events, by event name. @type {Record<string, z.ZodType>} */
-export const EVENTS = { snapshot: SCHEMAS.Snapshot, delta: SCHEMAS.Delta, stats: SCHEMAS.Stats };
+export const EVENTS = {
+  snapshot: SCHEMAS.Snapshot,
+  delta: SCHEMAS.Delta,
+  stats: SCHEMAS.StatsEvent,
+  alarm: SCHEMAS.AlarmMessage,
+};
 
 /** @type {Operation} */
 export const followLatest = {
@@ -93,7 +161,8 @@ export const followLatest = {
 | --- | --- |
 | \`snapshot\` | \`Snapshot\`: the current values; a large snapshot is sent as several events |
 | \`delta\` | \`Delta\`: the sensors that changed, each at most once, and the commit time of the oldest change |
-| \`stats\` | \`Stats\`, every second; \`/pipeline/recent\` has earlier ones |
+| \`stats\` | \`StatsEvent\`: the rates of the pipeline and the health of its processes, every second; \`/pipeline/recent\` has earlier rates |
+| \`alarm\` | \`AlarmMessage\`: a change of any alarm. After a reconnect read \`GET /alarms\` |
 
 An \`EventSource\` that reconnects sends \`Last-Event-ID\` and gets the changes since that event. If the process no longer knows that
 event, it sends a snapshot again, so there is never a gap. If several events belong together, only the last one has an id. A device or sensor that does not
@@ -103,7 +172,7 @@ this process is sent within 30 s.`,
   answers: {
     200: {
       'text/event-stream': {
-        text: 'Events. Their data has the schemas `Snapshot`, `Delta` and `Stats`.',
+        text: 'Events. Their data has the schemas `Snapshot`, `Delta`, `StatsEvent` and `AlarmMessage`.',
         example:
           'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[],"committed_at":null,"sent_at":"2026-11-21T00:00:00.000Z"}\n\n',
       },

@@ -3,12 +3,14 @@ import { formatTime } from '../../../common/times.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas.js';
-import { exportType, sendExport } from '../export.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { exportType, sendExport, tableType } from '../export.js';
 import { abortOnClose } from '../long-requests.js';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
 import { answerResult } from '../problems.js';
+import { sendTable } from '../tables.js';
 import { findMeasured } from './devices.js';
+import { COLUMN_CONTENT } from './export.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteDeps } from '../api.js' */
@@ -21,39 +23,50 @@ const SUBMISSION_QUERY = {
     .meta({ description: 'The device that measured: a UUID in lower case, or a name.', example: 'my-desk' }),
 };
 
-const SERIES_QUERY = { from: fields.from, to: fields.to, points: fields.points };
+const SERIES_QUERY = {
+  from: fields.from,
+  to: fields.to,
+  points: fields.points,
+  utc_offset: fields.utcOffset,
+  format: fields.format,
+};
+const MINUTE_MS = 60_000;
+
+/** The columns of a table of points. */
+const POINT = ['ts', 'min', 'max', 'avg', 'count'];
 
 export const QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
   from: fields.from,
   to: fields.to,
-  order: z
-    .enum(['asc', 'desc'], 'asc or desc')
-    .default('desc')
-    .meta({ description: 'Order by time: `asc` is oldest first, `desc` is newest first.' }),
+  order: z.enum(['asc', 'desc'], 'asc or desc').optional().meta({
+    description:
+      'Order by time: `asc` is oldest first, `desc` is newest first. Default: `asc` for files, `desc` for pages.',
+  }),
   format: z
-    .enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson')
+    .enum(['json', 'csv', 'ndjson', 'parquet', 'arrow'], 'json, csv, ndjson, parquet or arrow')
     .optional()
     .meta({ description: 'The format of the answer. It replaces `Accept`, which a link cannot send.' }),
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/measurements`: the samples in [from, to), newest first by default. The
- * cursor holds the instant that the page reached. CSV and NDJSON are streams of the whole range.
+ * `GET /devices/{device}/sensors/{sensor}/measurements`: the samples in [from, to), pages newest first by default. The
+ * cursor holds the instant that the page reached. The other formats are streams of the whole range.
  *
  * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getMeasurements = (deps) => async (req, res) => {
-  const { reading, cursors, limits } = deps;
-  const { limit, cursor, order, format, ...given } = readQuery(req, QUERY);
+  const { reading, cursors, limits, metrics } = deps;
+  const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, deps);
   const sensor = await findMeasured(deps, req.params);
   const { deviceId, sensorId, key, newest } = sensor;
   // Without this cut, a page of a sensor that is silent for long would read many empty hours.
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req, format);
+  const order = wanted ?? (type === null ? 'desc' : 'asc');
   res.vary('Accept');
   if (type !== null)
     return sendExport(req, res, {
@@ -64,6 +77,7 @@ export const getMeasurements = (deps) => async (req, res) => {
       sensor,
       range,
       order,
+      metrics,
     });
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);
@@ -81,9 +95,10 @@ export const listMeasurements = {
   id: 'listMeasurements',
   tag: 'measurements',
   scope: 'read',
-  summary: 'The samples of a sensor, newest first by default, page by page',
-  description: `\`Accept\` or \`format\` selects an export as \`text/csv\` or \`application/x-ndjson\`. An export streams the whole range as a
-file with the names of device and sensor. It takes neither \`limit\` nor \`cursor\`. If an export fails, the connection breaks. So an answer
+  summary: 'The samples of a sensor, page by page or as a file',
+  description: `\`Accept\` or \`format\` selects an export as CSV, NDJSON, Parquet or Arrow. An export streams the whole range as a
+file with the names of device and sensor. It takes neither \`limit\` nor \`cursor\`. Parquet and Arrow have the columns of
+\`GET /export\`, oldest first, and do not take \`order\`. If an export fails, the connection breaks. So an answer
 that ends normally is complete.`,
   query: QUERY,
   answers: {
@@ -97,6 +112,7 @@ that ends normally is complete.`,
         text: 'A line of JSON for each sample.',
         example: '{"ts":"2026-11-21T00:00:00.000Z","value":21.5}\n',
       },
+      ...COLUMN_CONTENT,
       ...json(SCHEMAS.MeasurementPage),
     },
   },
@@ -111,10 +127,23 @@ export const readSeries = {
   summary: "A sensor's signal, reduced to a given count of points",
   description: `One point for each bin that has samples. All bins have the same width: 1, 2, 5, 10, 15 or 30 seconds or minutes,
 1, 2, 3, 6 or 12 hours, 1, 7 or 30 days, or a multiple of 30 days. The API takes the smallest width that gives at most \`points\` bins.
-Bins begin at whole multiples of their width since 1970, in UTC. The first and the last bin count only samples within the range.
+Bins begin at whole multiples of their width since 1970, in UTC or by the clock of \`utc_offset\`. The first and the last bin count only
+samples within the range.
 \`min\`, \`max\`, \`avg\` and \`count\` are exact for every width.`,
   query: SERIES_QUERY,
-  answers: { 200: json(SCHEMAS.Series) },
+  answers: {
+    200: {
+      ...json(SCHEMAS.Series),
+      'text/csv': {
+        text: 'A line `ts,min,max,avg,count`, then a line for each point.',
+        example: `${POINT.join(',')}\n2026-11-21T00:00:00.000Z,21.25,21.75,21.5,60\n`,
+      },
+      'application/x-ndjson': {
+        text: 'A line of JSON for each point.',
+        example: '{"ts":"2026-11-21T00:00:00.000Z","min":21.25,"max":21.75,"avg":21.5,"count":60}\n',
+      },
+    },
+  },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
@@ -145,19 +174,30 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
  * @returns {RequestHandler}
  */
 export const getSeries = (deps) => async (req, res) => {
-  const { points, ...given } = readQuery(req, SERIES_QUERY);
+  const { points, utc_offset: offset, format, ...given } = readQuery(req, SERIES_QUERY);
+  const shift = offset * MINUTE_MS;
   const range = cutRange(given, deps);
   const { key, newest } = await findMeasured(deps, req.params);
-  const release = deps.limits.series.acquire();
+  const limit = deps.limits.series;
+  const type = tableType(req, format);
+  res.vary('Accept');
+
+  /** @param {AbortSignal} signal */
+  async function read(signal) {
+    const series = await deps.reading.series(key, range, { points, newest, shift, signal });
+    const shown = series.points.map((point) => ({ ...point, ts: formatTime(point.ts) }));
+    return { points: shown, step_ms: series.width, source: series.source };
+  }
+
+  if (type !== null) {
+    const table = async function* (/** @type {AbortSignal} */ signal) {
+      yield (await read(signal)).points;
+    };
+    return sendTable(req, res, { limit, type, name: 'series', columns: POINT, read: table });
+  }
+  const release = limit.acquire();
   try {
-    await abortOnClose(res, async (signal) => {
-      const series = await deps.reading.series(key, range, { points, newest, signal });
-      res.json({
-        points: series.points.map((point) => ({ ...point, ts: formatTime(point.ts) })),
-        step_ms: series.width,
-        source: series.source,
-      });
-    });
+    await abortOnClose(res, async (signal) => void res.json(await read(signal)));
   } finally {
     release();
   }

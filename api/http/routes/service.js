@@ -1,5 +1,5 @@
 import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { Access } from '../../access/http/index.js' */

@@ -3,7 +3,7 @@ import { formatTime } from '../../../common/times.js';
 import { bodyOf } from '../body.js';
 import { json } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
 import { readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */

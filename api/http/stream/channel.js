@@ -8,12 +8,14 @@ import { follows } from './subscription.js';
 
 /** @import { LimitFunction } from 'p-limit' */
 /** @import { Logger } from 'pino' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Live } from '../../live/index.js' */
-/** @import { Listener } from '../../live/local-transport.js' */
+/** @import { Listener } from '../../live/hub.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Fleet } from '../../store/devices/index.js' */
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 /** @import { Store } from '../../store/index.js' */
+/** @import { Entry } from './latest-cache.js' */
 /** @import { Frames } from './frames.js' */
 /** @import { Reader } from './index.js' */
 /** @import { Subscription } from './subscription.js' */
@@ -24,6 +26,7 @@ import { follows } from './subscription.js';
  * @typedef {object} ChannelDeps
  * @property {Pick<Store, 'fleet'>} store
  * @property {Live} live
+ * @property {Pick<RouteDeps['baselines'], 'judge' | 'onChange'>} baselines judge each value
  * @property {number} groups
  * @property {LimitFunction} limit of reads of the database
  * @property {{ coalesce: number, resync: number }} periods ms
@@ -39,9 +42,10 @@ import { follows } from './subscription.js';
  * @param {Subscription} subscription
  * @param {ChannelDeps} deps
  */
-export function createChannel(subscription, { store, live, groups, limit, periods, clock, logger, metrics }) {
+export function createChannel(subscription, deps) {
+  const { store, live, baselines, groups, limit, periods, clock, logger, metrics } = deps;
   const id = randomBytes(8).toString('hex');
-  const cache = new LatestCache();
+  const cache = new LatestCache((key, item) => baselines.judge(key, item));
   /** @type {Set<Reader>} */
   const readers = new Set();
   /** @type {NodeJS.Timeout | undefined} */
@@ -89,6 +93,11 @@ export function createChannel(subscription, { store, live, groups, limit, period
     for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
   }
 
+  /** @param {readonly string[]} [keys] */
+  function judgeAgain(keys) {
+    if (cache.judgeAgain(keys)) sendSoon();
+  }
+
   const resync = createResync({
     pages: () => snapshotOf(store.fleet, groups, subscription),
     takePage: (read) =>
@@ -117,7 +126,8 @@ export function createChannel(subscription, { store, live, groups, limit, period
     const devices = subscription.everything
       ? [EVERY_DEVICE]
       : [...new Set([...subscription.devices.keys(), ...[...subscription.sensors.values()].map(deviceOf)])];
-    cleanUps.push(live.onMissed(resync.refreshNow), await live.listen(devices, onItems));
+    cleanUps.push(baselines.onChange(judgeAgain), live.onMissed(resync.refreshNow));
+    cleanUps.push(await live.listen(devices, onItems));
     if (!open) return end();
     await resync.start();
     loaded = true;
@@ -159,6 +169,12 @@ export function createChannel(subscription, { store, live, groups, limit, period
         if (last.position < cache.position) sendSoon();
       } else void send(reader, currentSnapshot());
     },
+
+    /** @returns {Entry[]} everything that it follows */
+    entries: () => cache.all(),
+
+    /** Called when a device was retired: a new reader does not get it any more. @param {string} device id */
+    removeDevice: (device) => cache.removeDevice(device),
 
     /** @param {Reader} reader */
     leave: (reader) => readers.delete(reader),

@@ -7,9 +7,11 @@ import { readSubscription } from './subscription.js';
 /** @import { Channel, ChannelDeps } from './channel.js' */
 /** @import { Frames } from './frames.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
+/** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { RequestHandler, Response } from 'express' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Subscription } from './subscription.js' */
+/** @import { JudgedItem } from './latest-cache.js' */
 
 /**
  * - `coalesce`: changes of one sensor within this time are sent as one
@@ -22,15 +24,19 @@ const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000
 /** Pages of `latest` that are read at once, for all readers together. */
 const CONCURRENT_READS = 4;
 
+/** @type {Subscription} */
+const WHOLE_FLEET = { devices: new Map(), sensors: new Map(), everything: true };
+
 /** Channels without readers that are kept for readers that come back. */
 const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: server-sent events. A reader gets a snapshot of what it follows, then the changes, and the rates of the pipeline. A
+ * `GET /stream`: server-sent events. A reader gets a snapshot of what it follows, then the changes, the rates of the pipeline, and the changes of
+ * all alarms, which it reads again after a reconnect. A
  * reader that comes back sends `Last-Event-ID` and gets the changes since that event. If its channel has ended, it gets a snapshot
  * again. So there is never a gap.
  *
- * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & { limits: { streams: ConcurrencyLimit } }} deps
+ * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } }} deps
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(deps, periods = PERIODS_MS) {
@@ -46,7 +52,13 @@ export function createStream(deps, periods = PERIODS_MS) {
   /** @type {NodeJS.Timeout[]} run while there is a reader */
   let timers = [];
 
-  const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(stats.read())}\n\n`);
+  deps.live.onAlarm((alarm) => {
+    const frame = Buffer.from(`event: alarm\ndata: ${alarm}\n\n`);
+    for (const reader of readers) reader.sendIfWritable(frame);
+  });
+
+  const statsFrame = () =>
+    Buffer.from(`event: stats\ndata: ${JSON.stringify({ ...stats.read(), health: stats.health() })}\n\n`);
 
   /** @param {Reader} reader */
   function enter(reader) {
@@ -99,6 +111,25 @@ export function createStream(deps, periods = PERIODS_MS) {
 
   return {
     handler,
+    /**
+     * Reads the newest values of the whole fleet, with their judgment, from the channel that readers of the fleet share. Without such a reader
+     * it opens the channel, which then rests for a minute.
+     *
+     * @returns {Promise<JudgedItem[]>}
+     * @throws {MillraceError} `unavailable`
+     */
+    async latest() {
+      const { channel, release } = channels.hold(WHOLE_FLEET);
+      try {
+        await channel.loading;
+        return channel.entries().map(({ item }) => item);
+      } finally {
+        release();
+      }
+    },
+
+    removeDevice: channels.removeDevice,
+
     /** @returns {number} the count of readers */
     readers: () => readers.size,
     /** Ends all streams. */
@@ -241,6 +272,11 @@ function createChannels(deps, restMs) {
       clearTimeout(held.rest);
       resting.delete(key);
       return { channel: held.channel, release: () => release(key, held) };
+    },
+
+    /** Removes a retired device from what new readers get; their resync would remove it within a minute. @param {string} device id */
+    removeDevice(device) {
+      for (const { channel } of channels.values()) channel.removeDevice(device);
     },
 
     stop() {

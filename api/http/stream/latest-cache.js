@@ -2,11 +2,20 @@
 /** @import { LiveItem } from '../../live/messages.js' */
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 
+/** Notes in an item how unusual its value is. @callback Judge @param {string} key @param {JudgedItem} item @returns {void} */
+
+/**
+ * An item with its judgment: the deviations of its value from its baseline. `sigmas` is undefined while nothing is known, so JSON leaves it out.
+ * `provisional`: it was judged by its last hours.
+ *
+ * @typedef {LiveItem & { sigmas: number | undefined, provisional: true | undefined }} JudgedItem
+ */
+
 /**
  * The cached state of one sensor.
  *
  * @typedef {object} Entry
- * @property {LiveItem} item a copy, changed in place
+ * @property {JudgedItem} item a copy, changed in place
  * @property {number} position of its last change
  * @property {number} resync number of the last resync that found it
  * @property {number} committedAt commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from the
@@ -37,6 +46,12 @@ export class LatestCache {
   #position = 0;
   #sentPosition = 0;
   #resync = 0;
+  #judge;
+
+  /** @param {Judge} [judge] default: nothing is known of any sensor */
+  constructor(judge = () => {}) {
+    this.#judge = judge;
+  }
 
   /** @returns {number} the count of changes */
   get position() {
@@ -54,7 +69,7 @@ export class LatestCache {
     const key = keyOf(item);
     const entry = this.#entries.get(key);
     if (!entry) return this.#add(key, item, committedAt);
-    return isNewer(item, entry.item) && this.#replace(entry, item, committedAt);
+    return isNewer(item, entry.item) && this.#replace(key, entry, item, committedAt);
   }
 
   /** Starts a resync. */
@@ -75,16 +90,26 @@ export class LatestCache {
     if (!entry) return this.#add(key, item, UNKNOWN);
     entry.resync = this.#resync;
     const { item: own } = entry;
-    if (entry.position > since) return isNewer(item, own) && this.#replace(entry, item, UNKNOWN);
+    if (entry.position > since) return isNewer(item, own) && this.#replace(key, entry, item, UNKNOWN);
     const isSame = item.ts === own.ts && item.value === own.value && sameLabels(item, own);
-    return !isSame && this.#replace(entry, item, UNKNOWN);
+    return !isSame && this.#replace(key, entry, item, UNKNOWN);
   }
 
   /** Ends a resync: removes entries that it did not find and that did not change since. @param {number} since the position when it started */
   endResync(since) {
+    const before = this.#entries.size;
     for (const [key, entry] of this.#entries) {
       if (entry.resync < this.#resync && entry.position <= since) this.#entries.delete(key);
     }
+    // A snapshot is kept by its position. That of before has the removed entries.
+    if (this.#entries.size < before) this.#position++;
+  }
+
+  /** Removes the sensors of a retired device. @param {string} device id */
+  removeDevice(device) {
+    const before = this.#entries.size;
+    for (const [key, { item }] of this.#entries) if (item.device_id === device) this.#entries.delete(key);
+    if (this.#entries.size < before) this.#position++;
   }
 
   /** @param {number} position @returns {Entry[]} the entries that changed after it */
@@ -98,6 +123,25 @@ export class LatestCache {
     return [...this.#entries.values()];
   }
 
+  /**
+   * Judges values again, by baselines that have changed.
+   *
+   * @param {Iterable<string>} [keys] of their sensors, some of which may not be here; default: all
+   * @returns {boolean} whether that changed the cache
+   */
+  judgeAgain(keys = this.#entries.keys()) {
+    const before = this.#position;
+    for (const key of keys) {
+      const entry = this.#entries.get(key);
+      if (!entry) continue;
+      const { sigmas, provisional } = entry.item;
+      this.#judge(key, entry.item);
+      if (entry.item.sigmas === sigmas && entry.item.provisional === provisional) continue;
+      this.#noteChange(entry, UNKNOWN);
+    }
+    return this.#position > before;
+  }
+
   /** Notes that all changes so far were sent. */
   markSent() {
     this.#sentPosition = this.#position;
@@ -106,16 +150,19 @@ export class LatestCache {
 
   /** @param {string} key @param {LiveItem} item @param {number} committedAt */
   #add(key, item, committedAt) {
-    const entry = { item: { ...item }, position: this.#position, resync: this.#resync, committedAt };
+    const judged = { ...item, sigmas: undefined, provisional: undefined };
+    this.#judge(key, judged);
+    const entry = { item: judged, position: this.#position, resync: this.#resync, committedAt };
     this.#entries.set(key, entry);
     return this.#noteChange(entry, committedAt);
   }
 
-  /** @param {Entry} entry @param {LiveItem} item @param {number} committedAt */
-  #replace(entry, item, committedAt) {
+  /** @param {string} key @param {Entry} entry @param {LiveItem} item @param {number} committedAt */
+  #replace(key, entry, item, committedAt) {
     const { item: own } = entry;
     own.ts = item.ts;
     own.value = item.value;
+    this.#judge(key, own);
     // The stored labels are old objects already. New equal ones would be garbage for the collector to move.
     if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
     return this.#noteChange(entry, committedAt);
@@ -130,8 +177,8 @@ export class LatestCache {
   }
 }
 
-/** @param {LiveItem} item */
-const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
+/** @param {Pick<LiveItem, 'device_id' | 'sensor_id'>} item */
+export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /** The database keeps one of two values for one instant; the next resync reads it. @param {LiveItem} item @param {LiveItem} cached */
 const isNewer = (item, cached) => item.ts !== null && (cached.ts === null || item.ts > cached.ts);

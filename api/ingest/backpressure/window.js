@@ -197,64 +197,66 @@ export const medianOf = (numbers) =>
 /**
  * The semaphore of requests to the database. A permit belongs to one request, from its sending to its answer, and every path returns
  * it. A waiting request holds no permit. So every message gets through, also with a bound of 1 and many requests per message.
- *
- * @param {Bound} bound
  */
-export function createPermits(bound) {
-  let inUse = 0;
+export class Permits {
+  #bound;
+  #inUse = 0;
   /** @type {Queue<() => void>} */
-  const waiting = new Queue();
+  #waiting = new Queue();
+
+  /** @param {Bound} bound */
+  constructor(bound) {
+    this.#bound = bound;
+  }
+
+  /** Acquires a permit. @returns {Promise<void> | undefined} settles when the request may be sent; undefined: at once */
+  enter() {
+    if (this.#inUse < this.#bound.size && this.#waiting.size === 0) {
+      this.#inUse++;
+      return undefined;
+    }
+    this.#bound.noteWaiting?.();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /**
+   * Returns the permit, once per `enter`.
+   *
+   * @param {number} began when the request was sent, in ms of `performance.now()`
+   * @param {unknown} [error] that the request failed with
+   */
+  leave(began, error) {
+    this.#inUse--;
+    this.#bound.record?.(began, isFailure(error));
+    this.admit();
+  }
+
+  /** Returns a permit without a request. Nothing was measured, so nothing is recorded. */
+  cancel() {
+    this.#inUse--;
+    this.admit();
+  }
 
   /** Called with every answer. Admits several requests when the bound has grown. */
-  function admit() {
-    while (inUse < bound.size) {
-      const next = waiting.shift();
+  admit() {
+    while (this.#inUse < this.#bound.size) {
+      const next = this.#waiting.shift();
       if (!next) return;
-      inUse++;
+      this.#inUse++;
       next();
     }
   }
 
-  return {
-    /** @returns {Promise<void> | undefined} settles when the request may be sent; undefined: at once */
-    enter() {
-      if (inUse < bound.size && waiting.size === 0) {
-        inUse++;
-        return undefined;
-      }
-      bound.noteWaiting?.();
-      return new Promise((resolve) => waiting.push(resolve));
-    },
+  /** Number of running requests. */
+  get inUse() {
+    return this.#inUse;
+  }
 
-    /**
-     * Returns the permit, once per `enter`.
-     *
-     * @param {number} began when the request was sent, in ms of `performance.now()`
-     * @param {unknown} [error] that the request failed with
-     */
-    leave(began, error) {
-      inUse--;
-      bound.record?.(began, isFailure(error));
-      admit();
-    },
-
-    /** Returns a permit without a request. Nothing was measured, so nothing is recorded. */
-    cancel() {
-      inUse--;
-      admit();
-    },
-
-    admit,
-    get inUse() {
-      return inUse;
-    },
-    get waiting() {
-      return waiting.size;
-    },
-  };
+  /** Number of requests that wait for a permit. */
+  get waiting() {
+    return this.#waiting.size;
+  }
 }
-
-/** @typedef {ReturnType<typeof createPermits>} Permits */
 
 /** A refusal is a normal answer: it does not show how busy the database is. @param {unknown} error */
 const isFailure = (error) => error instanceof MillraceError && error.code === 'unavailable';

@@ -5,6 +5,7 @@ import { MessageBatch } from './message-batch.js';
 import { PATHS, refusalOf } from './refusals.js';
 import { readCommonSenml, readSenml } from './senml.js';
 import { parseSenmlCbor } from './senml-cbor.js';
+import { isSensorMap, readSensorMaps } from './sensor-map.js';
 
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];
@@ -23,12 +24,14 @@ export class MessageDecoder {
   #historyMs;
   #maxClockSkewMs;
   #relative;
+  #unitMs;
 
-  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} limits how old and how far in the future a time may be, and whether relative times are accepted */
-  constructor({ historyMs, maxClockSkewMs, relativeTimes }) {
+  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean, tsUnitMs?: number }} limits how old and how far in the future a time may be, whether relative times are accepted, and the ms in the unit of a `ts` that is a number */
+  constructor({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs = 1 }) {
     this.#historyMs = historyMs;
     this.#maxClockSkewMs = maxClockSkewMs;
     this.#relative = relativeTimes;
+    this.#unitMs = tsUnitMs;
   }
 
   /**
@@ -57,6 +60,7 @@ export class MessageDecoder {
       oldest: now - this.#historyMs,
       newest: now + this.#maxClockSkewMs,
       relative: this.#relative,
+      unitMs: this.#unitMs,
     });
   }
 }
@@ -88,6 +92,7 @@ function readJson(payload, batch) {
   const content = parseJson(payload);
   const elements = limited(elementsOf(content));
   if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, batch);
+  else if (isSensorMap(elements[0])) readSensorMaps(elements, batch, Array.isArray(content));
   else {
     batch.pathOf = Array.isArray(content) ? PATHS.array : PATHS.object;
     readPlain(elements, batch);

@@ -1,5 +1,4 @@
 import { MillraceError } from '../../../common/errors.js';
-import { parseTime } from '../../../common/times.js';
 import { brokenNameRule } from '../../../schema/ids.js';
 
 /** @import { MessageBatch } from './message-batch.js' */
@@ -22,12 +21,13 @@ export function parseJson(payload) {
   return content;
 }
 
-/** The rule for messages of another shape. `{"temperature": 21.5}` is a common one. */
-const NO_SENSOR_ID = 'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
+/** The rule for a measurement that does not name its sensor. */
+export const NO_SENSOR_ID =
+  'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
- * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601. A time without a
- * zone is UTC. A measurement without `ts` gets the time of receipt.
+ * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or
+ * ISO 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0.
  *
  * @param {unknown[]} elements
  * @param {MessageBatch} batch
@@ -44,14 +44,11 @@ function readElement(index, element, batch) {
     const rule = sensor === undefined ? NO_SENSOR_ID : brokenNameRule(sensor);
     return batch.refuse(index, 'bad_id', 'sensor', rule);
   }
-  if (typeof value !== 'number') {
+  if (typeof value !== 'number' && typeof value !== 'boolean') {
     return batch.refuse(index, 'not_numeric', 'value', value === undefined ? 'is missing' : undefined);
   }
-  if (ts === undefined) return batch.addRelative(index, sensor, 0, value);
-  const time = typeof ts === 'number' ? wholeMs(ts) : typeof ts === 'string' ? parseTime(ts) : null;
-  if (time === null) return batch.refuse(index, 'bad_timestamp', 'ts');
-  batch.add(index, sensor, time, value);
+  if (ts === undefined) return batch.addRelative(index, sensor, 0, Number(value));
+  const time = batch.timeOf(ts);
+  if (time === null) return batch.refuseTime(index, ts);
+  batch.add(index, sensor, time, Number(value));
 }
-
-/** @param {number} ts @returns {number | null} */
-const wholeMs = (ts) => (Number.isInteger(ts) ? ts : null);

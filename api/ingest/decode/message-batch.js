@@ -1,4 +1,4 @@
-import { formatTime } from '../../../common/times.js';
+import { formatTime, parseTime } from '../../../common/times.js';
 import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
@@ -18,8 +18,8 @@ import { PATHS, ruleOf } from './refusals.js';
 /**
  * The accepted times, in epoch ms.
  *
- * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean }} TimeRules `relative`: whether
- *   measurements with a relative time, or without a time, are accepted
+ * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean, unitMs?: number }} TimeRules `relative`: whether
+ *   measurements with a relative time, or without a time, are accepted; `unitMs`: ms in the unit of a `ts` that is a number, default 1
  */
 
 /**
@@ -55,7 +55,7 @@ export class MessageBatch {
   add(index, sensor, ts, value) {
     if (!Number.isFinite(value)) return this.refuse(index, 'not_finite', 'value');
     if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
-    if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(this.#rules));
+    if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(ts, this.#rules));
     this.counts.samples++;
     const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
     this.#latestName = sensor;
@@ -69,6 +69,34 @@ export class MessageBatch {
     // An array literal with one element reserves one slot; an empty array reserves 17 at its first push.
     this.#latest = { times: [ts], values: [value], indexes: [index] };
     this.sensors.set(sensor, this.#latest);
+  }
+
+  /** @param {number} ts epoch ms @returns {boolean} whether a measurement of this time is accepted */
+  isTimely(ts) {
+    return ts >= this.#rules.oldest && ts <= this.#rules.newest;
+  }
+
+  /**
+   * Reads the member `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601.
+   *
+   * @param {unknown} ts
+   * @returns {number | null} epoch ms; null: it is no time
+   */
+  timeOf(ts) {
+    if (typeof ts === 'string') return parseTime(ts);
+    if (typeof ts !== 'number') return null;
+    const { unitMs = 1 } = this.#rules;
+    if (unitMs !== 1) return Number.isFinite(ts) ? Math.round(ts * unitMs) : null;
+    return Number.isInteger(ts) ? ts : null;
+  }
+
+  /** Refuses an element for a `ts` that `timeOf` cannot read. @param {number} index @param {unknown} ts */
+  refuseTime(index, ts) {
+    const { oldest, newest, unitMs = 1 } = this.#rules;
+    // Many programs have fractions of a second in their times.
+    const isSeconds = typeof ts === 'number' && ts * 1000 >= oldest && ts * 1000 <= newest;
+    const rule = unitMs === 1 ? undefined : 'must be epoch seconds, since TS_UNIT is s, or ISO 8601';
+    this.refuse(index, 'bad_timestamp', 'ts', isSeconds ? secondsRule(ts) : rule);
   }
 
   /**
@@ -143,17 +171,33 @@ export class MessageBatch {
   }
 }
 
+/**
+ * @param {number} ts epoch ms
+ * @param {Pick<TimeRules, 'oldest' | 'newest'>} rules
+ * @returns {{ code: ErrorCode, rule: string } | null} null: the time is accepted
+ */
+export function timeRefusal(ts, rules) {
+  if (ts < rules.oldest) return { code: 'too_old', rule: tooOldRule(ts, rules) };
+  if (ts > rules.newest) return { code: 'in_future', rule: inFutureRule(ts, rules) };
+  return null;
+}
+
 const NO_RELATIVE_TIMES = 'must be an absolute time, since RELATIVE_TIMES is off';
 
-/** @param {number} ts epoch ms @param {TimeRules} rules */
+/** @param {number} ts epoch ms @param {Pick<TimeRules, 'oldest' | 'newest'>} rules */
 const tooOldRule = (ts, { oldest, newest }) =>
   ts * 1000 >= oldest && ts * 1000 <= newest
-    ? `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`
+    ? secondsRule(ts)
     : `must not be before ${formatTime(oldest)}, as far back as HISTORY_DAYS reaches`;
 
-/** @param {TimeRules} rules */
-const inFutureRule = ({ newest }) =>
-  `must not be after ${formatTime(newest)}, as far ahead as MAX_CLOCK_SKEW allows`;
+/** @param {number} ts as the message has it */
+const secondsRule = (ts) => `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`;
+
+/** @param {number} ts epoch ms @param {Pick<TimeRules, 'oldest' | 'newest' | 'unitMs'>} rules */
+const inFutureRule = (ts, { oldest, newest, unitMs = 1 }) =>
+  unitMs !== 1 && ts / unitMs >= oldest && ts / unitMs <= newest
+    ? `${ts / unitMs} is beyond ${formatTime(newest)} in seconds; did you send milliseconds? TS_UNIT is s`
+    : `must not be after ${formatTime(newest)}, as far ahead as MAX_CLOCK_SKEW allows`;
 
 /** @param {SensorSamples} all @param {(index: number) => boolean} isWanted @returns {SensorSamples} */
 function pick({ times, values, indexes }, isWanted) {

@@ -6,10 +6,12 @@ import { readBirth } from '../registry/birth-message.js';
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { IngestPipeline, Message } from '../pipeline.js' */
+/** @import { Mappings } from '../mappings/index.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Events } from '../registry/status.js' */
 /** @import { Handler, NoteLastSeen } from './index.js' */
+/** @import { MappedHandler } from './mapped.js' */
 
 /**
  * @param {object} deps
@@ -19,6 +21,8 @@ import { readBirth } from '../registry/birth-message.js';
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
  * @param {IngestPipeline} deps.measurements
+ * @param {Mappings} deps.mappings
+ * @param {MappedHandler} deps.mapped
  * @param {Handler} deps.status
  * @param {DeadLetterBox} deps.deadLetters
  * @param {Metrics} deps.metrics
@@ -32,6 +36,8 @@ export function createBirthHandler(deps) {
     noteLastSeen,
     awaitingRegistration,
     measurements,
+    mappings,
+    mapped,
     status,
     deadLetters,
     metrics,
@@ -48,15 +54,12 @@ export function createBirthHandler(deps) {
 
   /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {Message} message @param {Identity} identity */
   async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
-    const parsed = parseTopic(topic);
+    const parsed = parseTopic(topic) ?? mappings.match(topic);
     if (!parsed || !registry.cache.peek(identity.id)) return;
-    const handler = parsed.kind === 'status' ? status : measurements;
+    const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };
     try {
-      await handler.replay(
-        { payload, contentType, receivedAt, now: receivedAt, isRefused: null },
-        identity,
-        parsed,
-      );
+      if (parsed.kind === 'mapped') await mapped.replay(kept, parsed);
+      else await (parsed.kind === 'status' ? status : measurements).replay(kept, identity, parsed);
     } catch {
       metrics.messages.inc({ result: 'unsettled' });
     }

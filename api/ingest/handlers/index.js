@@ -1,20 +1,25 @@
 import { MillraceError } from '../../../common/errors.js';
-import { createBirths } from '../registry/births.js';
 import { createEvents, createStatuses, readStatus } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
+import { createMappedHandler } from './mapped.js';
 import { createSparkplugHandler } from './sparkplug.js';
 
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
+/** @import { ReceiptTimes } from '../receipt-times.js' */
+/** @import { Births } from '../registry/births.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { DeviceQueue } from '../backpressure/queue.js' */
 /** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
 /** @import { LastSeen } from '../latest-writer.js' */
+/** @import { Mappings } from '../mappings/index.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Outbox } from '../outbox.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { Statuses } from '../registry/status.js' */
@@ -43,19 +48,25 @@ import { createSparkplugHandler } from './sparkplug.js';
  */
 
 /**
- * Handlers of all messages that are not measurements: births, statuses and all Sparkplug messages.
+ * Handlers of all messages that are not measurements on topics of the contract: births, statuses, all Sparkplug messages, and messages
+ * on mapped topics.
  *
  * @param {object} deps
  * @param {Config} deps.config
  * @param {Store} deps.store
  * @param {Retry} deps.retry
  * @param {Registry} deps.registry
+ * @param {Births} deps.births
  * @param {MessageDecoder} deps.decoder
+ * @param {ReceiptTimes} deps.receiptTimes
  * @param {IngestPipeline} deps.measurements
  * @param {LastSeen} deps.lastSeen
  * @param {DeadLetterBox} deps.deadLetters
  * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @param {Mappings} deps.mappings
+ * @param {DeviceQueue} deps.deviceQueue
  * @param {Send} deps.send
+ * @param {Outbox | null} deps.outbox
  * @param {() => number} deps.clock epoch ms
  * @param {Metrics} deps.metrics
  */
@@ -65,17 +76,26 @@ export function createHandlers(deps) {
     store,
     retry,
     registry,
+    births,
     decoder,
+    receiptTimes,
     measurements,
     lastSeen,
     deadLetters,
     awaitingRegistration,
+    mappings,
+    deviceQueue,
     send,
+    outbox,
   } = deps;
   const { clock, metrics } = deps;
   const { historyDays } = config.retention;
-  const births = createBirths({ registry, store: store.registry, retry, clock });
-  const events = createEvents({ store: store.events, retry });
+  const events = createEvents({
+    store: store.events,
+    retry,
+    outbox,
+    groups: config.retention.latestGroups,
+  });
   const statuses = createStatuses({ registry, store: store.registry, retry, events });
   /** @type {NoteLastSeen} */
   const noteLastSeen = async ({ retained, receivedAt }, identity) => {
@@ -83,6 +103,18 @@ export function createHandlers(deps) {
     if (device && !retained) await lastSeen.note(device, receivedAt);
   };
   const status = createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration });
+  const mapped = createMappedHandler({
+    registry,
+    births,
+    decoder,
+    receiptTimes,
+    measurements,
+    noteLastSeen,
+    awaitingRegistration,
+    deadLetters,
+    deviceQueue,
+    metrics,
+  });
   const birth = createBirthHandler({
     registry,
     births,
@@ -90,6 +122,8 @@ export function createHandlers(deps) {
     noteLastSeen,
     awaitingRegistration,
     measurements,
+    mappings,
+    mapped,
     status,
     deadLetters,
     metrics,
@@ -116,6 +150,9 @@ export function createHandlers(deps) {
   const handlers = { birth, status };
 
   return {
+    /** Messages on mapped topics. */
+    mapped,
+
     /** @type {(...args: Parameters<Handler['handle']>) => ReturnType<Handler['handle']>} */
     handle(message, identity, topic) {
       if (topic.kind === 'sparkplug') return sparkplug.handle(message, identity, topic);

@@ -13,7 +13,7 @@ import { sessionStart } from './births.js';
 /**
  * One sensor in a birth.
  *
- * @typedef {{ index: number, identity: Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
+ * @typedef {{ index: number, identity: Identity, name?: string, type?: string, unit?: string, label?: string, intervalMs?: number }} SensorBirth
  */
 
 /**
@@ -21,20 +21,21 @@ import { sessionStart } from './births.js';
  * @property {number} session epoch ms
  * @property {string} [name]
  * @property {string} [site]
+ * @property {string} [label]
  * @property {SensorBirth[]} sensors
  * @property {PathOf} [pathOf] of its sensors; default: elements of `sensors`
  * @property {Refusals} refused invalid elements of `sensors`
  */
 
 /**
- * @param {Buffer} payload `{"session", "name", "site", "sensors": [{sensor_id, name, type, unit, interval_ms}]}`
+ * @param {Buffer} payload `{"session", "name", "site", "label", "sensors": [{sensor_id, name, type, unit, label, interval_ms}]}`
  * @param {Identity} device
  * @param {number} receivedAt epoch ms
  * @returns {Birth}
  * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the whole birth
  */
 export function readBirth(payload, device, receivedAt) {
-  const { session, name, site, sensors = [] } = parse(payload);
+  const { session, name, site, label, sensors = [] } = parse(payload);
   if (!Array.isArray(sensors)) throw new MillraceError('malformed', 'must be an array', { path: 'sensors' });
   if (sensors.length > MAX_SENSORS_PER_DEVICE) {
     const rule = `must not have more than ${MAX_SENSORS_PER_DEVICE} elements`;
@@ -45,6 +46,7 @@ export function readBirth(payload, device, receivedAt) {
     session: sessionStart(session, receivedAt),
     name: optionalName('name', name) ?? device.name ?? undefined,
     site: optionalName('site', site),
+    label: optionalName('label', label),
     sensors: [],
     refused: [],
   };
@@ -76,24 +78,43 @@ function optionalName(path, text) {
 }
 
 /**
+ * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`, the description of one sensor
+ * @param {string} deviceId
+ * @param {string} sensor id or name
+ * @returns {SensorBirth} without a name
+ * @throws {MillraceError} `malformed`, `bad_id`
+ */
+export function readDescription(payload, deviceId, sensor) {
+  const { type, unit, label, interval_ms } = parse(payload);
+  const read = readSensor(deviceId, 0, { sensor_id: sensor, type, unit, label, interval_ms }, PATHS.object);
+  if ('code' in read) throw new MillraceError(read.code, read.rule, { path: read.path });
+  return { ...read, name: undefined };
+}
+
+/**
  * @param {string} deviceId
  * @param {number} index of the element in `sensors`
  * @param {unknown} element
+ * @param {PathOf} [pathOf]
  * @returns {SensorBirth | Refusal}
  */
-function readSensor(deviceId, index, element) {
+function readSensor(deviceId, index, element, pathOf = PATHS.birth) {
+  /** @param {'malformed' | 'bad_id'} code @param {string | undefined} field @param {string} rule @returns {Refusal} */
+  const refusal = (code, field, rule) => ({ index, code, path: pathOf(index, field), rule });
   if (element === null || typeof element !== 'object')
-    return refusal(index, 'malformed', undefined, 'must be an object');
-  const { sensor_id, name, type, unit, interval_ms } = /** @type {Record<string, unknown>} */ (element);
+    return refusal('malformed', undefined, 'must be an object');
+  const { sensor_id, name, type, unit, label, interval_ms } = /** @type {Record<string, unknown>} */ (
+    element
+  );
   const identity = identifySensor(deviceId, sensor_id ?? name);
-  if (!identity) return refusal(index, 'bad_id', ...brokenId(sensor_id, name));
-  for (const [field, text] of Object.entries({ name, type, unit })) {
+  if (!identity) return refusal('bad_id', ...brokenId(sensor_id, name));
+  for (const [field, text] of Object.entries({ name, type, unit, label })) {
     if (!isGiven(text) || isName(text)) continue;
-    return refusal(index, 'bad_id', field, brokenNameRule(text));
+    return refusal('bad_id', field, brokenNameRule(text));
   }
   const interval = interval_ms ?? undefined;
   if (interval !== undefined && !isInterval(interval)) {
-    return refusal(index, 'malformed', 'interval_ms', INTERVAL_RULE);
+    return refusal('malformed', 'interval_ms', INTERVAL_RULE);
   }
   return {
     index,
@@ -101,12 +122,10 @@ function readSensor(deviceId, index, element) {
     name: /** @type {string | undefined} */ (name ?? identity.name ?? undefined),
     type: /** @type {string | undefined} */ (type ?? undefined),
     unit: /** @type {string | undefined} */ (unit ?? undefined),
+    label: /** @type {string | undefined} */ (label ?? undefined),
     intervalMs: interval,
   };
 }
-
-/** @param {number} index @param {'malformed' | 'bad_id'} code @param {string | undefined} field @param {string} rule @returns {Refusal} */
-const refusal = (index, code, field, rule) => ({ index, code, path: PATHS.birth(index, field), rule });
 
 /** @param {unknown} value */
 const isGiven = (value) => value !== undefined && value !== null;

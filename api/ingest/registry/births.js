@@ -27,12 +27,12 @@ import { blankSensor } from './cache.js';
  * @param {() => number} deps.clock epoch ms
  */
 export function createBirths({ registry, store, retry, clock }) {
-  /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was written */
-  async function writeDevice(device, birth, isNew) {
+  /** @param {Device} device @param {Description} birth @param {{ isNew: boolean, at: number }} options `at`: epoch ms of the session @returns {Promise<boolean>} whether anything was written */
+  async function writeDevice(device, birth, { isNew, at }) {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
     const now = clock();
-    const stamp = sessionStamp(device, birth.session);
+    const stamp = sessionStamp(device, at);
     const { site } = attributes;
     if (site !== undefined) await retry.run(() => store.indexDevice(device, site, now, stamp));
     const change = { ...attributes, registeredAt: isNew ? now : undefined };
@@ -42,15 +42,15 @@ export function createBirths({ registry, store, retry, clock }) {
     return true;
   }
 
-  /** @param {Device} device @param {PlannedSensor[]} planned @param {Birth} birth @returns {Promise<boolean>} whether anything was written */
-  async function writeSensors(device, planned, birth) {
+  /** @param {Device} device @param {PlannedSensor[]} planned @param {number} at epoch ms of the session @returns {Promise<boolean>} whether anything was written */
+  async function writeSensors(device, planned, at) {
     if (planned.length === 0) return false;
     const now = clock();
     const changes = planned.map(({ sensor, isNew, attributes }) => ({
       ...attributes,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
-      writeTimestamp: sessionStamp(device, birth.session),
+      writeTimestamp: sessionStamp(device, at),
     }));
     await registry.writeSensors(device, changes, now);
     for (const { sensor, attributes } of planned)
@@ -71,19 +71,44 @@ export function createBirths({ registry, store, retry, clock }) {
         const newest = device.session ?? 0;
         const late = birth.session < newest;
         const { taken, refused } = admit(device, birth);
-        const deviceWritten = !late && (await writeDevice(device, birth, found === null));
+        const at = birth.session;
+        const deviceWritten = !late && (await writeDevice(device, birth, { isNew: found === null, at }));
         // A late birth can only add unknown sensors.
         const planned = late ? planNew(device, taken) : planSensors(device, taken);
-        const written = (await writeSensors(device, planned, birth)) || deviceWritten;
-        if (birth.session > newest) registry.cache.keep(device);
+        const written = (await writeSensors(device, planned, at)) || deviceWritten;
+        if (at > Math.max(newest, device.describedAt ?? 0)) registry.cache.keep(device);
         // This session is not the newest. Only the write timestamps in the database decide which attributes are valid.
         else if (written) registry.cache.forget(device.id);
+        return refused;
+      }),
+
+    /**
+     * Writes a description that a client sent over HTTP. It overwrites every session that began before now, and a later session
+     * overwrites what its birth has another value for. It begins no session.
+     *
+     * @param {Identity} identity
+     * @param {Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>} description
+     * @returns {Promise<Refusals>} settles when it is committed, with the sensors above the limit of a device
+     */
+    describe: (identity, { sensors, ...description }) =>
+      registry.serialize(identity.id, async () => {
+        const found = await registry.findNow(identity);
+        const device = found ?? (await registry.newDevice({ ...identity, name: null }));
+        const { taken, refused } = admit(device, { sensors });
+        const name = found ? undefined : (identity.name ?? undefined);
+        const at = clock();
+        await writeDevice(device, { ...description, name, describedAt: at }, { isNew: found === null, at });
+        await writeSensors(device, planSensors(device, taken), at);
+        // Another process may have written a newer session meanwhile.
+        registry.cache.forget(device.id);
         return refused;
       }),
   };
 }
 
 /** @typedef {ReturnType<typeof createBirths>} Births */
+
+/** Attributes of a device, from a birth or over HTTP. @typedef {{ name?: string, site?: string, label?: string, session?: number, describedAt?: number }} Description */
 
 /** 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
 export const OLDEST_SESSION = 1_577_836_800_000;
@@ -122,7 +147,7 @@ export function sessionStart(session, receivedAt) {
     : receivedAt;
 }
 
-/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, intervalMs?: number }} Attributes */
+/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, label?: string, intervalMs?: number }} Attributes */
 
 /** A sensor with the attributes to write. @typedef {{ sensor: Sensor, isNew: boolean, attributes: Attributes }} PlannedSensor */
 
@@ -148,10 +173,10 @@ export function admit(device, { sensors, pathOf = PATHS.birth }) {
 
 /**
  * @param {Device} device
- * @param {Birth} birth
+ * @param {Description} birth
  */
-export const changedAttributes = (device, { name, site, session }) =>
-  differing({ name, site, session }, device);
+export const changedAttributes = (device, { name, site, label, session, describedAt }) =>
+  differing({ name, site, label, session, describedAt }, device);
 
 /**
  * @param {Device} device with the attributes of the birth
@@ -186,12 +211,13 @@ function planKnown(device, sensor, birth) {
 }
 
 /** @param {Device} device @param {Partial<SensorBirth>} birth */
-const attributesOf = (device, { name, type, unit, intervalMs }) => ({
+const attributesOf = (device, { name, type, unit, label, intervalMs }) => ({
   deviceName: device.name,
   name,
   type,
   unit,
   site: device.site,
+  label,
   intervalMs,
 });
 

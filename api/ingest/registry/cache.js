@@ -23,6 +23,7 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
+ * @property {string | null} label
  * @property {number | null} intervalMs
  * @property {number | null} ts epoch ms of the newest value that this process knows to be committed
  * @property {number | null} value
@@ -37,35 +38,69 @@ export const MAX_ENTRIES = 500_000;
  * @property {number} group
  * @property {string | null} name
  * @property {string | null} site
+ * @property {string | null} label
  * @property {string | null} state
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
  * @property {number | null} session start of the newest session in epoch ms; null: no birth yet
+ * @property {number | null} describedAt epoch ms of its newest description over HTTP; null: none
  * @property {number} lastSeen the last written value, in epoch ms
  * @property {number | null} retiredAt epoch ms; null: never
  * @property {Map<string, Sensor>} sensors by id
  * @property {Map<string, Sensor>} byRef by id or name, as in messages: up to two entries for each sensor
  */
 
-/**
- * Devices with all their sensors, bounded in number and age.
- *
- * @param {{ store: RegistryStore, groups: number }} deps
- */
-export function createDeviceCache({ store, groups }) {
+/** Devices with all their sensors, bounded in number and age. */
+export class DeviceCache {
+  #store;
+  #groups;
   /** @type {LRUCache<string, Device>} */
-  const devices = new LRUCache({
+  #devices = new LRUCache({
     maxSize: MAX_ENTRIES,
     sizeCalculation: (device) => 1 + device.sensors.size,
     ttl: ENTRY_TTL_MS - TTL_RESOLUTION_MS,
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
+  #read = shareReads((/** @type {Pick<Device, 'id' | 'bytes'>} */ identity) => this.#load(identity));
+
+  /** @param {{ store: RegistryStore, groups: number }} deps */
+  constructor({ store, groups }) {
+    this.#store = store;
+    this.#groups = groups;
+  }
+
+  /** Returns a device from memory only. @param {string} id @returns {Device | undefined} */
+  peek(id) {
+    return this.#devices.get(id);
+  }
+
+  /**
+   * Returns a device from memory, or reads it with its sensors.
+   *
+   * @param {Pick<Device, 'id' | 'bytes'>} identity
+   * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
+   */
+  find(identity) {
+    const known = this.#devices.get(identity.id);
+    if (known) return Promise.resolve(known);
+    return this.#read(identity);
+  }
+
+  /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
+  keep(device) {
+    this.#devices.set(device.id, device);
+  }
+
+  /** Removes a device from the cache. @param {string} id */
+  forget(id) {
+    this.#devices.delete(id);
+  }
 
   /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} */
-  async function load({ id, bytes }) {
-    const group = groupOf(bytes, groups);
+  async #load({ id, bytes }) {
+    const group = groupOf(bytes, this.#groups);
     const key = { group, bytes };
-    const [row, sensors] = await Promise.all([store.device(key), store.sensors(key)]);
+    const [row, sensors] = await Promise.all([this.#store.device(key), this.#store.sensors(key)]);
     if (!row) return null;
     /** @type {Device} */
     const device = {
@@ -81,35 +116,10 @@ export function createDeviceCache({ store, groups }) {
       if (registeredAt === null) continue;
       device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId) });
     }
-    devices.set(id, device);
+    this.#devices.set(id, device);
     return device;
   }
-
-  const read = shareReads(load);
-
-  return {
-    /** @param {string} id @returns {Device | undefined} */
-    peek: (id) => devices.get(id),
-
-    /**
-     * @param {Pick<Device, 'id' | 'bytes'>} identity
-     * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
-     */
-    find(identity) {
-      const known = devices.get(identity.id);
-      if (known) return Promise.resolve(known);
-      return read(identity);
-    },
-
-    /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
-    keep: (device) => devices.set(device.id, device),
-
-    /** @param {string} id */
-    forget: (id) => devices.delete(id),
-  };
 }
-
-/** @typedef {ReturnType<typeof createDeviceCache>} DeviceCache */
 
 /**
  * @param {Device} device
@@ -129,9 +139,11 @@ export function sensorOf(device, ref) {
 export const blankDevice = (known) => ({
   ...known,
   site: null,
+  label: null,
   state: null,
   stateStamp: null,
   session: null,
+  describedAt: null,
   lastSeen: 0,
   sensors: new Map(),
   byRef: new Map(),
@@ -142,6 +154,7 @@ export const blankSensor = (known) => ({
   ...known,
   type: null,
   unit: null,
+  label: null,
   intervalMs: null,
   ts: null,
   value: null,

@@ -1,10 +1,13 @@
 import { MillraceError } from '../../../common/errors.js';
+import { groupOf } from '../../../schema/ids.js';
+import { eventId } from '../../store/events.js';
 import { sessionStamp, sessionStart } from './births.js';
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { Device } from './cache.js' */
+/** @import { Outbox } from '../outbox.js' */
 /** @import { Registry } from './index.js' */
 
 /** @typedef {{ state: 'online' | 'offline', session: number }} Status `session`: its start in epoch ms */
@@ -77,15 +80,33 @@ export function createStatuses({ registry, store, retry, events }) {
  * @param {object} deps
  * @param {EventStore} deps.store
  * @param {Retry} deps.retry
+ * @param {Outbox | null} deps.outbox null: nothing is streamed out
+ * @param {number} deps.groups `LATEST_GROUPS`
  */
-export function createEvents({ store, retry }) {
+export function createEvents({ store, retry, outbox, groups }) {
   return {
     /**
-     * @param {{ bytes: Buffer }} device
+     * @param {Pick<Device, 'id' | 'bytes' | 'name'>} device
      * @param {DeviceEvent} event
      * @returns {Promise<unknown>} settles when it is committed
      */
-    note: ({ bytes }, event) => retry.run(() => store.write(bytes, event)),
+    note(device, event) {
+      const { id, bytes, name } = device;
+      const write = () => store.write(bytes, event);
+      if (!outbox) return retry.run(write);
+      return retry.run(() =>
+        outbox.commit(
+          {
+            kind: 'event',
+            id: eventId(id, event),
+            group: groupOf(bytes, groups),
+            device: { id, name },
+            event,
+          },
+          write,
+        ),
+      );
+    },
   };
 }
 

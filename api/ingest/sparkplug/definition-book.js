@@ -15,64 +15,72 @@ const MAX_METRICS = 300_000;
 /**
  * Keeps the metric definitions of births in the database, so that data with only aliases can be decoded after a restart. A message is
  * decoded with the newest birth that is not after it. So a message that was under way during a rebirth keeps its meaning.
- *
- * @param {object} deps
- * @param {SparkplugStore} deps.store
- * @param {Retry} deps.retry
- * @param {number} deps.historyDays for which the database keeps definitions
  */
-export function createDefinitionBook({ store, retry, historyDays }) {
-  const repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
+export class DefinitionBook {
+  #store;
+  #retry;
+  #repeatMs;
   /** @type {LRUCache<string, Definitions>} the newest of each, by the id of the node or device */
-  const newest = new LRUCache({
+  #newest = new LRUCache({
     maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
   });
+  #readNewest = shareReads((/** @type {Key} */ key) => this.#load(key));
+
+  /**
+   * @param {object} deps
+   * @param {SparkplugStore} deps.store
+   * @param {Retry} deps.retry
+   * @param {number} deps.historyDays for which the database keeps definitions
+   */
+  constructor({ store, retry, historyDays }) {
+    this.#store = store;
+    this.#retry = retry;
+    this.#repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
+  }
+
+  /**
+   * Finds the definitions of the newest birth that is not after a time.
+   *
+   * @param {Key} key
+   * @param {number} at epoch ms
+   * @returns {Promise<Definitions | null>} null: no valid birth is known
+   */
+  async at(key, at) {
+    const known = this.#newest.get(key.id) ?? (await this.#readNewest(key));
+    return known && known.bornAt > at ? this.#read(key, at) : known;
+  }
+
+  /**
+   * Writes the definitions of a birth. It does not write unchanged definitions, because a node with a birth every minute would fill its
+   * partition. It writes them again before the database expires them.
+   *
+   * @param {Key} key
+   * @param {Definitions} definitions of a birth
+   * @returns {Promise<void>} settles when they are committed
+   */
+  async enter(key, definitions) {
+    const { bornAt, text } = definitions;
+    const before = await this.at(key, bornAt);
+    if (before?.text === text && bornAt - before.bornAt < this.#repeatMs) return;
+    await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, text));
+    const known = this.#newest.get(key.id);
+    if (!known || known.bornAt <= bornAt) this.#newest.set(key.id, definitions);
+  }
 
   /** @param {Key} key @param {number} [at] epoch ms @returns {Promise<Definitions | null>} */
-  async function read({ bytes }, at) {
-    const row = await retry.run(() => store.birthAt(bytes, at));
+  async #read({ bytes }, at) {
+    const row = await this.#retry.run(() => this.#store.birthAt(bytes, at));
     return row && readDefinitions(row.metrics, row.bornAt);
   }
 
   /** @param {Key} key @returns {Promise<Definitions | null>} */
-  async function load(key) {
-    const found = await read(key);
-    if (found && !newest.has(key.id)) newest.set(key.id, found);
-    return newest.get(key.id) ?? null;
+  async #load(key) {
+    const found = await this.#read(key);
+    if (found && !this.#newest.has(key.id)) this.#newest.set(key.id, found);
+    return this.#newest.get(key.id) ?? null;
   }
-
-  const readNewest = shareReads(load);
-
-  /** @param {Key} key @param {number} at epoch ms @returns {Promise<Definitions | null>} null: no valid birth is known */
-  async function definitionsAt(key, at) {
-    const known = newest.get(key.id) ?? (await readNewest(key));
-    return known && known.bornAt > at ? read(key, at) : known;
-  }
-
-  return {
-    at: definitionsAt,
-
-    /**
-     * Writes the definitions of a birth. It does not write unchanged definitions, because a node with a birth every minute would fill its
-     * partition. It writes them again before the database expires them.
-     *
-     * @param {Key} key
-     * @param {Definitions} definitions of a birth
-     * @returns {Promise<void>} settles when they are committed
-     */
-    async enter(key, definitions) {
-      const { bornAt, text } = definitions;
-      const before = await definitionsAt(key, bornAt);
-      if (before?.text === text && bornAt - before.bornAt < repeatMs) return;
-      await retry.run(() => store.writeBirth(key.bytes, bornAt, text));
-      const known = newest.get(key.id);
-      if (!known || known.bornAt <= bornAt) newest.set(key.id, definitions);
-    },
-  };
 }
-
-/** @typedef {ReturnType<typeof createDefinitionBook>} DefinitionBook */
 
 /**
  * The metrics of a birth. Later messages refer to them by name or alias.

@@ -7,53 +7,64 @@ import { stateTopic } from '../../../schema/sparkplug-topics.js';
 /**
  * The state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is offline, an
  * edge node keeps its data (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
- *
- * @param {object} deps
- * @param {string} deps.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
- * @param {() => number} deps.clock epoch ms
  */
-export function createHost({ id, clock }) {
-  const topic = stateTopic(id);
-  let connectedAt = clock();
+export class Host {
+  #clock;
+  #connectedAt;
+  /** The topic of the state messages. */
+  topic;
+
+  /**
+   * @param {object} deps
+   * @param {string} deps.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
+   * @param {() => number} deps.clock epoch ms
+   */
+  constructor({ id, clock }) {
+    this.#clock = clock;
+    this.topic = stateTopic(id);
+    this.#connectedAt = clock();
+  }
+
+  /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
+  will() {
+    this.#connectedAt = this.#clock();
+    return this.#message(false, this.#connectedAt);
+  }
+
+  /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
+  birth() {
+    return this.#message(true, this.#connectedAt);
+  }
+
+  /** Published before an orderly end (tck-id-operational-behavior-host-application-termination). */
+  death() {
+    return this.#message(false, this.#clock());
+  }
+
+  /**
+   * Reads a state message.
+   *
+   * @param {Buffer} payload of a state message with the id of this host
+   * @returns {boolean} whether its state is offline, which is wrong: it is a late will, or comes from another host
+   */
+  isOffline(payload) {
+    try {
+      return JSON.parse(payload.toString('utf8')).online === false;
+    } catch {
+      return false;
+    }
+  }
 
   /** @param {boolean} online @param {number} timestamp epoch ms */
-  const message = (online, timestamp) => ({
-    topic,
-    payload: Buffer.from(JSON.stringify({ online, timestamp })),
-    qos: /** @type {const} */ (1),
-    retain: true,
-  });
-
-  return {
-    topic,
-
-    /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
-    will() {
-      connectedAt = clock();
-      return message(false, connectedAt);
-    },
-
-    /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
-    birth: () => message(true, connectedAt),
-
-    /** Published before an orderly end (tck-id-operational-behavior-host-application-termination). */
-    death: () => message(false, clock()),
-
-    /**
-     * @param {Buffer} payload of a state message with the id of this host
-     * @returns {boolean} whether its state is offline, which is wrong: it is a late will, or comes from another host
-     */
-    isOffline(payload) {
-      try {
-        return JSON.parse(payload.toString('utf8')).online === false;
-      } catch {
-        return false;
-      }
-    },
-  };
+  #message(online, timestamp) {
+    return {
+      topic: this.topic,
+      payload: Buffer.from(JSON.stringify({ online, timestamp })),
+      qos: /** @type {const} */ (1),
+      retain: true,
+    };
+  }
 }
-
-/** @typedef {ReturnType<typeof createHost>} Host */
 
 /** Minimum time between two requests to one edge node, in ms. A birth with thousands of metrics takes a while. */
 const EVERY_MS = 10_000;
@@ -61,32 +72,36 @@ const EVERY_MS = 10_000;
 /** The time of the last request is kept for this many nodes. */
 const MAX_REQUESTED = 100_000;
 
-/**
- * Asks edge nodes for a rebirth (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb).
- *
- * @param {object} deps
- * @param {Send} deps.send
- * @param {() => number} deps.clock epoch ms
- * @param {() => void} deps.onRequest
- */
-export function createRebirths({ send, clock, onRequest }) {
+/** Asks edge nodes for a rebirth (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb). */
+export class Rebirths {
+  #send;
+  #clock;
+  #onRequest;
   /** Time of the last request in epoch ms, by command topic. @type {LRUCache<string, number>} */
-  const requested = new LRUCache({ max: MAX_REQUESTED });
+  #requested = new LRUCache({ max: MAX_REQUESTED });
 
-  return {
-    /** @param {string} topic the command topic of the node */
-    request(topic) {
-      const now = clock();
-      // When the clock is set back, requests must not stop until it has caught up.
-      if (Math.abs(now - (requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
-      requested.set(topic, now);
-      onRequest();
-      send(topic, encodeRebirth(now));
-    },
-  };
+  /**
+   * @param {object} deps
+   * @param {Send} deps.send
+   * @param {() => number} deps.clock epoch ms
+   * @param {() => void} deps.onRequest
+   */
+  constructor({ send, clock, onRequest }) {
+    this.#send = send;
+    this.#clock = clock;
+    this.#onRequest = onRequest;
+  }
+
+  /** Asks a node for a rebirth, at most once in 10 s. @param {string} topic the command topic of the node */
+  request(topic) {
+    const now = this.#clock();
+    // When the clock is set back, requests must not stop until it has caught up.
+    if (Math.abs(now - (this.#requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
+    this.#requested.set(topic, now);
+    this.#onRequest();
+    this.#send(topic, encodeRebirth(now));
+  }
 }
-
-/** @typedef {ReturnType<typeof createRebirths>} Rebirths */
 
 const { Writer } = protobuf;
 

@@ -2,16 +2,16 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { sessionStart } from '../registry/births.js';
 import { createSparkplugBirths } from './births.js';
-import { createDefinitionBook } from './definition-book.js';
-import { createRebirths } from './host.js';
+import { DefinitionBook } from './definition-book.js';
+import { Rebirths } from './host.js';
 import { readMetrics } from './metrics.js';
 import {
   createNodeDevices,
-  createNodes,
   createSparkplugDeaths,
   isMissingSome,
   isOfSequence,
   NOTHING,
+  Nodes,
 } from './nodes.js';
 import { decodePayload } from './payload.js';
 
@@ -42,12 +42,12 @@ import { decodePayload } from './payload.js';
  */
 export function createSparkplug(deps) {
   const { store, registry, decoder, retry, send, historyDays, clock, metrics } = deps;
-  const book = createDefinitionBook({ store, retry, historyDays });
-  const nodes = createNodes({ store, retry });
+  const book = new DefinitionBook({ store, retry, historyDays });
+  const nodes = new Nodes({ store, retry });
   const devices = createNodeDevices({ store, registry, retry });
   const births = createSparkplugBirths({ store, decoder, retry, book, devices });
   const deaths = createSparkplugDeaths({ registry, devices });
-  const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
+  const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
   /** @param {Turn} turn @returns {Promise<EdgeResult>} */
   async function data({ message, identity, node, payload, sentAt }) {

@@ -27,39 +27,42 @@ const MAX_NODES = 50_000;
  * @property {Sequence} sequence
  */
 
-/**
- * The edge nodes. Sequence numbers are only in memory: after a restart of this process any number may come first.
- *
- * @param {object} deps
- * @param {SparkplugStore} deps.store
- * @param {Retry} deps.retry
- */
-export function createNodes({ store, retry }) {
+/** The edge nodes. Sequence numbers are only in memory: after a restart of this process any number may come first. */
+export class Nodes {
+  #store;
+  #retry;
   /** @type {LRUCache<string, Node>} by id */
-  const nodes = new LRUCache({ max: MAX_NODES });
+  #nodes = new LRUCache({ max: MAX_NODES });
+  #read = shareReads((/** @type {Identity} */ identity) => this.#load(identity));
+
+  /**
+   * @param {object} deps
+   * @param {SparkplugStore} deps.store
+   * @param {Retry} deps.retry
+   */
+  constructor({ store, retry }) {
+    this.#store = store;
+    this.#retry = retry;
+  }
+
+  /** Returns an edge node from memory, or reads it. @param {Identity} identity of the node @returns {Promise<Node>} */
+  async of(identity) {
+    return this.#nodes.get(identity.id) ?? this.#read(identity);
+  }
 
   /** @param {Identity} identity @returns {Promise<Node>} */
-  async function load({ id, bytes }) {
-    const row = await retry.run(() => store.node(bytes));
+  async #load({ id, bytes }) {
+    const row = await this.#retry.run(() => this.#store.node(bytes));
     const node = {
       bdSeq: row?.bdSeq ?? null,
       born: row !== null,
       needsRebirth: false,
-      sequence: createSequence(),
+      sequence: new Sequence(),
     };
-    nodes.set(id, node);
+    this.#nodes.set(id, node);
     return node;
   }
-
-  const read = shareReads(load);
-
-  return {
-    /** @param {Identity} identity of the node @returns {Promise<Node>} */
-    of: async (identity) => nodes.get(identity.id) ?? read(identity),
-  };
 }
-
-/** @typedef {ReturnType<typeof createNodes>} Nodes */
 
 /**
  * NDEATH and DDEATH.
@@ -138,33 +141,33 @@ const NUMBERS = 256;
  * A broker keeps that order for a connection, so there is no reordering: any other number than the next one means that messages were
  * lost (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
  */
-export function createSequence() {
+export class Sequence {
   /** @type {number | null} null: any number may come next, since none is known yet */
-  let next = null;
+  #next = null;
 
-  return {
-    /**
-     * @param {number | null} seq of an NBIRTH, which restarts the sequence; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
-     */
-    begin(seq) {
-      next = ((seq ?? 0) + 1) % NUMBERS;
-    },
+  /**
+   * Starts the sequence again.
+   *
+   * @param {number | null} seq of an NBIRTH, which restarts the sequence; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
+   */
+  begin(seq) {
+    this.#next = ((seq ?? 0) + 1) % NUMBERS;
+  }
 
-    /**
-     * @param {number | null} seq of any other message; null: it has none
-     * @param {boolean} again whether the broker has sent this message before: its number may have been counted then
-     * @returns {boolean} false: something is missing before it
-     */
-    follows(seq, again) {
-      if (seq === null || (again && seq !== next)) return true;
-      const inOrder = next === null || seq === next;
-      next = (seq + 1) % NUMBERS;
-      return inOrder;
-    },
-  };
+  /**
+   * Takes the number of a message.
+   *
+   * @param {number | null} seq of any other message; null: it has none
+   * @param {boolean} again whether the broker has sent this message before: its number may have been counted then
+   * @returns {boolean} false: something is missing before it
+   */
+  follows(seq, again) {
+    if (seq === null || (again && seq !== this.#next)) return true;
+    const inOrder = this.#next === null || seq === this.#next;
+    this.#next = (seq + 1) % NUMBERS;
+    return inOrder;
+  }
 }
-
-/** @typedef {ReturnType<typeof createSequence>} Sequence */
 
 /**
  * A message of an edge node.

@@ -1,7 +1,7 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import { LogThrottle } from '../../../common/log-throttle.js';
 import { printable } from '../../../common/printable.js';
-import { createOwnConnections, MAX_PER_ACCOUNT } from './connections.js';
+import { MAX_PER_ACCOUNT, OwnConnections } from './connections.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { AuthenticateHandler, Client, PreConnectHandler } from 'aedes' */
@@ -27,7 +27,7 @@ const UNAVAILABLE = 3;
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
   // Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
-  const ownConnections = createOwnConnections(({ name }) => {
+  const ownConnections = new OwnConnections(({ name }) => {
     metrics.denied.inc({ action: 'connection' });
     notices.tooMany(name);
   });
@@ -58,10 +58,13 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   }
 
   return {
-    /** Remembers the topic of the last will, which `authenticate` does not receive. @type {PreConnectHandler} */
+    /** Remembers what `authenticate` does not receive. @type {PreConnectHandler} */
     preConnect(client, packet, done) {
       const connection = connectionOf(client);
-      if (connection) connection.willTopic = packet.will?.topic;
+      if (connection) {
+        connection.willTopic = packet.will?.topic;
+        connection.isTerse = packet.properties?.requestProblemInformation === false;
+      }
       done(null, true);
     },
 
@@ -87,45 +90,51 @@ const MAX_SHOWN = 128;
 /**
  * Logs rejected clients and their requests. It logs one line a minute for each device and kind of request. Failed sign-ins are counted
  * by address instead, because a client may give any name.
- *
- * @param {{ logger: Logger, everyMs?: number }} deps
  */
-export function createAccessNotices({ logger, everyMs }) {
-  const throttle = new LogThrottle({ everyMs });
+export class AccessNotices {
+  #logger;
+  #throttle;
+
+  /** @param {{ logger: Logger, everyMs?: number }} deps */
+  constructor({ logger, everyMs }) {
+    this.#logger = logger;
+    this.#throttle = new LogThrottle({ everyMs });
+  }
+
+  /** Counts a failed sign-in. @param {string} name that the client gave @param {string} address of the client */
+  signIn(name, address) {
+    const failed = this.#throttle.count(`sign-in ${address}`);
+    if (failed === 0) return;
+    this.#logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
+  }
+
+  /** Reports an account with too many connections. @param {string} account */
+  tooMany(account) {
+    if (this.#isDue(`connections ${account}`)) {
+      this.#logger.warn(
+        { account, most: MAX_PER_ACCOUNT },
+        'too many connections of one account; the oldest closed',
+      );
+    }
+  }
+
+  /**
+   * Reports a forbidden request.
+   *
+   * @param {string} account
+   * @param {'publish' | 'subscribe' | 'filters' | 'will'} what
+   * @param {string} topic or filter
+   */
+  forbidden(account, what, topic) {
+    if (this.#isDue(`${what} ${account}`))
+      this.#logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
+  }
 
   /** @param {string} key @returns {boolean} whether a line is due */
-  const isDue = (key) => throttle.count(key) > 0;
-
-  return {
-    /** @param {string} name that the client gave @param {string} address of the client */
-    signIn(name, address) {
-      const failed = throttle.count(`sign-in ${address}`);
-      if (failed === 0) return;
-      logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
-    },
-
-    /** @param {string} account */
-    tooMany(account) {
-      if (isDue(`connections ${account}`)) {
-        logger.warn(
-          { account, most: MAX_PER_ACCOUNT },
-          'too many connections of one account; the oldest closed',
-        );
-      }
-    },
-
-    /**
-     * @param {string} account
-     * @param {'publish' | 'subscribe' | 'filters' | 'will'} what
-     * @param {string} topic or filter
-     */
-    forbidden(account, what, topic) {
-      if (isDue(`${what} ${account}`)) logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
-    },
-  };
+  #isDue(key) {
+    return this.#throttle.count(key) > 0;
+  }
 }
-
-/** @typedef {ReturnType<typeof createAccessNotices>} AccessNotices */
 
 const WORDS = {
   publish: 'a topic that it has no permission to publish on; connection closed',

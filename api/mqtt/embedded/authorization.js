@@ -1,5 +1,5 @@
 import { parseTopic } from '../../../schema/topics.js';
-import { canPublish, canSubscribe } from '../../access/credentials/permissions.js';
+import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/permissions.js';
 
 /** @import { AuthorizeSubscribeHandler, Client } from 'aedes' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
@@ -35,7 +35,8 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
   return {
     /**
      * Every account may publish on unknown topics. Such a message is acknowledged, dropped and counted, and reaches no client. If the
-     * broker closed the connection instead, the device would reconnect and send the message again forever.
+     * broker closed the connection instead, the device would reconnect and send the message again forever. Where a mapping reads the
+     * topic, `canSendFor` decides.
      *
      * @param {Client} client
      * @param {string} topic
@@ -48,7 +49,25 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
       return false;
     },
 
-    /** MQTT 3.1.1, 3.9.3: the answer to a refused subscription is 0x80. @type {AuthorizeSubscribeHandler} */
+    /**
+     * A mapped topic is none of the contract, so `canPublish` lets it pass. Ingest asks here as soon as the mapping has found the device.
+     *
+     * @param {Client} client
+     * @param {string} device its name or id
+     * @param {string} topic
+     */
+    canSendFor(client, device, topic) {
+      const account = connectionOf(client)?.account;
+      if (account && canSendFor(account, device)) return true;
+      reject(account?.name ?? '', 'publish', topic);
+      return false;
+    },
+
+    /**
+     * The answer to a refused subscription is 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
+     *
+     * @type {AuthorizeSubscribeHandler}
+     */
     authorizeSubscribe(client, subscription, done) {
       const connection = client && connectionOf(client);
       const { topic } = subscription;

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
-import { createAcknowledgements } from '../../ingest/acknowledgements.js';
+import { Acknowledgements } from '../../ingest/acknowledgements.js';
 import { ConnectionReader } from '../../ingest/backpressure/connection-reader.js';
+import { disconnect, guardPackets, REASONS } from './mqtt5.js';
 import { dropDeepTopics } from './settling.js';
 
 /** @import { Socket } from 'node:net' */
@@ -9,7 +10,6 @@ import { dropDeepTopics } from './settling.js';
 /** @import { Logger } from 'pino' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
-/** @import { Acknowledgements } from '../../ingest/acknowledgements.js' */
 /** @import { PacketLimit } from '../../ingest/backpressure/connection-reader.js' */
 /** @import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js' */
 
@@ -27,6 +27,8 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @property {Account | null} account null: the client has not signed in
  * @property {Set<string>} filters that the client asked to subscribe to
  * @property {string} [willTopic] the topic of its last will
+ * @property {(device: string, topic: string) => boolean} [permits] whether it may send for a device of a mapped topic
+ * @property {boolean} isTerse the client of MQTT 5 asked for no reason strings
  */
 
 /**
@@ -45,12 +47,16 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
   const reader = new ConnectionReader(socket, {
     scheduler,
     packetLimit: packetLimit(maxMessageBytes),
-    onTooLarge: (bytes) => onTooLarge(client, bytes),
+    onTooLarge(bytes) {
+      onTooLarge(client, bytes);
+      disconnect(client, REASONS.packetTooLarge);
+    },
     isConnected: () => client.connected,
   });
   const client = aedes.handle(socket);
   dropDeepTopics(client);
-  const acknowledgements = createAcknowledgements();
+  guardPackets(client);
+  const acknowledgements = new Acknowledgements();
   const closing = new AbortController();
   // Every waiting message of this connection adds a listener.
   setMaxListeners(0, closing.signal);
@@ -58,60 +64,75 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
     acknowledgements.drop();
     closing.abort(CLOSED);
   });
-  return { client, reader, acknowledgements, closed: closing.signal, account: null, filters: new Set() };
+  return {
+    client,
+    reader,
+    acknowledgements,
+    closed: closing.signal,
+    account: null,
+    filters: new Set(),
+    isTerse: false,
+  };
 }
 
 /** Interval of the heartbeat of connections with unsettled messages, in ms. The shortest keepalive limit is 1.5 s. */
 const ALIVE_EVERY_MS = 1000;
 
 /** All connections of the broker. */
-export function createConnections() {
+export class Connections {
   /** @type {WeakMap<Client, Connection>} */
-  const known = new WeakMap();
+  #known = new WeakMap();
   /** @type {Set<Connection>} */
-  const open = new Set();
+  #open = new Set();
   /** @type {NodeJS.Timeout | undefined} */
-  let heartbeat;
+  #heartbeat;
 
-  function keepBusyAlive() {
-    for (const { reader, client } of open) if (reader.isBusy) keepAlive(client);
+  /** Adds a connection until it closes. @param {Connection} connection */
+  add(connection) {
+    this.#known.set(connection.client, connection);
+    this.#open.add(connection);
+    connection.closed.addEventListener('abort', () => this.#open.delete(connection), { once: true });
   }
 
-  return {
-    /** @param {Connection} connection */
-    add(connection) {
-      known.set(connection.client, connection);
-      open.add(connection);
-      connection.closed.addEventListener('abort', () => open.delete(connection), { once: true });
-    },
+  /** Returns the state of the connection of a client. @param {Client} client also a disconnected one, because its last will may be unsettled */
+  of(client) {
+    return this.#known.get(client);
+  }
 
-    /** @param {Client} client also a disconnected one, because its last will may be unsettled */
-    of: (client) => known.get(client),
+  /** The open connections. @returns {Iterable<Connection>} */
+  all() {
+    return this.#open;
+  }
 
-    /** The open connections. @returns {Iterable<Connection>} */
-    all: () => open,
+  /** Starts the heartbeat, so that the broker keeps connections that backpressure holds back. */
+  watch() {
+    this.#heartbeat = setInterval(() => this.#keepBusyAlive(), ALIVE_EVERY_MS);
+  }
 
-    /** Starts the heartbeat, so that the broker keeps connections that backpressure holds back. */
-    watch() {
-      heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
-    },
+  /** Stops reading from all connections. */
+  quiesce() {
+    for (const { reader } of this.#open) reader.stop();
+  }
 
-    /** Stops reading from all connections. */
-    quiesce() {
-      for (const { reader } of open) reader.stop();
-    },
+  /** Closes all connections. */
+  destroy() {
+    clearInterval(this.#heartbeat);
+    for (const { client } of this.#open) disconnect(client, REASONS.shuttingDown);
+  }
 
-    destroy() {
-      clearInterval(heartbeat);
-      for (const { client } of open) client.conn.destroy();
-    },
-  };
+  #keepBusyAlive() {
+    for (const { reader, client } of this.#open) if (reader.isBusy) keepAlive(client);
+  }
 }
-
-/** @typedef {ReturnType<typeof createConnections>} Connections */
 
 /** Topic, packet id and properties of a PUBLISH, in addition to its payload, in bytes. */
 const HEADROOM = 66_000;
+
+/** Its fixed header, in bytes. */
+const FIXED_HEADER = 5;
+
+/** The largest packet that CONNACK announces to clients of MQTT 5. @param {number} maxPayloadBytes */
+export const maximumPacketSize = (maxPayloadBytes) => maxPayloadBytes + HEADROOM + FIXED_HEADER;
 
 /**
  * Limit of all other packets, and of the first packet, whose sender has not signed in yet. It is enough for a CONNECT with names, a
@@ -152,95 +173,111 @@ export const MAX_PER_ACCOUNT = 4;
  * Bounds the connections of each account, because one credential with many client ids could fill the broker. A further connection
  * closes the oldest. So a device can always reconnect, even if its older connections broke without notice. The account of the
  * installation has no limit.
- *
- * @param {(account: Account) => void} onTooMany
  */
-export function createOwnConnections(onTooMany) {
+export class OwnConnections {
+  #onTooMany;
   /** By device of the account, the oldest first. @type {Map<string, Set<Connection>>} */
-  const open = new Map();
+  #open = new Map();
 
-  /** @param {string} deviceId @param {Connection} connection */
-  function leave(deviceId, connection) {
-    const own = open.get(deviceId);
-    own?.delete(connection);
-    if (own?.size === 0) open.delete(deviceId);
+  /** @param {(account: Account) => void} onTooMany */
+  constructor(onTooMany) {
+    this.#onTooMany = onTooMany;
   }
 
-  return {
-    /** @param {Connection} connection that has signed in */
-    enter(connection) {
-      const { account, client, closed } = connection;
-      if (!account || account.isInstallation || closed.aborted) return;
-      const { deviceId } = account;
-      const own = open.get(deviceId) ?? new Set();
-      // aedes closes an older connection with the same client id.
-      const others = [...own].filter((other) => other.client.id !== client.id);
-      open.set(deviceId, own.add(connection));
-      closed.addEventListener('abort', () => leave(deviceId, connection), { once: true });
-      const [oldest] = others;
-      if (!oldest || others.length < MAX_PER_ACCOUNT) return;
-      onTooMany(account);
-      leave(deviceId, oldest);
-      oldest.client.conn.destroy();
-    },
-  };
+  /** Counts a connection for its account. @param {Connection} connection that has signed in */
+  enter(connection) {
+    const { account, client, closed } = connection;
+    if (!account || account.isInstallation || closed.aborted) return;
+    const { deviceId } = account;
+    const own = this.#open.get(deviceId) ?? new Set();
+    // aedes closes an older connection with the same client id.
+    const others = [...own].filter((other) => other.client.id !== client.id);
+    this.#open.set(deviceId, own.add(connection));
+    closed.addEventListener('abort', () => this.#leave(deviceId, connection), { once: true });
+    const [oldest] = others;
+    if (!oldest || others.length < MAX_PER_ACCOUNT) return;
+    this.#onTooMany(account);
+    this.#leave(deviceId, oldest);
+    disconnect(oldest.client, REASONS.quota);
+  }
+
+  /** @param {string} deviceId @param {Connection} connection */
+  #leave(deviceId, connection) {
+    const own = this.#open.get(deviceId);
+    own?.delete(connection);
+    if (own?.size === 0) this.#open.delete(deviceId);
+  }
 }
 
 /**
  * Closes the connections of accounts whose credential was rotated or revoked by any process. It compares all accounts with the
  * database at an interval, a hundred per request.
- *
- * @param {object} deps
- * @param {() => Iterable<Connection>} deps.connections the open connections
- * @param {Accounts} deps.accounts
- * @param {number} deps.everyMs
- * @param {Logger} deps.logger
  */
-export function createRecheck({ connections, accounts, everyMs, logger }) {
+export class CredentialRecheck {
+  #connections;
+  #accounts;
+  #everyMs;
+  #logger;
   /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  let isStopped = false;
+  #timer;
+  #isStopped = false;
+
+  /**
+   * @param {object} deps
+   * @param {() => Iterable<Connection>} deps.connections the open connections
+   * @param {Accounts} deps.accounts
+   * @param {number} deps.everyMs
+   * @param {Logger} deps.logger
+   */
+  constructor({ connections, accounts, everyMs, logger }) {
+    this.#connections = connections;
+    this.#accounts = accounts;
+    this.#everyMs = everyMs;
+    this.#logger = logger;
+  }
+
+  /** Checks periodically. */
+  start() {
+    // The next check begins after the end of this one, also if it takes long.
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.#checkAll(), this.#everyMs).unref();
+  }
+
+  /** Checks the connections of one account. @param {string} deviceId whose credential has changed @returns {Promise<void>} when its connections are closed */
+  now(deviceId) {
+    return this.#tryCheck(({ account }) => account?.deviceId === deviceId);
+  }
+
+  /** Ends the periodic checks. */
+  stop() {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
 
   /** @param {(connection: Connection) => boolean} isSelected */
-  async function check(isSelected) {
-    const open = [...connections()].filter(
+  async #check(isSelected) {
+    const open = [...this.#connections()].filter(
       (connection) => connection.account !== null && isSelected(connection),
     );
-    const outdated = await accounts.outdated(open.flatMap(({ account }) => account ?? []));
+    const outdated = await this.#accounts.outdated(open.flatMap(({ account }) => account ?? []));
     for (const { client, account } of open) {
       if (!account || !outdated.has(account)) continue;
-      logger.info({ account: account.name }, 'its credential is no longer valid; connection closed');
-      client.conn.destroy();
+      this.#logger.info({ account: account.name }, 'its credential is no longer valid; connection closed');
+      disconnect(client, REASONS.notAuthorized);
     }
   }
 
   /** @param {(connection: Connection) => boolean} isSelected */
-  async function tryCheck(isSelected) {
+  async #tryCheck(isSelected) {
     try {
-      await check(isSelected);
+      await this.#check(isSelected);
     } catch (error) {
       // The database is unavailable. The next check repeats it.
-      logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
+      this.#logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
     }
   }
 
-  async function checkAll() {
-    await tryCheck(() => true);
-    start();
+  async #checkAll() {
+    await this.#tryCheck(() => true);
+    this.start();
   }
-
-  function start() {
-    // The next check begins after the end of this one, also if it takes long.
-    if (!isStopped) timer = setTimeout(checkAll, everyMs).unref();
-  }
-
-  return {
-    start,
-    /** @param {string} deviceId whose credential has changed @returns {Promise<void>} when its connections are closed */
-    now: (deviceId) => tryCheck(({ account }) => account?.deviceId === deviceId),
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
 }

@@ -1,28 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Aedes } from 'aedes';
 import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js';
-import { reachesLive } from '../../live/messages.js';
-import { createAccessNotices, createAuthentication } from './authentication.js';
+import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
-import { createConnections, createRecheck, openConnection } from './connections.js';
-import { createListener, LIMITS } from './listener.js';
-import { createPersistence } from './retained.js';
+import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';
+import { Followers } from './followers.js';
+import { LIMITS, Listener } from './listener.js';
+import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.js';
+import { Persistence } from './retained.js';
 import { createSettling, DROPPED } from './settling.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { AuthorizeForwardHandler, Client } from 'aedes' */
+/** @import { Aedes, AuthorizeForwardHandler, Client } from 'aedes' */
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Bounds } from '../../access/connection-limits.js' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
-/** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */
+/** @import { OwnCertificate } from '../../access/tls/certificate-reload.js' */
 /** @import { ByteBudget } from '../../ingest/backpressure/byte-budget.js' */
 /** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
- * The embedded broker for MQTT 3.1.1. Its PUBACK to the device waits for the commit. Other clients may subscribe. They receive
+ * The embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may subscribe. They receive
  * messages while they are connected and read fast enough, because there are no sessions (`retained.js`).
  *
  * @param {object} deps
@@ -41,34 +41,45 @@ import { createSettling, DROPPED } from './settling.js';
  */
 export function createBroker(deps) {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
-  const connections = createConnections();
+  const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
   /** Settles when the offline state is published. */
   let stateSent = Promise.resolve();
-  const connectionOf = connections.of;
-  const notices = createAccessNotices({ logger });
+  const connectionOf = (/** @type {Client} */ client) => connections.of(client);
+  const notices = new AccessNotices({ logger });
   const authorization = createAuthorization({ connectionOf, notices, metrics });
-  const recheck = createRecheck({
-    connections: connections.all,
+  const recheck = new CredentialRecheck({
+    connections: () => connections.all(),
     accounts,
     everyMs: deps.recheckMs,
     logger,
   });
 
-  const aedes = new Aedes({
-    persistence: createPersistence(),
+  const persistence = new Persistence();
+  const aedes = new SessionlessBroker({
+    persistence,
     ...LIMITS,
+    maximumPacketSize: maximumPacketSize(maxMessageBytes),
+    receiveMaximum: RECEIVE_MAXIMUM,
     ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
     authorizePublish: createSettling({
       handleMessage,
       clock,
       connectionOf,
       canPublish: authorization.canPublish,
+      canSendFor: authorization.canSendFor,
+      halfOpen: (client) => persistence.halfOpen(client),
+      forward: (packet, client) => aedes.publishFrom(client, packet),
       metrics,
     }),
     authorizeSubscribe: authorization.authorizeSubscribe,
-    authorizeForward: forwarding(() => metrics.forwardsDropped.inc()),
+    authorizeForward: forwarding(
+      (client, topic) => followers.takes(client, topic),
+      () => metrics.forwardsDropped.inc(),
+    ),
   });
+
+  const followers = new Followers(aedes);
 
   /** @param {Socket} socket */
   function onConnection(socket) {
@@ -91,7 +102,7 @@ export function createBroker(deps) {
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
-  const listener = createListener({ ...deps, onConnection });
+  const listener = new Listener({ ...deps, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>
@@ -128,11 +139,12 @@ export function createBroker(deps) {
     },
 
     /** @type {Send} */
-    send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
+    send: (topic, payload, retain = false) => void publish({ topic, payload, qos: 0, retain }),
 
-    recheck: recheck.now,
+    /** @param {string} deviceId whose credential has changed */
+    recheck: (deviceId) => recheck.now(deviceId),
 
-    hasFollowers: followersOf(aedes),
+    followers,
 
     get port() {
       return listener.port;
@@ -151,44 +163,15 @@ export function createBroker(deps) {
 const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
 
 /**
- * Watches who subscribes to live changes. While nobody does, the process need not publish them.
- *
- * @param {Aedes} aedes
- * @returns {() => boolean} whether any client subscribes to `iot/live/...`
- */
-function followersOf(aedes) {
-  /** By client, its filters that match live topics. @type {Map<Client, Set<string>>} */
-  const followers = new Map();
-
-  aedes.on('subscribe', (subscriptions, client) => {
-    if (client.closed) return;
-    for (const { topic, qos } of subscriptions) {
-      // MQTT 3.1.1, 3.9.3: the broker refused the subscription.
-      if (/** @type {number} */ (qos) === 128 || !reachesLive(topic)) continue;
-      const filters = followers.get(client) ?? new Set();
-      followers.set(client, filters.add(topic));
-    }
-  });
-  aedes.on('unsubscribe', (unsubscribed, client) => {
-    const filters = followers.get(client);
-    if (!filters) return;
-    for (const filter of unsubscribed) filters.delete(filter);
-    if (filters.size === 0) followers.delete(client);
-  });
-  aedes.on('clientDisconnect', (client) => followers.delete(client));
-
-  return () => followers.size > 0;
-}
-
-/**
  * Drops messages to a client that reads too slowly. Otherwise they would stay in memory until the client reads or its connection
  * closes. Ingest never waits for a reader.
  *
+ * @param {(client: Client, topic: string) => boolean} takes
  * @param {() => void} onFull
  * @returns {AuthorizeForwardHandler}
  */
-const forwarding = (onFull) => (client, packet) => {
-  if (packet.topic === DROPPED) return null;
+const forwarding = (takes, onFull) => (client, packet) => {
+  if (packet.topic === DROPPED || !takes(client, packet.topic) || isTooLargeFor(client, packet)) return null;
   if (!client.conn.writableNeedDrain) return packet;
   onFull();
   return null;

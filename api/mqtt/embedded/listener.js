@@ -9,7 +9,7 @@ import { socketsOf } from '../../access/tls/index.js';
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Bounds } from '../../access/connection-limits.js' */
-/** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */
+/** @import { OwnCertificate } from '../../access/tls/certificate-reload.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
@@ -19,68 +19,77 @@ import { socketsOf } from '../../access/tls/index.js';
  */
 const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 
-/**
- * The port for devices, with or without TLS.
- *
- * @param {object} options
- * @param {Pick<Config['mqtt'], 'host' | 'port'>} options.mqtt
- * @param {OwnCertificate | null} [options.tls] default: no TLS
- * @param {Bounds} [options.bounds]
- * @param {(socket: Socket) => void} options.onConnection
- * @param {Logger} options.logger
- * @param {Metrics} options.metrics
- */
-export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
-  const { host, port } = mqtt;
-  const server = tls ? createTlsServer(tls.options, onConnection) : createServer(onConnection);
-  tls?.renewOn(server);
-  const sockets = socketsOf(server);
-  server.on('tlsClientError', (error) => logger.debug({ reason: error.message }, 'TLS'));
-  const pending = boundConnections(server, 'mqtt', bounds, metrics);
+/** The port for devices, with or without TLS. */
+export class Listener {
+  #host;
+  #port;
+  #server;
+  #sockets;
+  #pending;
 
-  return {
-    /** The client of this socket has signed in. */
-    pass: pending.pass,
+  /**
+   * @param {object} options
+   * @param {Pick<Config['mqtt'], 'host' | 'port'>} options.mqtt
+   * @param {OwnCertificate | null} [options.tls] default: no TLS
+   * @param {Bounds} [options.bounds]
+   * @param {(socket: Socket) => void} options.onConnection
+   * @param {Logger} options.logger
+   * @param {Metrics} options.metrics
+   */
+  constructor({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
+    const { host, port } = mqtt;
+    this.#host = host;
+    this.#port = port;
+    this.#server = tls ? createTlsServer(tls.options, onConnection) : createServer(onConnection);
+    tls?.renewOn(this.#server);
+    this.#sockets = socketsOf(this.#server);
+    this.#server.on('tlsClientError', (error) => logger.debug({ reason: error.message }, 'TLS'));
+    this.#pending = boundConnections(this.#server, 'mqtt', bounds, metrics);
+  }
 
-    /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
-    async start() {
-      server.listen(port, host);
-      try {
-        await once(server, 'listening');
-      } catch (error) {
-        throw new MillraceError(
-          'port_taken',
-          `The embedded broker cannot listen on ${host}:${port}: ${/** @type {Error} */ (error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
-          { cause: error },
-        );
-      }
-    },
+  /** Listens on the port. @returns {Promise<void>} @throws {MillraceError} `port_taken` */
+  async start() {
+    this.#server.listen(this.#port, this.#host);
+    try {
+      await once(this.#server, 'listening');
+    } catch (error) {
+      throw new MillraceError(
+        'port_taken',
+        `The embedded broker cannot listen on ${this.#host}:${this.#port}: ${/** @type {Error} */ (error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
+        { cause: error },
+      );
+    }
+  }
 
-    /** Accepts no more connections. */
-    close: () => void server.close(),
+  /** Counts a connection as signed in. @param {Socket} socket of the client */
+  pass(socket) {
+    this.#pending.pass(socket);
+  }
 
-    /** Closes all connections, also those in the TLS handshake. */
-    destroy: sockets.destroy,
+  /** Accepts no more connections. */
+  close() {
+    this.#server.close();
+  }
 
-    get isListening() {
-      return server.listening;
-    },
+  /** Closes all connections, also those in the TLS handshake. */
+  destroy() {
+    this.#sockets.destroy();
+  }
 
-    /** @returns {number} the listening port */
-    get port() {
-      const address = server.address();
-      return address && typeof address === 'object' ? address.port : 0;
-    },
-  };
+  /** Whether the port accepts connections. */
+  get isListening() {
+    return this.#server.listening;
+  }
+
+  /** The port. @returns {number} the listening port */
+  get port() {
+    const address = this.#server.address();
+    return address && typeof address === 'object' ? address.port : 0;
+  }
 }
-
-/** @typedef {ReturnType<typeof createListener>} Listener */
 
 /** Limits that aedes checks. */
 export const LIMITS = {
-  /** Every packet id of MQTT. The broker keeps only the id of a QoS 2 message that waits for its PUBREL. */
-  maxInflightInbound: 65_535,
-
   /** aedes closes a connection whose client reads nothing for this long, in ms. */
   drainTimeout: 5000,
 };

@@ -5,8 +5,8 @@ import { OWN_TOPICS } from '../../../schema/topics.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
-/** Retained statuses, of up to 1 KiB each. A further one replaces the oldest. */
-const MAX_STATUSES = 100_000;
+/** Retained statuses, of up to 1 KiB each, and as many messages of Millrace. A further one replaces the oldest. */
+const MAX_MESSAGES = 100_000;
 
 /** Messages that are compared with filters in one turn of the event loop. */
 const COMPARED_AT_ONCE = 1000;
@@ -16,59 +16,79 @@ const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
 
-/** @typedef {{ cmd: 'publish', topic: string, payload: Buffer, qos: 0 | 1 | 2, retain: true }} Retained */
+/**
+ * @typedef {{ cmd: 'publish', topic: string, payload: Buffer, qos: 0 | 1 | 2, retain: true, properties?: PublishPacket['properties'],
+ *   messageExpiry?: number }} Retained `properties` and `messageExpiry` (epoch ms) of MQTT 5
+ */
 
 /**
- * The retained messages: the last status of each device, and the state of this process as a Sparkplug host.
+ * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and what Millrace publishes: live
+ * values and the discovery topics of Home Assistant.
  *
  * A filter is only compared with messages that it may match. Devices subscribe to their own topics. Without this rule a fleet that
  * reconnects would compare every status with the filters of every device.
  */
-export function createRetained() {
+export class RetainedMessages {
   /** By topic, the oldest first. @type {Map<string, Retained>} */
-  const statuses = new Map();
+  #statuses = new Map();
   /** By topic. @type {Map<string, Retained>} */
-  const states = new Map();
+  #states = new Map();
+  /** All other topics, the oldest first. @type {Map<string, Retained>} */
+  #others = new Map();
+
+  /** Keeps a retained message. @param {PublishPacket} packet an empty payload removes the retained message */
+  store({ topic, payload, qos, ...packet }) {
+    const kept = this.#keptFor(topic);
+    kept.delete(topic);
+    if (payload.length === 0) return;
+    // A copy, because the payload is a view of a chunk that may be 64 times as large.
+    const message = { cmd: /** @type {const} */ ('publish'), topic, payload: Buffer.from(payload), qos };
+    kept.set(topic, { ...message, retain: true, ...forwarded(packet) });
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_MESSAGES && oldest !== undefined) kept.delete(oldest);
+  }
+
+  /** Finds retained messages. @param {string[]} filters @returns {AsyncGenerator<Retained>} each message once per matching filter */
+  async *matching(filters) {
+    let compared = 0;
+    for (const filter of filters) {
+      const matches = filterOf(filter);
+      for (const message of this.#candidates(filter)) {
+        if (++compared % COMPARED_AT_ONCE === 0) await nextTurn();
+        if (matches(message.topic)) yield message;
+      }
+    }
+  }
 
   /** @param {string} filter @returns {Iterable<Retained>} all messages that it matches, and possibly others */
-  function* candidates(filter) {
+  *#candidates(filter) {
     const wildcard = filter.search(WILDCARD);
     const known = wildcard < 0 ? filter : filter.slice(0, wildcard);
     const [device] = OF_ONE_DEVICE.exec(known) ?? [];
     const topic = wildcard < 0 ? filter : device && `${device}status`;
     if (topic !== undefined) {
-      const message = statuses.get(topic) ?? states.get(topic);
+      const message = this.#keptFor(topic).get(topic);
       if (message) yield message;
       return;
     }
-    if (meets(known, STATES)) yield* states.values();
-    if (meets(known, OWN_TOPICS)) yield* statuses.values();
+    if (meets(known, STATES)) yield* this.#states.values();
+    if (meets(known, OWN_TOPICS)) yield* this.#statuses.values();
+    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* this.#others.values();
   }
 
-  return {
-    /** @param {PublishPacket} packet an empty payload removes the retained message */
-    store({ topic, payload, qos }) {
-      const kept = topic.startsWith(STATES) ? states : statuses;
-      kept.delete(topic);
-      if (payload.length === 0) return;
-      // A copy, because the payload is a view of a chunk that may be 64 times as large.
-      kept.set(topic, { cmd: 'publish', topic, payload: Buffer.from(payload), qos, retain: true });
-      const [oldest] = kept.keys();
-      if (kept.size > MAX_STATUSES && oldest !== undefined) kept.delete(oldest);
-    },
+  /** @param {string} topic */
+  #keptFor(topic) {
+    if (topic.startsWith(OWN_TOPICS)) return this.#statuses;
+    return topic.startsWith(STATES) ? this.#states : this.#others;
+  }
+}
 
-    /** @param {string[]} filters @returns {AsyncGenerator<Retained>} each message once per matching filter */
-    async *matching(filters) {
-      let compared = 0;
-      for (const filter of filters) {
-        const matches = filterOf(filter);
-        for (const message of candidates(filter)) {
-          if (++compared % COMPARED_AT_ONCE === 0) await nextTurn();
-          if (matches(message.topic)) yield message;
-        }
-      }
-    },
-  };
+/** What a broker forwards unaltered (MQTT 5, 3.3.2.3). @param {Pick<Retained, 'properties' | 'messageExpiry'>} packet */
+function forwarded({ properties, messageExpiry }) {
+  if (!properties) return undefined;
+  const { correlationData } = properties;
+  const own = correlationData ? { ...properties, correlationData: Buffer.from(correlationData) } : properties;
+  return { properties: own, messageExpiry };
 }
 
 /** Whether one text is a prefix of the other. @param {string} known @param {string} branch */
@@ -102,56 +122,81 @@ export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
  * There are no sessions: CONNACK reports none, clients subscribe again, and no message is queued for an absent client. Data that must
  * outlive a connection is in the database. For QoS 2 only message ids are kept, for the duration of the connection, because writes are
  * idempotent. aedes keeps each will with its connection.
+ *
+ * The methods are those that aedes calls. The ones without a body have nothing to keep.
  */
-export function createPersistence() {
-  const retained = createRetained();
+export class Persistence {
+  #retained = new RetainedMessages();
   /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
-  const incoming = new WeakMap();
+  #incoming = new WeakMap();
 
-  return {
-    async setup() {},
+  async setup() {}
 
-    /** @param {PublishPacket} packet */
-    async storeRetained(packet) {
-      retained.store(packet);
-    },
-    /** @param {string[]} filters */
-    createRetainedStreamCombi: (filters) => Readable.from(retained.matching(filters)),
+  /** Keeps a retained message, or removes it. @param {PublishPacket} packet */
+  async storeRetained(packet) {
+    this.#retained.store(packet);
+  }
 
-    async addSubscriptions() {},
-    async removeSubscriptions() {},
-    async cleanSubscriptions() {},
-    async subscriptionsByClient() {
-      return [];
-    },
-    async subscriptionsByTopic() {
-      return [];
-    },
+  /** Streams the retained messages that the filters match. @param {string[]} filters */
+  createRetainedStreamCombi(filters) {
+    return Readable.from(this.#retained.matching(filters));
+  }
 
-    async outgoingEnqueue() {},
-    async outgoingEnqueueCombi() {},
-    async outgoingUpdate() {},
-    async outgoingClearMessageId() {},
-    outgoingStream: () => Readable.from([]),
+  async addSubscriptions() {}
 
-    /** @param {object} client @param {{ messageId: number }} packet */
-    async incomingStorePacket(client, { messageId }) {
-      const ids = incoming.get(client) ?? new Set();
-      incoming.set(client, ids.add(messageId));
-    },
-    /** @param {object} client @param {{ messageId: number }} packet @throws {Error} when the id is unknown, as aedes expects */
-    async incomingGetPacket(client, { messageId }) {
-      if (!incoming.get(client)?.has(messageId)) throw new Error('no such packet');
-      return { messageId };
-    },
-    /** @param {object} client @param {{ messageId: number }} packet */
-    async incomingDelPacket(client, { messageId }) {
-      incoming.get(client)?.delete(messageId);
-    },
-    async cleanIncoming() {},
+  async removeSubscriptions() {}
 
-    async putWill() {},
-    async delWill() {},
-    streamWill: () => Readable.from([]),
-  };
+  async cleanSubscriptions() {}
+
+  async subscriptionsByClient() {
+    return [];
+  }
+
+  async subscriptionsByTopic() {
+    return [];
+  }
+
+  async outgoingEnqueue() {}
+
+  async outgoingEnqueueCombi() {}
+
+  async outgoingUpdate() {}
+
+  async outgoingClearMessageId() {}
+
+  outgoingStream() {
+    return Readable.from([]);
+  }
+
+  /** Keeps the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
+  async incomingStorePacket(client, { messageId }) {
+    const ids = this.#incoming.get(client) ?? new Set();
+    this.#incoming.set(client, ids.add(messageId));
+  }
+
+  /** Returns the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet @throws {Error} when the id is unknown, as aedes expects */
+  async incomingGetPacket(client, { messageId }) {
+    if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
+    return { messageId };
+  }
+
+  /** The number of messages of a client that wait for their PUBREL. @param {object} client */
+  halfOpen(client) {
+    return this.#incoming.get(client)?.size ?? 0;
+  }
+
+  /** Removes the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
+  async incomingDelPacket(client, { messageId }) {
+    this.#incoming.get(client)?.delete(messageId);
+  }
+
+  async cleanIncoming() {}
+
+  async putWill() {}
+
+  async delWill() {}
+
+  streamWill() {
+    return Readable.from([]);
+  }
 }

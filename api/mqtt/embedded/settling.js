@@ -1,11 +1,22 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
+import {
+  acknowledgeWith,
+  answerTo,
+  disconnect,
+  FIRST_ERROR,
+  isLeaving,
+  REASONS,
+  RECEIVE_MAXIMUM,
+} from './mqtt5.js';
 
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
-/** @import { HandleMessage, Outcome } from '../../ingest/pipeline.js' */
+/** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
+/** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Connection } from './connections.js' */
+/** @import { Answer } from './mqtt5.js' */
 
 /**
  * Bytes of last wills that may wait to be settled. The connection of a will is closed, so there is no backpressure. The limit is
@@ -16,40 +27,64 @@ const MAX_WILL_BYTES = 32 * 1024 * 1024;
 /** Memory of a will in addition to its payload, in bytes. */
 const WILL_OVERHEAD = 2048;
 
+/** A client that reads nothing for this long while an acknowledgement waits is disconnected, in ms. */
+const DRAIN_MS = 5000;
+
 /**
  * Settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls back. So the callback waits
- * for the commit.
+ * for the commit. A client of MQTT 5 gets the reason of a refusal in its acknowledgement, which aedes cannot send: `acknowledgeWith`
+ * sends it, and aedes handles the message as one of QoS 0.
  *
  * @param {object} deps
  * @param {HandleMessage} deps.handleMessage
  * @param {() => number} deps.clock epoch ms
  * @param {(client: Client) => Connection | undefined} deps.connectionOf
  * @param {(client: Client, topic: string) => boolean} deps.canPublish
+ * @param {(client: Client, device: string, topic: string) => boolean} deps.canSendFor
+ * @param {(client: Client) => number} deps.halfOpen QoS 2 messages of a client that wait for their PUBREL
+ * @param {(packet: PublishPacket, client: Client) => void} deps.forward sends a message to the other clients
  * @param {Metrics} deps.metrics
  */
-export function createSettling({ handleMessage, clock, connectionOf, canPublish, metrics }) {
+export function createSettling(deps) {
+  const { handleMessage, clock, connectionOf, canPublish, canSendFor, halfOpen, forward, metrics } = deps;
   let willBytes = 0;
 
   /**
    * @param {PublishPacket} packet
+   * @param {Client | null} client null: this process itself
    * @param {AbortSignal} [signal]
+   * @param {(refused: Refusals) => void} [onRefused]
+   * @returns {Promise<Outcome>}
    */
-  async function settle(packet, signal) {
-    const { topic, payload } = packet;
+  async function settle(packet, client, signal, onRefused) {
+    const { topic, payload, properties } = packet;
     const bytes = ownBytes(payload);
     const message = {
       topic,
       payload: bytes,
+      contentType: properties?.contentType,
       retained: false,
       receivedAt: clock(),
       again: packet.dup,
       signal,
+      permits: client ? permitsOf(client) : undefined,
+      onRefused,
     };
-    restrict(packet, await handleMessage(message));
+    const outcome = await handleMessage(message);
+    restrict(packet, outcome);
+    return outcome;
   }
 
-  /** @param {PublishPacket} packet @throws {MillraceError} `unavailable` */
-  async function settleWill(packet) {
+  /** Made once for each connection, because each message carries it. @param {Client} client @returns {Message['permits']} */
+  function permitsOf(client) {
+    const connection = connectionOf(client);
+    if (!connection) return () => false;
+    connection.permits ??= (device, topic) => canSendFor(client, device, topic);
+    return connection.permits;
+  }
+
+  /** @param {PublishPacket} packet @param {Client | null} client @throws {MillraceError} `unavailable` */
+  async function settleWill(packet, client) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
       metrics.messages.inc({ result: 'unsettled' });
@@ -57,10 +92,86 @@ export function createSettling({ handleMessage, clock, connectionOf, canPublish,
     }
     willBytes += cost;
     try {
-      await settle(packet);
+      await settle(packet, client);
     } finally {
       willBytes -= cost;
     }
+  }
+
+  /**
+   * Sends the reason of a refusal instead of the acknowledgement of aedes.
+   *
+   * @param {Connection} connection
+   * @param {PublishPacket} packet becomes one of QoS 0, which aedes does not acknowledge
+   * @param {Answer} answer
+   * @param {() => void} done
+   */
+  function answer({ client, isTerse }, packet, answer, done) {
+    const isAccepted = answer.reasonCode < FIRST_ERROR;
+    // PUBREC with success leaves a message half open, and aedes keeps its id.
+    if (isAccepted && packet.qos === 2) return done();
+    acknowledgeWith(client, packet, answer, isTerse);
+    if (!isAccepted) metrics.reasons.inc({ code: answer.reasonCode });
+    if (isAccepted) forward({ ...packet }, client);
+    Object.assign(packet, { topic: DROPPED, qos: 0, retain: false });
+    if (!client.conn.writableNeedDrain) return done();
+    const timer = setTimeout(() => client.conn.destroy(), DRAIN_MS).unref();
+    client.conn.once('drain', () => {
+      clearTimeout(timer);
+      done();
+    });
+  }
+
+  /** @param {Connection} connection @param {PublishPacket} packet of QoS 1 or 2 @param {() => void} done */
+  function track(connection, packet, done) {
+    const { client, acknowledgements } = connection;
+    if (client.version !== 5) return { settled: acknowledgements.track(done) };
+    const { topic } = packet;
+    /** @type {{ outcome: Outcome, refused: Refusals }} */
+    const result = { outcome: 'accepted', refused: [] };
+    const release = acknowledgements.track(() => {
+      const { outcome, refused } = result;
+      const reply = answerTo(outcome, refused, topic);
+      if (reply) answer(connection, packet, reply, done);
+      else done();
+    });
+    return {
+      /** @param {Outcome} outcome */
+      settled(outcome) {
+        result.outcome = outcome;
+        release();
+      },
+      /** @param {Refusals} refused */
+      onRefused(refused) {
+        result.refused = refused;
+      },
+    };
+  }
+
+  /**
+   * MQTT 3.1.1 has no answer to a forbidden publish but the end of the connection. MQTT 5 has none to one of QoS 0.
+   *
+   * @param {Connection | undefined} connection undefined: it is closed, and this is its last will
+   * @param {PublishPacket} packet
+   * @param {(error?: Error | null) => void} done
+   */
+  function forbid(connection, packet, done) {
+    if (connection?.client.version !== 5) {
+      done(new Error('no right to publish there'));
+    } else if (packet.qos === 0) {
+      metrics.reasons.inc({ code: REASONS.notAuthorized });
+      disconnect(connection.client, REASONS.notAuthorized);
+    } else {
+      const reason = 'forbidden: the account may not publish on this topic';
+      connection.acknowledgements.track(() =>
+        answer(connection, packet, { reasonCode: REASONS.notAuthorized, reason }, done),
+      )();
+    }
+  }
+
+  /** @param {Connection} connection @returns {boolean} whether the client sends more than CONNACK allows (MQTT-3.3.4-9) */
+  function isOverMaximum({ client, acknowledgements }) {
+    return client.version === 5 && acknowledgements.pending + halfOpen(client) >= RECEIVE_MAXIMUM;
   }
 
   /**
@@ -69,25 +180,31 @@ export function createSettling({ handleMessage, clock, connectionOf, canPublish,
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
   return (client, packet, done) => {
-    if (client && !canPublish(client, packet.topic)) {
-      // MQTT 3.1.1 has no other answer: aedes closes the connection.
-      done(new Error('no right to publish there'));
-      return;
-    }
     // A closed connection can only send its will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
-    if (!connection) {
-      settleWill(packet).then(() => done(), done);
+    if (connection?.client.version === 5 && isLeaving(connection.client)) return;
+    if (connection && packet.qos > 0 && isOverMaximum(connection)) {
+      metrics.reasons.inc({ code: REASONS.receiveMaximum });
+      disconnect(connection.client, REASONS.receiveMaximum);
       return;
     }
-    const { reader, acknowledgements, closed } = connection;
+    if (client && !canPublish(client, packet.topic)) {
+      forbid(connection, packet, done);
+      return;
+    }
+    if (!connection) {
+      settleWill(packet, client).then(() => done(), done);
+      return;
+    }
+    const { reader, closed } = connection;
     const size = packet.payload.length;
     reader.enter(size);
     // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
-    const settled = packet.qos === 0 ? () => done() : acknowledgements.track(done);
-    settle(packet, closed).then(
-      () => {
-        settled();
+    const { settled, onRefused } =
+      packet.qos === 0 ? { settled: () => done() } : track(connection, packet, done);
+    settle(packet, client, closed, onRefused).then(
+      (outcome) => {
+        settled(outcome);
         reader.leave(size);
       },
       // The message stays unacknowledged: the device reconnects and sends it again.
@@ -115,7 +232,7 @@ export function ownBytes(payload) {
   return isLean ? payload : Buffer.from(payload);
 }
 
-/** Messages with an unknown topic go to this topic instead of their own. The broker forwards it to no client. */
+/** Messages outside the contract go to this topic instead of their own. The broker forwards it to no client. */
 export const DROPPED = '$SYS/dropped';
 
 /** A larger status is not retained, in bytes. A normal status takes about 50. */
@@ -125,17 +242,22 @@ const MAX_RETAINED_BYTES = 1024;
 const MAX_LEVELS = 100;
 
 /**
- * Restricts the messages that other clients receive. Only known topics are forwarded, and only an accepted status is retained.
+ * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an accepted status is retained.
+ * A mapped topic may be a command for another program, and no permission guards it, so nobody receives it.
  *
  * @param {PublishPacket} packet is changed
  * @param {Outcome} outcome
  */
 export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);
-  if (outcome === 'unknown_topic') packet.topic = DROPPED;
+  if (!topic || outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = topic?.kind === 'status' && outcome === 'accepted';
-  if (!retainable || packet.payload.length > MAX_RETAINED_BYTES) packet.retain = false;
+  if (!retainable || retainedBytes(packet) > MAX_RETAINED_BYTES) packet.retain = false;
 }
+
+/** @param {PublishPacket} packet */
+const retainedBytes = ({ payload, properties }) =>
+  payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
  * Moves a publish with too many levels to the dropped topic before aedes checks it. So it is acknowledged and counted like any other

@@ -4,11 +4,12 @@ import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { brokerOptions } from '../../access/broker-options.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
-import { createPresence, watchForTakeover } from './presence.js';
+import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */
+/** @import { MappedFilters } from '../../ingest/mappings/index.js' */
 /** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Arrange } from './subscriptions.js' */
@@ -33,6 +34,7 @@ const DISCONNECT_MS = 1000;
  * @param {object} deps
  * @param {Config['mqtt']} deps.mqtt `url` is set
  * @param {Host | null} deps.host null: this process does not handle Sparkplug
+ * @param {MappedFilters} deps.mapped topics of the mappings
  * @param {HandleMessage} deps.handleMessage
  * @param {() => number} deps.clock epoch ms
  * @param {Logger} deps.logger
@@ -41,7 +43,17 @@ const DISCONNECT_MS = 1000;
  * @param {Arrange} [deps.arrange]
  */
 export function createSubscriber(deps) {
-  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = deps;
+  const {
+    mqtt,
+    host,
+    mapped,
+    handleMessage,
+    clock,
+    logger,
+    onFatal,
+    keepAliveMs,
+    arrange = subscribe,
+  } = deps;
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
@@ -51,7 +63,7 @@ export function createSubscriber(deps) {
   });
   const presence =
     host &&
-    createPresence(client, host, () => {
+    new Presence(client, host, () => {
       if (isEnding) return;
       client.end(true);
       onFatal(brokerForbids(mqtt.url, host.topic));
@@ -96,7 +108,7 @@ export function createSubscriber(deps) {
   /** Subscribes on every connection, because the broker may have lost the session. */
   async function onConnect() {
     try {
-      await arrange(client, mqtt.shareGroup, host);
+      await arrange(client, { group: mqtt.shareGroup, host, mapped });
       presence?.announce();
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
@@ -160,7 +172,7 @@ export function createSubscriber(deps) {
     async roundTrip() {
       // A disconnected client would wait for the next connection. There the messages of the session may arrive after the answer.
       if (!client.connected) return false;
-      return arrange(client, mqtt.shareGroup, host).then(
+      return arrange(client, { group: mqtt.shareGroup, host, mapped }).then(
         () => true,
         () => false,
       );
@@ -176,7 +188,7 @@ export function createSubscriber(deps) {
     /** Only the external broker knows its connections. */
     recheck: async () => {},
 
-    hasFollowers: () => false,
+    followers: null,
 
     check: () =>
       client.connected

@@ -11,49 +11,56 @@ const NOT_AUTHORIZED = 0x87;
  * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This client keeps its session,
  * because it acknowledges after the commit. An NDEATH has QoS 1. If a restart of this process missed one, its node would stay online
  * forever.
- *
- * @param {MqttClient} client not connected yet
- * @param {Host} host
- * @param {() => void} onForbidden the broker does not let this client publish the state
  */
-export function createPresence(client, host, onForbidden) {
-  let isPresent = false;
+export class Presence {
+  #client;
+  #host;
+  #onForbidden;
+  #isPresent = false;
 
-  const prepare = () => {
-    client.options.will = host.will();
-  };
-  prepare();
-  client.on('reconnect', prepare);
-
-  /** @param {ReturnType<typeof host.birth>} message */
-  function publish({ topic, payload, qos, retain }) {
-    if (!client.connected) return;
-    client.publish(topic, payload, { qos, retain }, (error) => {
-      if (/** @type {{ code?: number } | undefined} */ (error)?.code === NOT_AUTHORIZED) onForbidden();
-    });
+  /**
+   * @param {MqttClient} client not connected yet
+   * @param {Host} host
+   * @param {() => void} onForbidden the broker does not let this client publish the state
+   */
+  constructor(client, host, onForbidden) {
+    this.#client = client;
+    this.#host = host;
+    this.#onForbidden = onForbidden;
+    this.#prepare();
+    client.on('reconnect', () => this.#prepare());
   }
 
-  return {
-    /** The broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
-    announce() {
-      isPresent = true;
-      publish(host.birth());
-    },
+  /** The broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
+  announce() {
+    this.#isPresent = true;
+    this.#publish(this.#host.birth());
+  }
 
-    /** @param {Buffer} payload of a state message with the id of this host */
-    receive(payload) {
-      if (isPresent && host.isOffline(payload)) publish(host.birth());
-    },
+  /** Corrects a state message that reports this host as offline. @param {Buffer} payload of a state message with the id of this host */
+  receive(payload) {
+    if (this.#isPresent && this.#host.isOffline(payload)) this.#publish(this.#host.birth());
+  }
 
-    /** The host accepts no more messages. */
-    leave() {
-      isPresent = false;
-      publish(host.death());
-    },
-  };
+  /** The host accepts no more messages. */
+  leave() {
+    this.#isPresent = false;
+    this.#publish(this.#host.death());
+  }
+
+  /** Sets the last will of the next connection. */
+  #prepare() {
+    this.#client.options.will = this.#host.will();
+  }
+
+  /** @param {ReturnType<Host['birth']>} message */
+  #publish({ topic, payload, qos, retain }) {
+    if (!this.#client.connected) return;
+    this.#client.publish(topic, payload, { qos, retain }, (error) => {
+      if (/** @type {{ code?: number } | undefined} */ (error)?.code === NOT_AUTHORIZED) this.#onForbidden();
+    });
+  }
 }
-
-/** @typedef {ReturnType<typeof createPresence>} Presence */
 
 /** MQTT 5, section 3.14.2.1: another connection took this session over. */
 const SESSION_TAKEN_OVER = 0x8e;

@@ -1,6 +1,7 @@
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 
 /** @import { ISubscriptionMap, MqttClient } from 'mqtt' */
+/** @import { MappedFilters } from '../../ingest/mappings/index.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 
 /**
@@ -20,6 +21,19 @@ const subscriptionsOf = (group) => ({
 });
 
 /**
+ * Topics of the mappings, with the rules of measurements and births: processes share values, and each of them gets descriptions.
+ *
+ * @param {string} group of the shared subscription
+ * @param {MappedFilters} filters
+ * @returns {ISubscriptionMap}
+ */
+const mappedSubscriptionsOf = (group, { shared, own }) =>
+  Object.fromEntries([
+    ...shared.map((filter) => [`$share/${group}/${filter}`, { qos: /** @type {const} */ (1), rh: 2 }]),
+    ...own.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 1 }]),
+  ]);
+
+/**
  * One process receives all messages of Sparkplug edge nodes. None of them should be retained (tck-id-topics-nbirth-mqtt and others),
  * and retain handling 2 leaves out retained ones. The host also receives its own state topic, to correct a wrong state from another
  * client (tck-id-message-flow-hid-sparkplug-state-message-delivered). The flag "no local" leaves out its own messages.
@@ -35,22 +49,28 @@ const edgeSubscriptionsOf = ({ topic }) => ({
 /**
  * Sets up the subscriptions of a new connection.
  *
- * @typedef {(client: MqttClient, group: string, host: Host | null) => Promise<void>} Arrange `host` null: this process
- *   does not handle Sparkplug
+ * @typedef {(client: MqttClient, topics: { group: string, host: Host | null, mapped: MappedFilters }) => Promise<void>} Arrange `group`
+ *   of shared subscriptions; `host` null: this process does not handle Sparkplug
  */
 
 /**
  * @type {Arrange}
  * @throws {Error} when the broker refuses a subscription, or the connection breaks
  */
-export async function subscribe(client, group, host) {
+export async function subscribe(client, { group, host, mapped }) {
   // The session may be from a time when this process handled Sparkplug.
   if (!host) await client.unsubscribeAsync(EDGE_FILTERS);
   const edges = host && edgeSubscriptionsOf(host);
-  const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...edges });
+  const others = mappedSubscriptionsOf(group, mapped);
+  const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...others, ...edges });
   const refused = granted.find(({ qos }) => qos > 2);
   if (!refused) return;
-  const hint = edges && refused.topic in edges ? '; set SPARKPLUG to false if you do not need it' : '';
+  const hint =
+    edges && refused.topic in edges
+      ? '; set SPARKPLUG to false if you do not need it'
+      : refused.topic in others
+        ? '; allow it at the broker, or change MQTT_MAPPINGS'
+        : '';
   throw new Error(`the subscription to ${refused.topic} is refused${hint}`);
 }
 
@@ -60,6 +80,7 @@ export async function subscribe(client, group, host) {
  * @type {Arrange}
  * @throws {Error} when the connection breaks
  */
-export async function unsubscribe(client, group) {
-  await client.unsubscribeAsync([...Object.keys(subscriptionsOf(group)), ...EDGE_FILTERS]);
+export async function unsubscribe(client, { group, mapped }) {
+  const all = { ...subscriptionsOf(group), ...mappedSubscriptionsOf(group, mapped) };
+  await client.unsubscribeAsync([...Object.keys(all), ...EDGE_FILTERS]);
 }

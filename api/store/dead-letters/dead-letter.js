@@ -1,6 +1,6 @@
-import cassandra from 'cassandra-driver';
 import { bucketOf, DEAD_LETTER_SHARDS } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
+import { timeOfId } from '../time-ids.js';
 
 /** @import { Row, Session } from '../session.js' */
 /** @import { Refusals } from './writes.js' */
@@ -45,7 +45,7 @@ export async function readDeadLetter(session, id) {
 /** @param {Buffer} id @param {Row} row @returns {StoredDeadLetter} */
 const toDeadLetter = (id, row) => ({
   id,
-  receivedAt: receivedAtOf(id),
+  receivedAt: timeOfId(id),
   device: row['device'],
   topic: row['topic'],
   codes: row['codes'] ?? {},
@@ -62,30 +62,12 @@ const toDeadLetter = (id, row) => ({
         },
 });
 
-const { types } = cassandra;
-
-/** A timeuuid: version 1 (RFC 9562, section 5.1). */
-const TIMEUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-1[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-/** @param {number} receivedAt epoch ms @returns {Buffer} the id of a new dead letter, 16 bytes */
-export const newDeadLetterId = (receivedAt) => types.TimeUuid.fromDate(new Date(receivedAt)).getBuffer();
-
-/** @param {string} text @returns {Buffer | null} 16 bytes; null: not the id of a dead letter */
-export const parseDeadLetterId = (text) =>
-  TIMEUUID.test(text) ? types.TimeUuid.fromString(text).getBuffer() : null;
-
-/** @param {Buffer} id @returns {number} epoch ms of the receipt */
-export const receivedAtOf = (id) => new types.TimeUuid(id).getDate().getTime();
-
 /** @param {Buffer} id @returns {[hour: Buffer, shard: Buffer, id: Buffer]} the primary key */
 export const keyOf = (id) => [
-  int64(bucketOf(receivedAtOf(id))),
+  int64(bucketOf(timeOfId(id))),
   int32(Number(id.at(-1)) % DEAD_LETTER_SHARDS),
   id,
 ];
-
-/** @param {number} ms epoch ms @returns {Buffer} sorts before every id of this instant, and after every earlier id */
-export const firstIdOf = (ms) => types.TimeUuid.min(new Date(ms), 0).getBuffer();
 
 /**
  * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes. Both servers do so

@@ -1,15 +1,10 @@
 import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
-import {
-  compareDeadLetterIds,
-  firstIdOf,
-  parseDeadLetterId,
-  readDeadLetter,
-  receivedAtOf,
-} from './dead-letter.js';
-import { summarizeDeadLetters } from './writes.js';
+import { firstIdOf, parseTimeId, timeOfId } from '../time-ids.js';
+import { compareDeadLetterIds, readDeadLetter } from './dead-letter.js';
+import { hoursOf, summarizeDeadLetters } from './writes.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Row, Session } from '../session.js' */
 /** @import { StoredDeadLetter } from './dead-letter.js' */
 
 const SELECT_IDS = {
@@ -33,9 +28,24 @@ const CONCURRENT_READS = 16;
 /** Heads that one request reads. */
 const HEADS_PER_REQUEST = 1000;
 
+/** Heads of one shard that one step of a search reads. A page has at most `MAX_HOURS_PER_PAGE` steps. */
+const HEADS_PER_STEP = 250;
+
 const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
 
 /** @typedef {{ from: number, to: number }} Range epoch ms, half-open */
+
+/** The refused measurements of a device, and the time of the newest dead letter. @typedef {{ refused: number, newest: number }} RefusedCount `newest` in epoch ms */
+
+/** Ids of one hour in [first, end). @typedef {{ first: Buffer, end: Buffer, hour: number }} Slice */
+
+/** Ids, newest first. All ids from `reached` on were read. @typedef {{ ids: Buffer[], reached: Buffer }} Found */
+
+/**
+ * Selects dead letters by the device of their topic, and by a code that they contain.
+ *
+ * @typedef {{ device?: string | undefined, code?: string | undefined }} Filter
+ */
 
 /** A dead letter without its content. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
 
@@ -46,20 +56,45 @@ const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(sh
  */
 export function createDeadLetterReads(session) {
   /**
-   * @param {{ first: Buffer, end: Buffer, hour: number }} slice the ids of the hour in [first, end)
+   * @param {Slice} slice
    * @param {number} limit
-   * @returns {Promise<Buffer[]>} the newest ids of all shards, newest first
+   * @returns {Promise<Found>} the newest ids of all shards
    */
   async function readIds({ first, end, hour }, limit) {
     const bucket = int64(hour);
     const shards = await Promise.all(
       SHARDS.map((shard) => session.all(SELECT_IDS, [bucket, shard, first, end, int32(limit)])),
     );
-    return shards
-      .flat()
-      .map((row) => /** @type {Buffer} */ (row['id'].getBuffer()))
-      .sort((a, b) => compareDeadLetterIds(b, a))
-      .slice(0, limit);
+    const ids = shards.flat().map((row) => /** @type {Buffer} */ (row['id'].getBuffer()));
+    return newestOf(ids, first, limit);
+  }
+
+  /**
+   * Finds dead letters by their heads. A step reads a bounded number of heads, so it may end before the start of the slice.
+   *
+   * @param {Slice} slice
+   * @param {number} limit
+   * @param {Filter} filter
+   * @returns {Promise<Found>} the newest matching ids of all shards
+   */
+  async function findIds({ first, end, hour }, limit, filter) {
+    const bucket = int64(hour);
+    const shards = await Promise.all(
+      SHARDS.map((shard) => session.all(SELECT_HEADS, [bucket, shard, first, end, int32(HEADS_PER_STEP)])),
+    );
+    /** @type {Buffer[]} */
+    const ids = [];
+    let reached = first;
+    for (const rows of shards) {
+      for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
+      if (rows.length === HEADS_PER_STEP) reached = newer(reached, rows.at(-1)?.['id'].getBuffer());
+    }
+    // Older ids of the other shards belong to the next step, so that the order of the page holds.
+    return newestOf(
+      ids.filter((id) => compareDeadLetterIds(id, reached) >= 0),
+      reached,
+      limit,
+    );
   }
 
   /**
@@ -95,7 +130,7 @@ export function createDeadLetterReads(session) {
   return {
     /** @param {string} text an id @returns {Promise<StoredDeadLetter | null>} null: it does not exist, or it has expired */
     async find(text) {
-      const id = parseDeadLetterId(text);
+      const id = parseTimeId(text);
       return id && readDeadLetter(session, id);
     },
 
@@ -103,12 +138,13 @@ export function createDeadLetterReads(session) {
      * Reads a page of dead letters, newest first, across the shards of each hour. A page before the end may be short, even empty.
      *
      * @param {Range} range
-     * @param {{ before: Buffer | null, limit: number }} page `before`: `next` of the previous page
+     * @param {{ before: Buffer | null, limit: number } & Filter} page `before`: `next` of the previous page
      * @returns {Promise<{ deadLetters: StoredDeadLetter[], next: Buffer | null }>} `next` is null at the end
      */
-    async page({ from, to }, { before, limit }) {
+    async page({ from, to }, { before, limit, ...filter }) {
       /** @type {StoredDeadLetter[]} */
       const deadLetters = [];
+      const isFiltered = filter.device !== undefined || filter.code !== undefined;
       const first = firstIdOf(from);
       let end = before ?? firstIdOf(to);
       let bytes = 0;
@@ -116,7 +152,8 @@ export function createDeadLetterReads(session) {
         const hour = hourBefore(end);
         const begin = newer(first, firstIdOf(hour));
         const wanted = limit - deadLetters.length + 1;
-        const ids = await readIds({ first: begin, end, hour }, wanted);
+        const slice = { first: begin, end, hour };
+        const { ids, reached } = await (isFiltered ? findIds(slice, wanted, filter) : readIds(slice, wanted));
         for (let index = 0; index < ids.length; index += CONCURRENT_READS) {
           const read = await Promise.all(
             ids.slice(index, index + CONCURRENT_READS).map((id) => readDeadLetter(session, id)),
@@ -129,13 +166,34 @@ export function createDeadLetterReads(session) {
             end = deadLetter.id;
           }
         }
-        // The hour has no more when it has fewer ids than wanted. Dead letters that expired during the read count as well.
-        end = ids.length < wanted ? begin : /** @type {Buffer} */ (ids.at(-1));
+        // Dead letters that expired during the read count as read.
+        end = reached;
       }
       return { deadLetters, next: compareDeadLetterIds(first, end) < 0 ? end : null };
     },
 
     scanHour,
+
+    /**
+     * Counts the refused measurements of each device in the range. Dead letters of no single device are left out.
+     *
+     * @param {Range} range
+     * @returns {Promise<Map<string, RefusedCount>>} by device as its topics have it
+     */
+    async refusedByDevice(range) {
+      /** @type {Map<string, RefusedCount>} */
+      const counts = new Map();
+      for (const part of hoursOf(range)) {
+        await scanHour(part, ({ id, device, codes }) => {
+          if (device === null) return;
+          const count = counts.get(device) ?? { refused: 0, newest: 0 };
+          counts.set(device, count);
+          for (const refused of Object.values(codes)) count.refused += refused;
+          count.newest = Math.max(count.newest, timeOfId(id));
+        });
+      }
+      return counts;
+    },
 
     /**
      * Counts dead letters by code and hour, newest hour first: see `summarizeDeadLetters`.
@@ -151,9 +209,25 @@ export function createDeadLetterReads(session) {
 
 /** @param {Buffer} end @returns {number} epoch ms of the latest hour that can hold a dead letter before `end` */
 function hourBefore(end) {
-  const began = bucketOf(receivedAtOf(end));
+  const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
+
+/**
+ * @param {Buffer[]} ids all ids from `reached` on, in any order
+ * @param {Buffer} reached
+ * @param {number} limit
+ * @returns {Found}
+ */
+function newestOf(ids, reached, limit) {
+  const newest = ids.sort((a, b) => compareDeadLetterIds(b, a)).slice(0, limit);
+  return { ids: newest, reached: newest.length < limit ? reached : /** @type {Buffer} */ (newest.at(-1)) };
+}
+
+/** @param {Row} row @param {Filter} filter */
+const matches = (row, { device, code }) =>
+  (device === undefined || row['device'] === device) &&
+  (code === undefined || Object.hasOwn(row['codes'] ?? {}, code));
 
 /** @param {Buffer} a @param {Buffer} b */
 const newer = (a, b) => (compareDeadLetterIds(a, b) > 0 ? a : b);

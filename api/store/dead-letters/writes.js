@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { int32 } from '../cql-encoding.js';
-import { keyOf, newDeadLetterId, packElements } from './dead-letter.js';
+import { newTimeId } from '../time-ids.js';
+import { elementsIn, keyOf, packElements } from './dead-letter.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
 /** @import { Session } from '../session.js' */
+/** @import { StoredDeadLetter } from './dead-letter.js' */
 /** @import { Head, Range } from './reads.js' */
 
 /** Bytes of a payload that are stored. A longer payload cannot be replayed. */
@@ -35,19 +37,22 @@ export function createDeadLetterWrites(session) {
   return {
     /**
      * @param {DeadLetter} deadLetter
+     * @param {StoredDeadLetter} [stored] its stored form; default: a new one
      * @returns {Promise<void>} resolves after the commit
      */
-    async write({ receivedAt, device, topic, codes, content }) {
+    async write(deadLetter, stored = storedForm(deadLetter)) {
+      const { device, content } = deadLetter;
+      const { id, topic, codes, content: kept } = stored;
       await session.write(INSERT, [
-        ...keyOf(newDeadLetterId(receivedAt)),
+        ...keyOf(id),
         device,
         topic,
-        content?.contentType,
-        content ? int32(content.payload.length) : undefined,
-        content ? createHash('sha256').update(content.payload).digest() : undefined,
-        content?.payload.subarray(0, KEPT_PAYLOAD_BYTES),
+        kept?.contentType,
+        kept ? int32(kept.size) : undefined,
+        kept?.sha256,
+        kept?.payload,
         codes,
-        content ? JSON.stringify(content.refused.slice(0, MAX_LISTED)) : undefined,
+        kept ? JSON.stringify(kept.refused) : undefined,
         content ? refusedSet(content.refused) : undefined,
       ]);
     },
@@ -55,6 +60,25 @@ export function createDeadLetterWrites(session) {
 }
 
 /** @typedef {ReturnType<typeof createDeadLetterWrites>} DeadLetterWrites */
+
+/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} as it is read back, with a new id */
+export function storedForm({ receivedAt, device, topic, codes, content }) {
+  const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
+  if (!content) return { ...head, content: null };
+  const { contentType, payload, refused } = content;
+  const set = refusedSet(refused);
+  return {
+    ...head,
+    content: {
+      contentType,
+      size: payload.length,
+      sha256: createHash('sha256').update(payload).digest(),
+      payload: payload.subarray(0, KEPT_PAYLOAD_BYTES),
+      refused: refused.slice(0, MAX_LISTED),
+      isRefused: set ? elementsIn(set) : null,
+    },
+  };
+}
 
 /** @param {Refusals} refused @returns {Buffer | undefined} undefined: the message as a whole */
 function refusedSet(refused) {

@@ -14,7 +14,7 @@ const { types } = cassandra;
 const KEYS_PER_READ = 100;
 
 const SELECT =
-  'SELECT device_id, name, site, state, session, last_seen, registered_at FROM device WHERE grp = ?';
+  'SELECT device_id, name, site, label, state, session, last_seen, registered_at FROM device WHERE grp = ?';
 const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
 const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };

@@ -7,6 +7,7 @@ import { createSensorIndex } from './sensor-index.js';
 /** @import { DeviceKey } from '../registry/rows.js' */
 /** @import { Session } from '../session.js' */
 /** @import { LatestRow } from './latest-rows.js' */
+/** @import { SensorKey } from './latest-rows.js' */
 
 /**
  * Reads of the whole fleet: pages of devices, and of sensors with their latest values.
@@ -30,6 +31,18 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),
 
+    /** @param {number} group @returns {AsyncGenerator<LatestRow[], void>} the sensors of its devices that are registered */
+    async *latestOfGroup(group) {
+      /** @type {SensorKey | undefined} */
+      let key;
+      do {
+        const rows = await latest.after({ group, ...(key && { key }) }, ROWS_AT_ONCE);
+        yield rows.filter(isRegistered);
+        const last = rows.length === ROWS_AT_ONCE ? rows.at(-1) : undefined;
+        key = last && { device: last.deviceId, sensor: last.id };
+      } while (key);
+    },
+
     /**
      * The latest values of given sensors of one group.
      *
@@ -48,6 +61,9 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
 }
 
 /** @typedef {ReturnType<typeof createFleet>} Fleet */
+
+/** Sensors of one read of a whole group. */
+const ROWS_AT_ONCE = 1000;
 
 /** Page size for rows of a few small columns. */
 const PAGE = 2000;

@@ -88,12 +88,13 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
     /**
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
+     * @param {number} [end] the group before which the last page ends
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>} at most `limit` rows, maybe fewer before the end
      */
-    read({ filter, after, limit }) {
+    read({ filter, after, limit }, end = groups) {
       const by = narrowest(filter);
       return iterateGroups({
-        groups,
+        groups: end,
         from: after ?? { group: 0 },
         limit,
         checked: conditions(filter) > 1,

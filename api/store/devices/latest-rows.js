@@ -15,7 +15,7 @@ const { types } = cassandra;
 const KEYS_PER_READ = 100;
 
 const SELECT =
-  'SELECT device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at FROM sensor WHERE grp = ?';
+  'SELECT device_id, sensor_id, device, name, type, unit, site, label, interval_ms, registered_at FROM sensor WHERE grp = ?';
 const FIRST_OF_GROUP = { name: 'latest_page', cql: `${SELECT} LIMIT ?` };
 const NEXT_OF_GROUP = {
   name: 'latest_page',

@@ -86,35 +86,40 @@ export function createPackProgress(session) {
 /** Seconds until the lease of a dead process expires. */
 export const LEASE_SECONDS = 60;
 
-const TAKE = {
-  name: 'take_lease',
-  cql: `INSERT INTO pack_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${LEASE_SECONDS}`,
-};
-const RENEW = {
-  name: 'renew_lease',
-  cql: `UPDATE pack_lease USING TTL ${LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
-};
-const RELEASE = { name: 'release_lease', cql: 'DELETE FROM pack_lease WHERE grp = ? IF owner = ?' };
+/** @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table */
+const leaseStatements = (table) => ({
+  take: {
+    name: 'take_lease',
+    cql: `INSERT INTO ${table} (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${LEASE_SECONDS}`,
+  },
+  renew: {
+    name: 'renew_lease',
+    cql: `UPDATE ${table} USING TTL ${LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
+  },
+  release: { name: 'release_lease', cql: `DELETE FROM ${table} WHERE grp = ? IF owner = ?` },
+});
 
 /**
- * Leases of groups: one process packs a group at a time. They are lightweight transactions within the data center.
+ * Leases of groups: one process packs, streams or writes the files of a group at a time. They are lightweight transactions within the data center.
  *
  * @param {Session} session
+ * @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table
  */
-export function createPackLeases(session) {
+export function createPackLeases(session, table) {
+  const { take, renew, release } = leaseStatements(table);
   return {
     /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: another process has it */
     async take(group, owner) {
-      const row = await session.one(TAKE, [group, owner]);
+      const row = await session.one(take, [group, owner]);
       // The driver may have repeated a request that was applied.
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
     /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: this process has lost it */
-    renew: async (group, owner) => (await session.one(RENEW, [owner, group, owner]))?.['[applied]'] === true,
+    renew: async (group, owner) => (await session.one(renew, [owner, group, owner]))?.['[applied]'] === true,
 
     /** @param {number} group @param {string} owner */
-    release: (group, owner) => session.write(RELEASE, [group, owner]),
+    release: (group, owner) => session.write(release, [group, owner]),
   };
 }
 

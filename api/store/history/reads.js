@@ -1,10 +1,13 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { int64 } from '../cql-encoding.js';
+import { createDayStatistics, gapsOf } from './days.js';
+import { dayKey, yearKey } from './keys.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Row, Session } from '../session.js' */
+/** @import { SensorBytes } from './keys.js' */
 
 /**
  * One hour of a sensor in `history_stat`. `statistics` is null until the hour is packed.
@@ -27,8 +30,34 @@ const SELECT_STATISTICS = {
   fetchSize: 2000,
 };
 
+/** A range of more than this, in ms, is read by days. */
+const BY_DAYS_MS = 2 * DAY_MS;
+
 /** @param {Session} session */
 export function createHistoryReads(session) {
+  const days = createDayStatistics(session);
+
+  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
+  async function readRows(key, from, to) {
+    const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
+    return rows.map(hourRow);
+  }
+
+  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
+  async function readByDays(key, from, to) {
+    const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
+    // Read after the copies: what was late for them is in these rows.
+    const gaps = gapsOf(from, to, copies);
+    const rows = (await Promise.all(gaps.map((gap) => readRows(key, gap.from, gap.to)))).flat();
+    for (const [day, hours] of copies) {
+      // Where there are many gaps, one read has covered them and the days between.
+      if (gaps.some((gap) => day >= gap.from && day < gap.to)) continue;
+      const isWhole = day >= from && day + DAY_MS <= to;
+      rows.push(...(isWhole ? hours : hours.filter(({ hour }) => hour >= from && hour < to)));
+    }
+    return rows.sort((a, b) => a.hour - b.hour);
+  }
+
   return {
     /**
      * Reads the rows of some hours as they are stored. A sample that is in two rows is returned twice.
@@ -53,15 +82,27 @@ export function createHistoryReads(session) {
     },
 
     /**
+     * The rows of `history_stat` as they are stored. The packer needs those that are not exact.
+     *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
      * @param {number} to epoch ms, the end of an hour of the same UTC year
      * @returns {Promise<HourRow[]>} in order of time; hours without a row are not in it
      */
-    async readStatistics(key, from, to) {
-      const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
-      return rows.map(hourRow);
-    },
+    readRows,
+
+    /**
+     * The same, of a long range from `day_stat` where its copies are exact. So a month of a sensor is 31 rows and not 744.
+     *
+     * @param {SensorBytes} key
+     * @param {number} from epoch ms, the start of an hour
+     * @param {number} to epoch ms, the end of an hour of the same UTC year
+     * @returns {Promise<HourRow[]>} in order of time; hours without a row are not in it
+     */
+    readStatistics: (key, from, to) => (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
+
+    /** The same of any range. */
+    readByDays,
 
     /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<Series[]>} one sorted series a row */
     async readHour(key, hour) {
@@ -83,15 +124,3 @@ function hourRow(row) {
     lateAt: row['late_at'] === null ? null : row['late_at'].toNumber() / 1000,
   };
 }
-
-/**
- * The key of a sensor: the first columns of every partition key of history.
- *
- * @typedef {{ device: Buffer, sensor: Buffer }} SensorBytes 16 bytes each
- */
-
-/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history` that holds it */
-export const dayKey = ({ device, sensor }, hour) => [device, sensor, int64(dayOf(hour))];
-
-/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history_stat` that holds it */
-export const yearKey = ({ device, sensor }, hour) => [device, sensor, int32(yearOf(hour))];

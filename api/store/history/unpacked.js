@@ -1,11 +1,11 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { int64 } from '../cql-encoding.js';
 import { createMessageRows } from '../measurements/rows.js';
-import { dayKey } from './reads.js';
+import { dayKey } from './keys.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Session } from '../session.js' */
-/** @import { SensorBytes } from './reads.js' */
+/** @import { SensorBytes } from './keys.js' */
 
 /**
  * The samples of a stored row; null if this process cannot decode it. One broken row must not stop the packer.

@@ -1,10 +1,11 @@
 import { digestOf } from '../../../schema/packed/pack.js';
 import { float64, int32, int64 } from '../cql-encoding.js';
-import { dayKey, yearKey } from './reads.js';
+import { createDayStatistics } from './days.js';
+import { dayKey, yearKey } from './keys.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Session } from '../session.js' */
-/** @import { SensorBytes } from './reads.js' */
+/** @import { SensorBytes } from './keys.js' */
 
 /**
  * Samples of one hour, packed.
@@ -27,6 +28,7 @@ const INSERT_LATE =
  * @param {Session} session
  */
 export function createHistoryWrites(session) {
+  const days = createDayStatistics(session);
   return {
     /**
      * @param {SensorBytes} key
@@ -61,14 +63,21 @@ export function createHistoryWrites(session) {
      * @param {SensorBytes} key
      * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late
      * @param {number} lateAt epoch ms
+     * @returns {Promise<unknown>} settles when the marks are committed to both tables of statistics
      */
     writeLate: (key, hours, lateAt) =>
-      session.writeBatch('write_late', () =>
-        hours.map((hour) => ({
-          query: INSERT_LATE,
-          params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],
-        })),
-      ),
+      Promise.all([
+        days.writeLate(key, hours, lateAt),
+        session.writeBatch('write_late', () =>
+          hours.map((hour) => ({
+            query: INSERT_LATE,
+            params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],
+          })),
+        ),
+      ]),
+
+    /** Copies the statistics of a day: see days.js. */
+    writeDay: days.write,
   };
 }
 

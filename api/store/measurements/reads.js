@@ -25,6 +25,8 @@ export function createSampleReads(session) {
   }
 
   return {
+    newest: rows.newest,
+
     /**
      * All samples of a sensor in one hour, merged.
      *

@@ -1,4 +1,5 @@
 import { visitBlock } from '../../../schema/packed/block.js';
+import { bucketOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
 import { partOf } from './writes.js';
 
@@ -16,6 +17,11 @@ const SELECT_SINCE = {
   name: 'read_hour_since',
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ?',
 };
+const SELECT_NEWEST = {
+  ...SELECT,
+  name: 'read_newest',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ? AND ts < ? LIMIT ?',
+};
 const SELECT_PARTS = {
   name: 'read_parts',
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? LIMIT 1',
@@ -27,6 +33,16 @@ const SELECT_PARTS = {
  * @param {Session} session
  */
 export function createMessageRows(session) {
+  /**
+   * The static column comes with a row. Where no row is new enough, it is read alone.
+   *
+   * @param {Row[]} rows of a part of the hour
+   * @param {unknown[]} key
+   * @param {number} part
+   */
+  const partsOf = async (rows, key, part) =>
+    partsIn(rows.length > 0 || part > 0 ? rows : await session.all(SELECT_PARTS, key));
+
   return {
     /**
      * @param {Buffer} device 16 bytes
@@ -41,10 +57,25 @@ export function createMessageRows(session) {
         since > bucket
           ? await session.all(SELECT_SINCE, [...key, int64(since)])
           : await session.all(SELECT, key);
-      // The static column comes with a row. Where no row is new enough, ask for it alone.
-      const [first] =
-        rows.length > 0 || part > 0 || since <= bucket ? rows : await session.all(SELECT_PARTS, key);
-      return { blocks: blocksOf(rows), parts: first?.['parts'] ?? [] };
+      return {
+        blocks: blocksOf(rows),
+        parts: since > bucket ? await partsOf(rows, key, part) : partsIn(rows),
+      };
+    },
+
+    /**
+     * The newest rows of a stretch of an hour, by the newest sample of each.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {number} part
+     * @param {{ from: number, to: number }} stretch epoch ms, within one hour
+     * @param {number} limit of rows
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: of part 0, every number of parts that the hour is spread over
+     */
+    async newest(device, part, { from, to }, limit) {
+      const key = [device, int64(bucketOf(from)), int32(part)];
+      const rows = await session.all(SELECT_NEWEST, [...key, int64(from), int64(to), int32(limit)]);
+      return { blocks: blocksOf(rows), parts: await partsOf(rows, key, part) };
     },
 
     /**
@@ -56,12 +87,15 @@ export function createMessageRows(session) {
      */
     async page(device, bucket, part, after) {
       const { rows, next } = await session.page(SELECT, [device, int64(bucket), int32(part)], after);
-      return { blocks: blocksOf(rows), parts: rows[0]?.['parts'] ?? [], next };
+      return { blocks: blocksOf(rows), parts: partsIn(rows), next };
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createMessageRows>} MessageRows */
+
+/** @param {Row[]} rows @returns {number[]} */
+const partsIn = ([first]) => first?.['parts'] ?? [];
 
 /** A partition that has the static column alone is one row without samples. @param {Row[]} rows @returns {Buffer[]} */
 const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);

@@ -10,7 +10,7 @@ import { sensorWrites } from './sensor-writes.js';
 
 const SELECT_DEVICE = {
   name: 'read_device',
-  cql: 'SELECT name, site, state, WRITETIME(state) AS state_stamp, session, last_seen, registered_at, retired_at FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT name, site, label, state, WRITETIME(state) AS state_stamp, session, described_at, last_seen, registered_at, retired_at FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_RETIRED_AT = {
   name: 'read_retired_at',
@@ -18,7 +18,7 @@ const SELECT_RETIRED_AT = {
 };
 const SELECT_SENSORS = {
   name: 'read_sensors',
-  cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at FROM sensor WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT sensor_id, device, name, type, unit, site, label, interval_ms, registered_at FROM sensor WHERE grp = ? AND device_id = ?',
 };
 const COUNT_DEVICES = {
   name: 'count_devices',
@@ -26,7 +26,7 @@ const COUNT_DEVICES = {
 };
 const WRITE_DEVICE = {
   name: 'write_device',
-  cql: 'INSERT INTO device (grp, device_id, name, site, session, registered_at) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO device (grp, device_id, name, site, label, session, described_at, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const WRITE_STATUS = {
   name: 'write_status',
@@ -99,17 +99,19 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ name?: string, site?: string, session?: number, registeredAt?: number }} change undefined stays as it is
+     * @param {{ name?: string, site?: string, label?: string, session?: number, describedAt?: number, registeredAt?: number }} change undefined stays as it is
      * @param {number} writeTimestamp epoch µs
      */
-    writeDevice: ({ group, bytes }, { name, site, session: start, registeredAt }, writeTimestamp) =>
+    writeDevice: ({ group, bytes }, change, writeTimestamp) =>
       session.write(WRITE_DEVICE, [
         group,
         bytes,
-        name,
-        site,
-        start === undefined ? undefined : int64(start),
-        registeredAt === undefined ? undefined : int64(registeredAt),
+        change.name,
+        change.site,
+        change.label,
+        optionalTime(change.session),
+        optionalTime(change.describedAt),
+        optionalTime(change.registeredAt),
         int64(writeTimestamp),
       ]),
 
@@ -142,3 +144,6 @@ export function createRegistryStore(session) {
 }
 
 /** @typedef {ReturnType<typeof createRegistryStore>} RegistryStore */
+
+/** @param {number | undefined} ms epoch ms */
+const optionalTime = (ms) => (ms === undefined ? undefined : int64(ms));

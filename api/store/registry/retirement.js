@@ -9,16 +9,26 @@ import { createNewestReads } from '../latest.js';
 /** Concurrent requests of one retirement. */
 const CONCURRENT_REQUESTS = 16;
 
-const DEVICE_COLUMNS = ['name', 'site', 'state', 'session', 'last_seen', 'registered_at', 'sensors_at'];
-const SENSOR_COLUMNS = ['device', 'name', 'type', 'unit', 'site', 'interval_ms', 'registered_at'];
+const DEVICE_COLUMNS = [
+  'name',
+  'site',
+  'label',
+  'state',
+  'session',
+  'described_at',
+  'last_seen',
+  'registered_at',
+  'sensors_at',
+];
+const SENSOR_COLUMNS = ['device', 'name', 'type', 'unit', 'site', 'label', 'interval_ms', 'registered_at'];
 
 const SELECT_DEVICE = {
   name: 'read_retiring_device',
-  cql: 'SELECT site, registered_at, WRITETIME(name) AS name_stamp, WRITETIME(site) AS site_stamp, WRITETIME(state) AS state_stamp, WRITETIME(session) AS session_stamp, WRITETIME(last_seen) AS last_seen_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(sensors_at) AS sensors_at_stamp FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT site, registered_at, WRITETIME(name) AS name_stamp, WRITETIME(site) AS site_stamp, WRITETIME(label) AS label_stamp, WRITETIME(described_at) AS described_at_stamp, WRITETIME(state) AS state_stamp, WRITETIME(session) AS session_stamp, WRITETIME(last_seen) AS last_seen_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(sensors_at) AS sensors_at_stamp FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_SENSORS = {
   name: 'read_retiring_sensors',
-  cql: 'SELECT sensor_id, name, type, site, WRITETIME(device) AS device_stamp, WRITETIME(name) AS name_stamp, WRITETIME(type) AS type_stamp, WRITETIME(unit) AS unit_stamp, WRITETIME(site) AS site_stamp, WRITETIME(interval_ms) AS interval_ms_stamp, WRITETIME(registered_at) AS registered_at_stamp FROM sensor WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT sensor_id, name, type, site, WRITETIME(device) AS device_stamp, WRITETIME(name) AS name_stamp, WRITETIME(type) AS type_stamp, WRITETIME(unit) AS unit_stamp, WRITETIME(site) AS site_stamp, WRITETIME(label) AS label_stamp, WRITETIME(interval_ms) AS interval_ms_stamp, WRITETIME(registered_at) AS registered_at_stamp FROM sensor WHERE grp = ? AND device_id = ?',
 };
 const WRITE_RETIRED_AT = {
   name: 'retire_device',
@@ -26,7 +36,7 @@ const WRITE_RETIRED_AT = {
 };
 const REMOVE_COLUMNS = {
   name: 'retire_device',
-  cql: 'DELETE name, site, state, session, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
+  cql: 'DELETE name, site, label, state, session, described_at, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
 };
 const UNINDEX_DEVICE = {
   name: 'unindex_device',

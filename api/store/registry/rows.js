@@ -13,9 +13,11 @@ import { uuidText } from '../../../schema/ids.js';
  * @typedef {object} DeviceRow
  * @property {string | null} name
  * @property {string | null} site
+ * @property {string | null} label for people
  * @property {string | null} state `online` or `offline`; null if no status was ever sent
  * @property {number | null} stateStamp write timestamp of the state, epoch µs; null also if it was not read
  * @property {number | null} session start of the newest session, epoch ms; null without a birth
+ * @property {number | null} describedAt epoch ms of the newest description over HTTP; null also if it was not read
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
  * @property {number | null} retiredAt epoch ms; null if it never was, or if it was not read
@@ -29,6 +31,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
+ * @property {string | null} label for people
  * @property {number | null} intervalMs
  * @property {number | null} registeredAt epoch ms; null for a row that was written while its device was being retired
  * @property {number | null} ts epoch ms
@@ -39,9 +42,11 @@ import { uuidText } from '../../../schema/ids.js';
 export const deviceRow = (row) => ({
   name: row['name'],
   site: row['site'],
+  label: row['label'],
   state: row['state'],
   stateStamp: row['state_stamp'] ? Number(row['state_stamp']) : null,
   session: row['session']?.getTime() ?? null,
+  describedAt: row['described_at']?.getTime() ?? null,
   lastSeen: row['last_seen']?.getTime() ?? null,
   registeredAt: row['registered_at'].getTime(),
   retiredAt: row['retired_at']?.getTime() ?? null,
@@ -62,6 +67,7 @@ export function sensorRow(row, newest) {
     type: row['type'],
     unit: row['unit'],
     site: row['site'],
+    label: row['label'],
     intervalMs: row['interval_ms'],
     registeredAt: row['registered_at']?.getTime() ?? null,
     ts,

@@ -6,7 +6,7 @@ import { int32, int64 } from '../cql-encoding.js';
 /** @typedef {{ name: string, queries: Array<{ query: string, params: unknown[] }> }} PartitionWrite one request: rows of one partition of one table */
 
 const WRITE_SENSOR =
-  'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
+  'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, label, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
  * The index tables. `column` is the indexed column; `partition` maps its value to the partition within a group.
@@ -44,6 +44,7 @@ const INDEXES = [
  * @property {string} [type]
  * @property {string} [unit]
  * @property {string} [site]
+ * @property {string} [label]
  * @property {number} [intervalMs]
  * @property {number} [registeredAt] epoch ms
  * @property {number} writeTimestamp epoch µs
@@ -111,6 +112,7 @@ const sensorParams = ({ group, bytes }, change) => [
   change.type,
   change.unit,
   change.site,
+  change.label,
   change.intervalMs === undefined ? undefined : int32(change.intervalMs),
   change.registeredAt === undefined ? undefined : int64(change.registeredAt),
   int64(change.writeTimestamp),

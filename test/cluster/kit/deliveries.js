@@ -1,5 +1,5 @@
 import { noteOf } from '../../../simulator/ledger/format.js';
-import { createLedger } from '../../../simulator/ledger/ledger.js';
+import { Ledger } from '../../../simulator/ledger/ledger.js';
 
 /** @import { Series } from '../../../simulator/payloads/index.js' */
 /** @import { WireConnection, WireWatch } from '../../support/mqtt-wire.js' */
@@ -12,7 +12,7 @@ import { createLedger } from '../../../simulator/ledger/ledger.js';
  * @returns {{ watch: WireWatch, close: () => void }}
  */
 export function createDeliveryRecord(path) {
-  const ledger = createLedger({
+  const ledger = new Ledger({
     path,
     onFailed: (error) => {
       throw error;
@@ -42,13 +42,13 @@ export function createDeliveryRecord(path) {
         unacknowledgedOn(connection).delete(id);
       },
     },
-    close: ledger.close,
+    close: () => ledger.close(),
   };
 }
 
 /** Adds an acknowledged message to a ledger that nobody received, as if the broker had forgotten it. @param {string} path of the ledger */
 export function noteLostMessage(path) {
-  const ledger = createLedger({
+  const ledger = new Ledger({
     path,
     onFailed: (error) => {
       throw error;

@@ -91,7 +91,7 @@ async function newestAcknowledged(path) {
       const ts = Math.max(...entry.series.flatMap(({ times }) => times));
       unacknowledged.set(entry.message, { device: entry.device, ts });
       if (!newest.has(entry.device)) newest.set(entry.device, Number.NEGATIVE_INFINITY);
-    } else {
+    } else if (entry.kind === 'acknowledged') {
       const message = unacknowledged.get(entry.message);
       unacknowledged.delete(entry.message);
       if (message) newest.set(message.device, Math.max(message.ts, Number(newest.get(message.device))));

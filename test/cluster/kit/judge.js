@@ -1,5 +1,4 @@
-import { compareLedger } from '../../../simulator/verify/compare.js';
-import { openStore } from '../../../simulator/verify/database.js';
+import { compareLedger, openStore } from '../../../simulator/verify/compare.js';
 import { reportLines } from '../../../simulator/verify/report.js';
 import { until } from '../../support/until.js';
 

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from '../../../api/store/connect.js';
-import { SENT_REQUESTS } from '../../../api/store/tracker.js';
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';
@@ -65,6 +65,7 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
 
   const system = await startTestSystem({ settings });
   afterwards(() => system.stop());
+  await cluster.keepSchema();
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectDevice(system)));
   for (const client of clients) afterwards(() => client.end());
   const begin = Date.now() - 120_000;

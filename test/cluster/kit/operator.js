@@ -11,6 +11,10 @@ import { run } from '../../support/operations/fakes.js';
 /** The time limit of an operation: on a busy machine a node needs minutes to restart. */
 const OPERATION_MS = 600_000;
 
+/** A step's last line, and from how many seconds on it is reported. */
+const DONE = /^\d+\/\d+ .*: done in (\d+) s$/gm;
+const LONG_S = 3;
+
 const STOP = ['--stop', 'member stop'];
 const START = ['--start', 'member start'];
 
@@ -34,8 +38,9 @@ export const nodeName = ({ name }) => name.replace(' ', '-');
  * @param {string} options.directory holds the cluster in its folder `cluster`
  * @param {Cluster} options.cluster
  * @param {Record<string, string>} options.settings of the application
+ * @param {(text: string) => void} options.note gets the steps that take long
  */
-export async function createOperator({ directory, cluster, settings }) {
+export async function createOperator({ directory, cluster, settings, note }) {
   const folder = join(directory, 'operator');
   const server = createServer(async ({ url = '' }, response) => {
     const [, verb, name] = url.split('/');
@@ -84,6 +89,7 @@ if (!answer.ok) throw new Error(await answer.text());`;
         OPERATION_MS,
       );
       if (code !== 0) throw new Error(errors);
+      for (const [line, seconds] of errors.matchAll(DONE)) if (Number(seconds) >= LONG_S) note(line);
       return errors;
     },
 

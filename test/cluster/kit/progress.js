@@ -1,7 +1,7 @@
 const STATUS_INTERVAL_MS = 10_000;
 
 /**
- * Reports the progress of a long test, with the time since its start. It writes to the stream itself, because jest shows
+ * Reports the progress of a long test, with the time since its start and the time since the report before. It writes to the stream itself, because jest shows
  * printed text only at the end.
  *
  * @param {NodeJS.WritableStream} stream
@@ -9,18 +9,27 @@ const STATUS_INTERVAL_MS = 10_000;
 export function createProgress(stream) {
   const startedAt = Date.now();
   let reportedAt = 0;
+  let stageBegan = startedAt;
 
-  /** @param {string} text */
-  function report(text) {
+  /** Reports what is no stage. @param {string} text @param {string} [took] */
+  function note(text, took = '') {
     reportedAt = Date.now();
-    const seconds = String(Math.round((Date.now() - startedAt) / 1000)).padStart(4);
-    stream.write(`  +${seconds} s  ${text}\n`);
+    stream.write(`  +${secondsSince(startedAt)} s ${took.padStart(8)}  ${text}\n`);
+  }
+
+  /** Reports the end of a stage. @param {string} text */
+  function report(text) {
+    note(text, `(${secondsSince(stageBegan).trim()} s)`);
+    stageBegan = Date.now();
   }
 
   /** Reports the current status, at most every ten seconds. @param {string} text */
   function reportStatus(text) {
-    if (Date.now() - reportedAt >= STATUS_INTERVAL_MS) report(text);
+    if (Date.now() - reportedAt >= STATUS_INTERVAL_MS) note(text);
   }
 
-  return { report, reportStatus };
+  return { report, note, reportStatus };
 }
+
+const secondsSince = (/** @type {number} */ began) =>
+  String(Math.round((Date.now() - began) / 1000)).padStart(4);

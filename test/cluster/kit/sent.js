@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import mqtt from 'mqtt';
 import { connect } from '../../../api/store/connect.js';
 import { int32 } from '../../../api/store/cql-encoding.js';
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { routingKey } from '../../../api/store/routing.js';
-import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { startTestSystem } from '../../support/system.js';
 

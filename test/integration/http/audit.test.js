@@ -31,7 +31,7 @@ afterAll(() => system?.stop());
 const logged = (which) => lines.map((line) => JSON.parse(line)).filter(which);
 
 /**
- * @param {'GET' | 'POST' | 'DELETE'} method
+ * @param {'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} method
  * @param {string} path below /api/v1
  * @param {{ body?: string, type?: string, address?: string, token?: string, id?: string }} [options]
  */
@@ -65,10 +65,38 @@ test('Audit: act of an administrator: one line with act, target, credential, add
   const issued = await ask('POST', '/credentials', { body: '{"account":"pump"}', id: 'issuing' });
   secret = JSON.parse(issued.text).secret;
   const id = await refuseMessage();
+  const described = { body: '{"site":"yard"}' };
+  expect((await ask('PUT', '/devices/pump', described)).status).toBe(200);
+  expect((await ask('PATCH', '/devices/pump/sensors/s', { body: '{"unit":"Cel"}' })).status).toBe(200);
   await ask('POST', `/dead-letters/${id}/replay`, { id: 'replaying' });
   const rotated = await ask('POST', '/credentials/pump/rotate', { id: 'rotating', address: '192.0.2.2' });
   expect((await ask('DELETE', '/credentials/pump', { id: 'revoking' })).status).toBe(204);
   expect((await ask('DELETE', '/devices/pump', { id: 'retiring' })).status).toBe(204);
+  const annotation = JSON.parse(
+    (await ask('POST', '/annotations', { body: '{"text":"a new filter"}' })).text,
+  );
+  expect((await ask('DELETE', `/annotations/${annotation.id}`)).status).toBe(204);
+
+  const definition = {
+    name: 'high',
+    scope: { device: 'pump', sensor: 's' },
+    condition: { kind: 'above', limit: 0 },
+  };
+  const body = JSON.stringify({ ...definition, severity: 'info' });
+  const added = await ask('POST', '/alarm-rules', { body });
+  expect(added.status).toBe(201);
+  const rule = JSON.parse(added.text).rule_id;
+  const measured = await ask('POST', '/measurements?device=pump', { body: '{"sensor_id":"s","value":2}' });
+  expect(measured.text).toBe('{"accepted":1}');
+  const alarm = await until(async () => JSON.parse((await ask('GET', '/alarms')).text).items[0]?.alarm_id, {
+    what: 'the alarm',
+  });
+  expect((await ask('POST', `/alarms/${alarm}/acknowledge`, { body: '{}' })).status).toBe(200);
+  const shelving = { body: JSON.stringify({ until: new Date(Date.now() + 60_000).toISOString() }) };
+  expect((await ask('POST', `/alarms/${alarm}/shelve`, shelving)).status).toBe(200);
+  expect((await ask('PUT', `/alarm-rules/${rule}`, { body })).status).toBe(200);
+  expect((await ask('DELETE', `/alarm-rules/${rule}`)).status).toBe(204);
+  expect((await ask('POST', '/alarm-deliveries/test')).status).toBe(200);
 
   const by = { audit: true, by: 'token', address: '192.0.2.1', level: 30 };
   const acts = logged(({ audit }) => audit);
@@ -79,6 +107,8 @@ test('Audit: act of an administrator: one line with act, target, credential, add
       target: 'pump',
       requestId: 'issuing',
     }),
+    expect.objectContaining({ ...by, msg: 'a device was described', target: 'pump' }),
+    expect.objectContaining({ ...by, msg: 'a sensor was described', target: 'pump/s' }),
     expect.objectContaining({
       ...by,
       msg: 'a dead letter was replayed',
@@ -93,6 +123,14 @@ test('Audit: act of an administrator: one line with act, target, credential, add
     }),
     expect.objectContaining({ ...by, msg: 'a credential was revoked', target: 'pump' }),
     expect.objectContaining({ ...by, msg: 'a device was retired', target: 'pump', requestId: 'retiring' }),
+    expect.objectContaining({ ...by, msg: 'an annotation was stored', target: annotation.id }),
+    expect.objectContaining({ ...by, msg: 'an annotation was removed', target: annotation.id }),
+    expect.objectContaining({ ...by, msg: 'an alarm rule was added', target: rule }),
+    expect.objectContaining({ ...by, msg: 'an alarm was acknowledged', target: alarm }),
+    expect.objectContaining({ ...by, msg: 'an alarm was shelved', target: alarm }),
+    expect.objectContaining({ ...by, msg: 'an alarm rule was changed', target: rule }),
+    expect.objectContaining({ ...by, msg: 'an alarm rule was removed', target: rule }),
+    expect.objectContaining({ ...by, msg: 'a test of deliveries was sent', target: '' }),
   ]);
   const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
   expect(acts).toHaveLength(changing.length);

@@ -42,6 +42,14 @@ test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
   },
 );
 
+test.each(['', '1440', '-1440', '+60', '1.5', 'x'])('Series: utc_offset=%s: refused', async (offset) => {
+  const answer = await ask(`${SERIES}?utc_offset=${encodeURIComponent(offset)}`);
+  const { parameters } = expectProblem(answer, 400, 'bad_parameter');
+  expect(parameters).toEqual([
+    { name: 'utc_offset', reason: 'a whole number of minutes from -1439 to 1439' },
+  ]);
+});
+
 describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];

@@ -163,6 +163,46 @@ async function requestsOf(query) {
   );
 }
 
+describe('Dead letters of a device or a code', () => {
+  test.each([
+    ['device=d1', 7],
+    ['code=too_old', 30],
+    ['device=d2&code=malformed', 4],
+    ['device=nobody', 10],
+  ])('%s: exactly those, newest first, over pages of %i', async (query, limit) => {
+    const wanted = new URLSearchParams(query);
+    const database = await system.openDatabase();
+    const { rows } = await database.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
+    await database.shutdown();
+    const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
+    const expected = all.filter(
+      ({ id, codes }) =>
+        (!wanted.has('device') || deviceOf.get(id) === wanted.get('device')) &&
+        (!wanted.has('code') || Object.hasOwn(codes, String(wanted.get('code')))),
+    );
+    const range = rangeQuery({ from: RANGE.from, to: NOON + 9 * HOUR + 1 });
+    const pages = await pagesOf(system, `/dead-letters?${range}&limit=${limit}&${query}`);
+    const inRange = expected.filter(({ ts }) => Date.parse(ts) < NOON + 9 * HOUR + 1);
+    expect(idsOf(pages.flat())).toEqual(idsOf(inRange));
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+  });
+
+  test('more in one hour than one step reads: found, none twice', async () => {
+    const start = NOON - 15 * HOUR;
+    await someAtOnce(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
+    await store.deadLetters.write({
+      receivedAt: start,
+      device: 'needle',
+      topic: 'iot/v1/needle/measurements',
+      codes: { malformed: 1 },
+      content: null,
+    });
+    const range = rangeQuery({ from: start, to: start + HOUR });
+    const pages = await pagesOf(system, `/dead-letters?${range}&device=needle`);
+    expect(pages.flat()).toEqual([expect.objectContaining({ device: 'needle' })]);
+  });
+});
+
 test('Dead letter: default range: the last day, with refusals and payload', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const payload = '[{"sensor_id":"t","value":"x"},{"sensor_id":"t","value":1},{"value":2}]';
@@ -284,7 +324,9 @@ describe('Summary of dead letters', () => {
 describe('Dead letters: wrong requests', () => {
   test.each([
     ['/dead-letters?limit=0', 'bad_parameter'],
-    ['/dead-letters?code=malformed', 'bad_parameter'],
+    ['/dead-letters?kind=malformed', 'bad_parameter'],
+    ['/dead-letters?code=unavailable', 'bad_parameter'],
+    ['/dead-letters?device=a&device=b', 'bad_parameter'],
     ['/dead-letters?from=yesterday', 'bad_parameter'],
     ['/dead-letters/summary?limit=3', 'bad_parameter'],
     [`/dead-letters?from=${NOON + 1}&to=${NOON}`, 'bad_range'],

@@ -83,6 +83,15 @@ describe('Export: hours in every stored form', () => {
     expect(read(text)).toEqual(expected.slice(7, 90));
   });
 
+  test.each(['gzip', 'br'])('Accept-Encoding %s: the same lines', async (encoding) => {
+    const plain = await ask('mixed', CSV, 'order=asc');
+    const path = '/devices/mixed/sensors/s/measurements?order=asc';
+    const headers = { accept: CSV, 'accept-encoding': encoding };
+    const response = await world.system.fetch(path, { headers });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(await response.text()).toBe(plain.text);
+  });
+
   test.each([
     ['*/*', 'application/json'],
     ['text/csv;q=0.5, application/x-ndjson', NDJSON],

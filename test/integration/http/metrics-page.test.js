@@ -28,7 +28,15 @@ test('docs/reference/metrics.md: every metric of a process: its type, help and l
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();
-  const external = await startSystem({ MQTT_URL: mosquitto.url });
+  // A Kafka and an S3 that are away: their metrics are there all the same.
+  const external = await startSystem({
+    MQTT_URL: mosquitto.url,
+    STREAM_KAFKA: '127.0.0.1:9',
+    STREAM_PARQUET: 's3://away',
+    STREAM_S3_ENDPOINT: 'http://127.0.0.1:9',
+    STREAM_S3_KEY_ID: 'key',
+    STREAM_S3_SECRET: 'secret',
+  });
   const device = await connectDevice(embedded.system);
   afterwards(() => device.end());
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);

@@ -80,6 +80,7 @@ test('Device: members of the contract', async () => {
     {
       device_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: expect.any(String),
+      label: null,
       site: expect.any(String),
       online: expect.any(Boolean),
       last_seen: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -90,12 +90,47 @@ describe('Times', () => {
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
   });
 
-  test.each(['yesterday', '', '2026-13-01', '2026-02-30', '21.11.2026', '1e12', '12.5', '99999999999999999'])(
-    '%j is refused',
-    async (time) => {
-      expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
-    },
-  );
+  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('%s: so long before now', async (time) => {
+    expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
+    expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
+    expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
+  });
+
+  test('now as the start: no samples; a relative range backwards: refused', async () => {
+    expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
+    expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
+  });
+
+  test('relative range: its cursor leads to the next page', async () => {
+    const many = Array.from({ length: 3 }, (_, second) => ({ ts: TS - second * 1000, value: second }));
+    const device = await connectDevice(system);
+    await device.measure(
+      'calf',
+      many.map((sample) => ({ sensor_id: 'pulse', ...sample })),
+    );
+    await device.end();
+    const path = '/devices/calf/sensors/pulse/measurements?from=-1h&limit=2';
+    const first = await system.get(path);
+    const second = await system.get(`${path}&cursor=${first.next}`);
+    expect([...first.items, ...second.items].map(({ value }) => value)).toEqual([0, 1, 2]);
+  });
+
+  test.each([
+    'yesterday',
+    '',
+    '-1w',
+    '-h',
+    '1h',
+    'now-1h',
+    '2026-13-01',
+    '2026-02-30',
+    '21.11.2026',
+    '1e12',
+    '12.5',
+    '99999999999999999',
+  ])('%j is refused', async (time) => {
+    expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
+  });
 
   test('plus of an offset decoded as a space: refused with advice', async () => {
     const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');

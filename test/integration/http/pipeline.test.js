@@ -23,7 +23,7 @@ afterAll(async () => {
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 test('GET /pipeline: running process: listed, and its state is updated', async () => {
-  const { processes, database: nodes, broker, packed_until } = await system.get('/pipeline');
+  const { processes, database: nodes, broker, packed_until, ingest } = await system.get('/pipeline');
   expect(processes).toEqual([
     {
       client_id: expect.stringMatching(/:\d+$/),
@@ -43,6 +43,10 @@ test('GET /pipeline: running process: listed, and its state is updated', async (
   ]);
   expect(nodes).toEqual({ nodes: [{ address: expect.any(String), data_center: 'datacenter1', up: true }] });
   expect(broker).toEqual({ ok: true, message: expect.any(String) });
+  expect(ingest).toEqual({
+    auto_register: true,
+    mqtt: { embedded: true, host: '127.0.0.1', port: system.mqttPort, tls: false, credentials: false },
+  });
   // Packing begins three hours before the first migration.
   expect(Date.parse(packed_until)).toBeLessThan(Date.now() - 3 * 3_600_000);
   const { seen } = processes[0];

@@ -51,7 +51,7 @@ test.each([
 });
 
 test('Metrics: unserved method: not a label', async () => {
-  for (const path of ['/healthz', '/api/v1/latest', '/', '/assets/main.js', '/nothing']) {
+  for (const path of ['/healthz', '/api/v1/latest', '/', '/mark.svg', '/nothing']) {
     for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND', 'M-SEARCH']) {
       await send(system.httpUrl, path, { method });
     }

@@ -7,7 +7,8 @@ import pino from 'pino';
 import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
 import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
-import { createLocalTransport } from '../../../api/live/local-transport.js';
+import { createLocalTransport } from '../../../api/live/hub.js';
+import { NOBODY } from '../../../api/live/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { statsOf } from '../../../api/observability/process-stats.js';
 import { identifySensor } from '../../../schema/ids.js';
@@ -71,7 +72,7 @@ const asAnybody = (_req, res, next) => {
 /** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
 async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   missed = new Set();
-  live = createLocalTransport({ isWanted: () => false, send: () => {} });
+  live = createLocalTransport({ followers: NOBODY, send: () => {} });
   live.onMissed = (listener) => {
     missed.add(listener);
     return () => void missed.delete(listener);
@@ -81,7 +82,8 @@ async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
       store,
       limits: { streams: createConcurrencyLimit(limit, 'full') },
       live: Object.assign(live, { publishChanges: () => {} }),
-      stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
+      baselines: { judge: () => {}, onChange: () => () => {} },
+      stats: { read: () => statsOf([]), health: () => [], recent: () => [] },
       resyncMs: resync,
       clock: Date.now,
       groups: system.config.retention.latestGroups,

@@ -75,6 +75,18 @@ test.each([
   expect(names(stream.items('delta'))).toEqual(expected);
 });
 
+test('Stream: a device is retired while the fleet is quiet: a new reader does not get it', async () => {
+  await measure('gone', 's', 1);
+  const before = await open('?device=gone&device=b');
+  await before.first('snapshot');
+  await until(() => names(before.items('snapshot')).includes('gone: s'));
+  const { status } = await send(system.httpUrl, '/api/v1/devices/gone', { method: 'DELETE' });
+  expect(status).toBe(204);
+  const after = await open('?device=gone&device=b');
+  const { data } = await after.first('snapshot');
+  expect(names(data.items)).toEqual(['b: s']);
+});
+
 /** @param {string} pair @returns {string} as a form encodes it */
 function form(pair) {
   return new URLSearchParams({ sensor: pair }).toString();
@@ -127,6 +139,15 @@ test('Stream: stats: members of the contract, sent repeatedly', async () => {
       waiting: figure,
       refused_per_s: figure,
       readers: figure,
+      health: [
+        {
+          client_id: expect.stringMatching(/:\d+$/),
+          role: 'all',
+          checks: expect.objectContaining({ database: { ok: true, message: 'answers' } }),
+          unanswered_ms: 0,
+          unsettled: { messages: figure, oldest_ms: figure, standstill_ms: figure },
+        },
+      ],
     });
   }
 });

@@ -105,7 +105,9 @@ test('Post: ten thousand wrong measurements: the answer lists all', async () => 
   const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
   const { accepted, refused } = expectProblem(answer, 422, 'refused');
   expect(accepted).toBe(0);
-  expect(refused).toMatchObject(Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'bad_id' })));
+  expect(refused).toMatchObject(
+    Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'not_numeric' })),
+  );
 });
 
 describe('Post: whole message refused', () => {

@@ -1,9 +1,10 @@
 /**
- * Replaces `@jest/globals` in the mutation runner, with packages of jest itself. Jest would load every
- * module again for every test file, which costs a second per file. This runner needs milliseconds.
+ * Replaces `@jest/globals` in the mutation runner and in the runner of the unit tests, with packages of jest itself. Jest would
+ * load every module again for every test file, which costs a second per file. These runners need milliseconds.
  */
 import { jestExpect } from '@jest/expect';
 import { ModernFakeTimers } from '@jest/fake-timers';
+import { getState } from 'jest-circus';
 import { ModuleMocker } from 'jest-mock';
 
 export { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } from 'jest-circus';
@@ -15,8 +16,14 @@ const timers = new ModernFakeTimers({
   global: globalThis,
 });
 
-/** Jest draws a seed for each run. This runner compares mutants, so its seed is fixed. */
-const RUN = { getSeed: () => 1 };
+/** Jest draws a seed for each run. The mutation runner compares mutants and draws none, so its seed is fixed. */
+const RUN = {
+  getSeed: () => getState().seed || 1,
+  /** @param {number} ms */
+  setTimeout(ms) {
+    getState().testTimeout = ms;
+  },
+};
 
 /** `jest.fn`, `jest.spyOn`, `jest.useFakeTimers` and the like. Mocks of modules are not supported. */
 export const jest = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
@@ -25,7 +32,7 @@ export const jest = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
       const member = Reflect.get(part, name);
       if (typeof member === 'function') return member.bind(part);
     }
-    throw new Error(`The mutation runner has no jest.${String(name)}.`);
+    throw new Error(`This runner has no jest.${String(name)}.`);
   },
 });
 

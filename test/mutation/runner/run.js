@@ -4,6 +4,7 @@
  *
  * @typedef {{ kind: 'passed' | 'failed', file: string, title: string, ms: number, error?: string } | { kind: 'file', file: string } | { kind: 'done' }} RunnerMessage
  */
+import { register } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
@@ -38,6 +39,10 @@ async function onEvent(event) {
   if (error) await fail(event.test.name, error);
   send({ kind: 'passed', file, title: event.test.name, ms: performance.now() - began });
 }
+
+// Tests of the dashboard import components. The transform costs other mutants a tenth of a second each.
+if (process.argv.slice(2).some((path) => path.startsWith('test/unit/web/')))
+  register('../../support/unit-runner/hooks.js', import.meta.url);
 
 addEventHandler(/** @type {any} */ (onEvent));
 // The channel closes when the parent is killed. It must not keep the process alive when a test waits without end.

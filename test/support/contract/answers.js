@@ -46,7 +46,10 @@ export function objectionTo(answer) {
 /** @param {Answer} answer @returns {string | null} */
 function findObjection(answer) {
   const path = String(answer.path.split('?', 1)[0]);
-  const routes = TABLE.filter(({ pattern }) => pattern.test(path));
+  const matching = TABLE.filter(({ pattern }) => pattern.test(path));
+  // OpenAPI 3.1.1, Path Templating: a path without templates matches before those with templates.
+  const concrete = matching.filter((candidate) => candidate.path === path);
+  const routes = concrete.length > 0 ? concrete : matching;
   const required = REQUIRED[answer.status];
   if (required && !answer.header(required)) return `no header ${required}`;
   if (routes.length === 0) return checkWithoutRoute(path, answer);

@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
-import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
-import { createRetry } from '../../../api/store/retry.js';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
+import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
+import { Retry } from '../../../api/store/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -32,7 +32,7 @@ export async function createMemoryPath() {
     installedAt: HOUR + 3 * HOUR_MS,
     retention: { latestGroups: GROUPS, batchDays: 8 },
   });
-  const retry = createRetry({ logger, onRetry: () => {} });
+  const retry = new Retry({ logger, onRetry: () => {} });
   const late = { samples: 0 };
 
   /** @param {string} name @param {string} [sensorName] */
@@ -45,16 +45,21 @@ export async function createMemoryPath() {
   /** @param {Partial<Store>} [overrides] parts that replace those of the store */
   function createWriter(overrides) {
     const used = { ...store, ...overrides };
-    const days = createLateDayNotes({ store: used.lateDays, retry });
-    return createSampleWriter({
+    const days = new LateDayNotes({ store: used.lateDays, retry });
+    return new SampleWriter({
       store: used.measurements,
       retry,
-      partitions: createPartitionWatch({ logger, onLarge: () => {} }),
+      partitions: new PartitionWatch({ logger, onLarge: () => {} }),
       clock: /** @type {any} */ ({ now: () => clock.now }),
       late: createLateWriter({
         store: used.history,
         retry,
         days,
+        arrivals: new LateArrivalNotes({
+          store: used.lateArrivals,
+          retry,
+          clock: { now: () => clock.now },
+        }),
         onLate: (samples) => {
           late.samples += samples;
         },
@@ -104,6 +109,13 @@ export async function createMemoryPath() {
       const used = overrides ? createWriter(overrides) : writer;
       await used.write(device, used.plan(device, [{ ...series, times, values }]));
     },
+
+    /** Writes a row of `message` that no process can read. @param {string} name of a device @param {number} hour epoch ms @param {number} [ts] epoch ms, of the row */
+    writeBrokenRow: (name, hour, ts = hour) =>
+      database.execute(
+        'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+        [keyOf(name).device, new Date(hour), 0, new Date(ts), Buffer.from('00'), Buffer.from([255, 1])],
+      ),
 
     /** @param {string} name @param {number} hour epoch ms @returns the row of history_stat for the hour, or null */
     async statisticsOf(name, hour) {

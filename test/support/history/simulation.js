@@ -1,7 +1,7 @@
 import pino from 'pino';
-import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
-import { createRetry } from '../../../api/store/retry.js';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
+import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
+import { Retry } from '../../../api/store/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { createTestPacker } from '../packing.js';
@@ -12,7 +12,7 @@ import { createKnown } from './samples.js';
 import { createVirtualTime } from './virtual-time.js';
 import { register } from './world.js';
 
-/** @import { LateWriter } from '../../../api/ingest/late-writer.js' */
+/** @import { LateWriter } from '../../../api/ingest/late-samples.js' */
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { SentMessage } from './messages.js' */
 /** @import { World, WorldDevice } from './world.js' */
@@ -100,7 +100,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     clock: { now: () => Math.round(time.now + skew), isTrusted: true },
     store: storeOfProcess(store, { role, time, delay, diesAfter }).store,
   });
-  const retry = createRetry({ logger, onRetry: nothing });
+  const retry = new Retry({ logger, onRetry: nothing });
 
   const anySkew = () => /** @type {number} */ (skews[Math.floor(random.between(0, PROCESSES))]);
   const diesSometimes = () => (chance(0.2) ? 1 + Math.floor(random.between(0, 4)) : undefined);
@@ -112,12 +112,13 @@ export async function simulate({ world, seed, mistake = {} }) {
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
     const used = mistake.ingestStore?.(plain, clock) ?? plain;
-    const days = createLateDayNotes({ store: used.lateDays, retry });
-    const late = createLateWriter({ store: used.history, retry, days, onLate: nothing });
-    const writer = createSampleWriter({
+    const days = new LateDayNotes({ store: used.lateDays, retry });
+    const arrivals = new LateArrivalNotes({ store: used.lateArrivals, retry, clock });
+    const late = createLateWriter({ store: used.history, retry, days, arrivals, onLate: nothing });
+    const writer = new SampleWriter({
       store: used.measurements,
       retry,
-      partitions: createPartitionWatch({ logger, onLarge: nothing }),
+      partitions: new PartitionWatch({ logger, onLarge: nothing }),
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
       late: mistake.late?.(late) ?? late,
     });

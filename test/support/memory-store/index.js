@@ -1,7 +1,7 @@
 import { createStore } from '../../../api/store/index.js';
 import { DIALECTS } from '../../../schema/migrate/files.js';
 import { PART } from '../../../schema/migrate/installation.js';
-import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../../../schema/rules.js';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../../../schema/rules.js';
 import { createDatabase } from './database.js';
 import { readTables } from './tables.js';
 
@@ -56,5 +56,12 @@ export async function createMemoryStore(options = {}) {
 /** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {
   const { batchDays, historyDays } = { ...RETENTION, ...retention };
-  return readTables({ BATCH_DAYS: batchDays, HISTORY_DAYS: historyDays, DEAD_LETTER_DAYS, LATE_DAY_DAYS });
+  return readTables({
+    BATCH_DAYS: batchDays,
+    HISTORY_DAYS: historyDays,
+    DEAD_LETTER_DAYS,
+    LATE_DAY_DAYS,
+    BASELINE_DAYS,
+    STREAM_NOTE_DAYS,
+  });
 }

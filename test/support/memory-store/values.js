@@ -83,6 +83,11 @@ const collection = {
 const TYPES = {
   bigint: { encode: encodeLong, decode: decodeLong, compare: signed(8) },
   blob: { encode: (bytes) => bytes, decode: (bytes) => bytes, compare: Buffer.compare },
+  boolean: {
+    encode: (flag) => Buffer.from([Number(flag)]),
+    decode: (bytes) => bytes[0] === 1,
+    compare: Buffer.compare,
+  },
   double: {
     encode: (number) => {
       const bytes = Buffer.alloc(8);
@@ -129,6 +134,8 @@ export function valueType(name) {
   const [, key, pair] = /^map<(\w+),frozen<tuple<(.*)>>>$/.exec(compact) ?? [];
   if (key && pair)
     return { ...collection, collection: mapOf(valueType(key), pair.split(',').map(valueType)) };
+  const [, from, to] = compact === 'map<text,int>' ? [] : (/^map<(\w+),(\w+)>$/.exec(compact) ?? []);
+  if (from && to) return { ...collection, collection: plainMapOf(valueType(from), valueType(to)) };
   const plain = compact.replace(/^frozen<(.*)>$/, '$1');
   const type = TYPES[plain];
   if (!type) throw new RangeError(`the database in memory has no type ${name}`);
@@ -154,6 +161,17 @@ const mapOf = (key, types) => ({
       : Object.entries(value).map(([name, pair]) => [encode(key, name), encodeTuple(types, pair)]),
   decode: (elements) =>
     Object.fromEntries(elements.map(([name, pair]) => [String(key.decode(name)), decodeTuple(types, pair)])),
+});
+
+/** @param {ValueType} key @param {ValueType} type of its values @returns {Collection} */
+const plainMapOf = (key, type) => ({
+  key,
+  elements: (value) =>
+    Buffer.isBuffer(value)
+      ? elementsOf(value)
+      : Object.entries(value).map(([name, element]) => [encode(key, name), encode(type, element)]),
+  decode: (elements) =>
+    Object.fromEntries(elements.map(([name, element]) => [String(key.decode(name)), type.decode(element)])),
 });
 
 /** @param {Buffer} bytes of a map, in the format of native_protocol_v4.spec @returns {Element[]} */

@@ -22,6 +22,10 @@ const shortened = (yaml) =>
 async function launch(program, args, url) {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
+  // Without a listener, a program that is missing ends the whole test process.
+  child.on('error', ({ message }) => {
+    output = message;
+  });
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output = `${output}${text}`.slice(-4000);
   });
@@ -60,6 +64,13 @@ export async function startAlertmanager({ webhooks }) {
   );
   return {
     url,
+    /** @param {string} name of an alert @returns {Promise<Record<string, string> | undefined>} */
+    async annotationsOf(name) {
+      const alerts = await (await fetch(`${url}/api/v2/alerts`)).json();
+      return alerts.find(
+        (/** @type {{ labels: { alertname: string } }} */ { labels }) => labels.alertname === name,
+      )?.annotations;
+    },
     /** @returns {Promise<string[]>} names of the alerts that it holds as active */
     async active() {
       const alerts = await (await fetch(`${url}/api/v2/alerts?active=true`)).json();

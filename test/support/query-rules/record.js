@@ -17,7 +17,7 @@
  * @property {number} partitions number of partitions
  */
 
-/** @import { SentRequest } from '../../../api/store/tracker.js' */
+/** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
 
 /**
  * A row of a batch. `meta` is added by the driver (4.10) when it prepares the statement.

@@ -5,11 +5,11 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SENT_REQUESTS } from '../../../api/store/tracker.js';
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { recordOf } from './record.js';
 import { RECORDS } from './recording.js';
 
-/** @import { SentRequest } from '../../../api/store/tracker.js' */
+/** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
 
 const folder = process.env[RECORDS];
 if (folder) record(join(folder, `${process.pid}.jsonl`));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { uuidBytes } from '../../../schema/ids.js';
 import { packSamples } from '../../../schema/packed/pack.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { DAY_MS, HOUR_MS, LATE_MARGIN_MS } from '../../../schema/rules.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { Numbers, Series } from '../../../schema/packed/series.js' */
@@ -213,6 +213,57 @@ export function describeSamples(subject) {
       expect(await store.packed.readStatistics(key, HOUR, other)).toHaveLength(1);
       const nextYear = Date.UTC(2027, 0);
       expect(await store.packed.readStatistics(key, nextYear, nextYear + DAY_MS)).toEqual([]);
+    });
+
+    test('Store: a day is copied: read instead of its rows, until a mark is newer than what it was made from', async () => {
+      const key = { device: newId(), sensor: newId() };
+      const [first, last] = [DAY, DAY + 23 * HOUR_MS];
+      const week = () => store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + 3 * DAY_MS);
+      const copied = [first, last].map((hour) => ({ hour, statistics, readFrom: hour + DAY_MS }));
+      await store.history.writeDay(key, DAY, copied, DAY + 2 * DAY_MS);
+      await store.history.writeDay(key, DAY, [], DAY + DAY_MS);
+      // The row is not in the copy, so it shows which table was read.
+      const row = { ...statistics, count: 77 };
+      await store.history.writeStatistics(key, last, row, last + DAY_MS);
+      await store.history.writeStatistics(key, DAY + 2 * DAY_MS, row, DAY + 3 * DAY_MS);
+      const copies = copied.map((hour) => ({ ...hour, lateAt: null }));
+      const next = { hour: DAY + 2 * DAY_MS, statistics: row, readFrom: DAY + 3 * DAY_MS, lateAt: null };
+      expect(await week()).toEqual([...copies, next]);
+
+      const early = last + DAY_MS - 2 * LATE_MARGIN_MS;
+      await store.history.writeLate(key, [last], early);
+      expect((await week())[1]).toEqual({ ...copied[1], lateAt: early });
+      const late = last + DAY_MS;
+      await store.history.writeLate(key, [last], late);
+      await store.history.writeLate(key, [last], early);
+      expect(await week()).toEqual([
+        { hour: last, statistics: row, readFrom: last + DAY_MS, lateAt: late },
+        next,
+      ]);
+    });
+
+    test('Store: an hour that the copy of its day does not have gets a mark: the rows are read', async () => {
+      const key = { device: newId(), sensor: newId() };
+      await store.history.writeDay(key, DAY, [{ hour: DAY, statistics, readFrom: HOUR }], HOUR);
+      await store.history.writeLate(key, [DAY + 5 * HOUR_MS], HOUR - DAY_MS);
+      const read = await store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + DAY_MS);
+      expect(read.map(({ hour }) => hour)).toEqual([DAY + 5 * HOUR_MS]);
+    });
+
+    test('Store: a range that begins and ends within copied days: only its hours', async () => {
+      const key = { device: newId(), sensor: newId() };
+      for (let day = DAY - 2 * DAY_MS; day <= DAY + 2 * DAY_MS; day += DAY_MS) {
+        const hours = Array.from({ length: 24 }, (_, index) => {
+          const hour = day + index * HOUR_MS;
+          return { hour, statistics, readFrom: hour + DAY_MS };
+        });
+        await store.history.writeDay(key, day, hours, day + 2 * DAY_MS);
+      }
+      const [from, to] = [DAY - 2 * DAY_MS + 5 * HOUR_MS, DAY + 2 * DAY_MS + 7 * HOUR_MS];
+      const read = await store.packed.readStatistics(key, from, to);
+      expect(read.map(({ hour }) => hour)).toEqual(
+        Array.from({ length: (to - from) / HOUR_MS }, (_, index) => from + index * HOUR_MS),
+      );
     });
   });
 }

@@ -14,7 +14,8 @@ import { join, resolve } from 'node:path';
 import { run } from '../operations/fakes.js';
 import { writePrograms } from '../programs.js';
 
-const PAGE = 'docs/how-to/deploy-the-database.md';
+/** The pages of a cluster that Terraform creates, in the order in which a reader follows them. */
+const PAGES = ['docs/how-to/deploy-the-database.md', 'docs/how-to/set-up-scylladb-manager.md'];
 const EXAMPLES = 'infra/terraform/examples';
 const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKE_AWS/log"';
 
@@ -41,9 +42,11 @@ class client:
     return {"Parameter": {"Value": stored["value"]}}
 `;
 
-/** @returns {string[]} the shell blocks of the page */
+/** @returns {string[]} the shell blocks of the pages, in their order */
 export const blocks = () =>
-  [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => String(block));
+  PAGES.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => String(block)),
+  );
 
 /**
  * Makes a checkout in which the page can run without AWS.

@@ -176,7 +176,7 @@ async function readNothing(port, from) {
   return client;
 }
 
-test('HTTP answer: who takes nothing of his answer is given up, even if it keeps sending; an idle stream stays', async () => {
+test('HTTP answer: the client reads nothing: it is disconnected, even if it keeps sending; an idle stream stays', async () => {
   const { port, streams, requests } = await startServer({ stallMs: 100 });
   const reader = await tcpClients.open(port);
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -189,7 +189,7 @@ test('HTTP answer: who takes nothing of his answer is given up, even if it keeps
   expect(reader.closed()).toBe(false);
 });
 
-test('HTTP connections: a crowd of those who take nothing of their answers is bounded, as idle connections are', async () => {
+test('HTTP connections: many clients that read nothing of their answers: bounded, as idle connections are', async () => {
   const { port, refused, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });

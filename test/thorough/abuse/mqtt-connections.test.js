@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { createOwnCertificate } from '../../../api/access/tls/own-certificate.js';
+import { OwnCertificate } from '../../../api/access/tls/certificate-reload.js';
 import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
@@ -14,7 +14,6 @@ import { createTcpClients } from '../../support/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { Bounds } from '../../../api/access/connection-limits.js' */
-/** @import { OwnCertificate } from '../../../api/access/tls/own-certificate.js' */
 /** @import { TcpClient } from '../../support/tcp-clients.js' */
 
 const NEVER_MS = 86_400_000;
@@ -110,7 +109,7 @@ test.each([
 test('MQTT connections: TLS: an unfinished handshake counts as one without CONNECT, a connected device does not', async () => {
   const { cert, key, authority } = await certificates.make();
   const logger = pino({ level: 'silent' });
-  const tls = createOwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
+  const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 2000 }, tls);
   const device = await mqtt.connectAsync(`mqtts://127.0.0.1:${port}`, { ca: authority, reconnectPeriod: 0 });
   afterwards(() => device.endAsync(true));

@@ -65,7 +65,7 @@ test('HTTP pipelining: exports behind a stream, in one piece, take no place from
 
 test('HTTP pipelining: no token: a thousand requests for a file in one piece: no more than two are ever answered', async () => {
   const before = await sumOf(/^iot_http_request_seconds_count\{route="other"/);
-  const client = await write(get('/vendor/uplot.js').repeat(1000));
+  const client = await write(get('/mark.svg').repeat(1000));
   await until(isQuiet);
   const after = await sumOf(/^iot_http_request_seconds_count\{route="other"/);
   expect(after - before).toBeLessThanOrEqual(2);
@@ -83,7 +83,7 @@ test('HTTP pipelining: wrong tokens in one piece: two at most are checked', asyn
 test('HTTP connection: 50 requests one after another: all are answered', async () => {
   const client = await tcpClients.open(Number(new URL(system.httpUrl).port));
   for (let times = 1; times <= 50; times++) {
-    client.socket.write(get('/vendor/preact.js'));
+    client.socket.write(get('/mark.svg'));
     await until(() => client.received().split('HTTP/1.1 200 OK').length === times + 1);
   }
   expect(client.closed()).toBe(false);

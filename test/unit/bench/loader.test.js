@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { samplesIn } from '../../../tools/bench/loader/build.js';
+import { fleetOf, samplesOfHour } from '../../../tools/bench/loader/data-set.js';
 import { checkCluster, readFlags } from '../../../tools/bench/loader/flags.js';
-import { fleetOf } from '../../../tools/bench/loader/fleet.js';
-import { samplesIn } from '../../../tools/bench/loader/load.js';
-import { samplesOfHour } from '../../../tools/bench/loader/samples.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 

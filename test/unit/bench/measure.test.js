@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { sumOf } from '../../../tools/bench/environment/ingest.js';
-import { pace } from '../../../tools/bench/load/pace.js';
-import { machineShares, parseMachineTime } from '../../../tools/bench/measure/machine.js';
-import { slopeOf } from '../../../tools/bench/measure/memory.js';
+import { pace } from '../../../tools/bench/load/open-loop.js';
+import { machineShares, parseMachineTime, slopeOf } from '../../../tools/bench/measure/machine.js';
 import { createGate } from '../../../tools/bench/variants/gate.js';
 import { withPermit } from '../../support/permit.js';
 

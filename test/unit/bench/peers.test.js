@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { insertPeers } from '../../../tools/bench/documents.js';
-import { shapeOf } from '../../../tools/bench/load/shapes.js';
+import { loadOf } from '../../../tools/bench/load/shapes.js';
 import { Ledger } from '../../../tools/bench/peers/ledger.js';
 import { monthOf } from '../../../tools/bench/peers/month.js';
 import { peerTables } from '../../../tools/bench/peers/report.js';
 import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../tools/bench/peers/settings.js';
 
-/** @import { Shape } from '../../../tools/bench/load/shapes.js' */
 /** @import { ClassResult } from '../../../tools/bench/peers/report.js' */
 
 const DAY_MS = 86_400_000;
@@ -64,7 +63,7 @@ describe('Peers: settings', () => {
 });
 
 describe('Peers: ledger', () => {
-  const shape = /** @type {Shape} */ (shapeOf('2x3'));
+  const shape = loadOf('2x3');
 
   /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
   const stored = (device, time) =>
@@ -121,7 +120,6 @@ describe('Peers: tables', () => {
         shape: '1x1',
         sweeps: {
           questdb: {
-            tried: [{ undelivered: 1000, batch: 5000, rate: 1 }],
             best: { undelivered: 1000, batch: 5000 },
           },
         },

@@ -1,18 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { commitText, everything, headline, insertBetweenMarks } from '../../../tools/bench/documents.js';
-import { figuresOf } from '../../../tools/bench/figures.js';
+import {
+  commitText,
+  everything,
+  figuresOf,
+  headline,
+  insertBetweenMarks,
+} from '../../../tools/bench/documents.js';
 import { barChart } from '../../../tools/bench/report/chart.js';
-import { stealOf } from '../../../tools/bench/report/steal.js';
-import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
+import { figure, markdownTable, stealOf, textTable } from '../../../tools/bench/report/table.js';
 import { currentCommit } from '../../../tools/bench/session.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 
-/** @import { Figures } from '../../../tools/bench/figures.js' */
-/** @import { Raw } from '../../../tools/bench/figures.js' */
+/** @import { Figures, Raw } from '../../../tools/bench/documents.js' */
 
 /** @param {number} rate */
 const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
@@ -25,7 +29,6 @@ const comparison = (shape) => ({
     results: {
       packed: rated(1000 * times),
       rows: rated(1000),
-      'hour rows': rated(2000),
       loop: rated(10_000),
       native: rated(20_000),
     },
@@ -208,6 +211,13 @@ describe('Bench: the commit that is measured', () => {
     expect(await currentCommit(directory)).toBe(commit);
     writeFileSync(join(directory, 'a'), '2');
     expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
+  });
+
+  test('no directory named: the commit of this repository', async () => {
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    expect(existsSync(join(root, 'package.json'))).toBe(true);
+    expect(await currentCommit()).toBe(await currentCommit(root));
+    if (existsSync(join(root, '.git'))) expect(await currentCommit()).not.toBeNull();
   });
 });
 

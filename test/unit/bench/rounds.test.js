@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { sweep } from '../../../tools/bench/measure/comparison.js';
+import { sweep } from '../../../tools/bench/measure/rate.js';
 import { alternate, median, medianOf } from '../../../tools/bench/measure/rounds.js';
 
 /** @param {number} steal @param {number} [rate] */

@@ -14,7 +14,7 @@ const newCase = () => createLedgerCase(afterwards);
 const newFleet = () => createFleetCase(afterwards);
 
 describe('Comparison: all that was acknowledged is stored', () => {
-  test('the ledger and the database agree, and each sample is counted', async () => {
+  test('ledger and database agree: each sample is counted', async () => {
     expect(await newFleet().compare()).toMatchObject({
       agree: true,
       messages: 7,

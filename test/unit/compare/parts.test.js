@@ -48,7 +48,12 @@ test('Ledger in parts: it fits in one: it is one part', async () => {
   afterwards(parts.remove);
   expect(parts.count).toBe(1);
   expect(parts.overview).toMatchObject({ messages: 80, first: START, last: START + 1000 });
-  expect([0, 1, 80, 81].map(parts.overview.acknowledged.has)).toEqual([false, true, true, false]);
+  expect([0, 1, 80, 81].map((number) => parts.overview.acknowledged.has(number))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
 });
 
 test('Comparison: the ledger is larger than a part: each part is compared', async () => {

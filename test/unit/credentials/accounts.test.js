@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAccounts, FailedLogins } from '../../../api/access/credentials/accounts.js';
+import { Accounts, FailedLogins } from '../../../api/access/credentials/accounts.js';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
@@ -10,9 +10,9 @@ const MQTT = { auth: true, username: 'installation', password: 'the password of 
 const HERE = { address: '192.0.2.1' };
 const THERE = { address: '192.0.2.2' };
 
-/** @param {Partial<Parameters<typeof createAccounts>[0]>} parts */
+/** @param {Partial<ConstructorParameters<typeof Accounts>[0]>} parts */
 function start(parts = {}) {
-  const accounts = createAccounts({
+  const accounts = new Accounts({
     store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: MQTT,
     ...parts,

@@ -173,6 +173,49 @@ test('Forget a device: a gateway is revoked after it was listed: it is left alon
   expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
 });
 
+test('Forget a device: another process removes it from a gateway after the listing: nothing is written', async () => {
+  const store = createMemoryCredentials();
+  const other = createCredentialService({ store, clock: () => NOW });
+  /** @type {string[]} */
+  const notified = [];
+  const credentialService = createCredentialService({
+    clock: () => NOW,
+    onChange: async (device) => void notified.push(device),
+    store: {
+      ...store,
+      async page(page) {
+        const listed = await store.page(page);
+        await other.forget(identify('sheep'));
+        return listed;
+      },
+    },
+  });
+  await other.issue({ account: 'gateway', devices: ['sheep', 'goat'] });
+  expect(await credentialService.forget(identify('sheep'))).toBe(false);
+  expect(await store.find(identify('gateway').bytes)).toMatchObject({ devices: ['goat'] });
+  expect(notified).toEqual([]);
+});
+
+test('Forget a device: gateways without it: they are listed, and not read again', async () => {
+  const store = createMemoryCredentials();
+  /** @type {string[]} */
+  const found = [];
+  const credentialService = createCredentialService({
+    clock: () => NOW,
+    store: {
+      ...store,
+      find: (device) => {
+        found.push(device.toString('hex'));
+        return store.find(device);
+      },
+    },
+  });
+  await credentialService.issue({ account: 'gateway', devices: ['goat'] });
+  found.length = 0;
+  await credentialService.forget(identify('sheep'));
+  expect(found).toEqual([identify('sheep').bytes.toString('hex')]);
+});
+
 test('Issue and rotate: the driver repeats a request that was applied: the returned secret is right', async () => {
   const store = createMemoryCredentials();
   /** @type {typeof store.replace} */

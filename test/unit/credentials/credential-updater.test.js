@@ -115,7 +115,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 });
 
 describe('Change of a credential: another process changes it meanwhile', () => {
-  test('it is read and decided again until the change is applied', async () => {
+  test('another change in between: it reads and decides again until its own is applied', async () => {
     /** @type {Array<string | undefined>} */
     const seen = [];
     /** @type {ReturnType<typeof createMemoryCredentials>} */

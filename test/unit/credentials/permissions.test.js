@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   canPublish,
+  canSendFor,
   canSubscribe,
   deviceAccount,
   installationAccount,
@@ -20,6 +21,19 @@ const device = (account, ...devices) =>
 const PUMP = device('pump');
 const GATEWAY = device('gateway', 'a', idOf('b'));
 const EDGE = device('plant/edge');
+
+describe('Permissions: a device of a mapped topic', () => {
+  test.each([
+    [PUMP, ['pump', idOf('pump')], ['a', idOf('a'), '', '+', '#', 'pump/x']],
+    [GATEWAY, ['gateway', 'a', idOf('a'), 'b'], ['pump', 'plant/edge']],
+    [device('+', '#'), [idOf('+'), idOf('#')], ['+', '#', 'pump']],
+    [EDGE, ['plant/edge'], ['plant', 'edge', 'plant/edge/any']],
+    [installationAccount('operator'), ['pump', 'any', '+'], []],
+  ])('%#: it may send for %j, and not for %j', (account, own, others) => {
+    for (const name of own) expect([name, canSendFor(account, name)]).toEqual([name, true]);
+    for (const name of others) expect([name, canSendFor(account, name)]).toEqual([name, false]);
+  });
+});
 
 describe('Permissions: a device may publish', () => {
   test.each([
@@ -145,6 +159,17 @@ test('Permissions: the installation: everything except the topics of the broker 
   }
   expect(canSubscribe(account, '#')).toBe(true);
   expect(canSubscribe(account, '$SYS/#')).toBe(false);
+});
+
+test('Permissions: the installation: no device, no credential', () => {
+  expect(installationAccount('operator')).toEqual({
+    name: 'operator',
+    isInstallation: true,
+    deviceId: '',
+    writtenAt: 0,
+    speaksFor: new Set(),
+    ids: new Set(),
+  });
 });
 
 /** What strangers write, made of what might mean something. */

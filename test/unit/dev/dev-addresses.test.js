@@ -53,6 +53,16 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
+  test('database command: with a Kafka of npm run dev: takes its address', () => {
+    writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
+    const found = readCommandSettings('database', {
+      environment: { DATA_DIR: folder },
+      envFile: envFile(),
+      print: () => {},
+    });
+    expect(String(found.stream.kafka)).toBe('127.0.0.1:9092');
+  });
+
   test('broker command: takes the MQTT port alone', () => {
     write();
     expect(read('broker')).toEqual({
@@ -123,7 +133,7 @@ describe('dev addresses: a file of a running process', () => {
 });
 
 describe('dev addresses: a stale or damaged file is ignored', () => {
-  test('the process has ended', async () => {
+  test('the process has ended: ignored', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     await once(child, 'spawn');
     const exited = once(child, 'exit');
@@ -176,7 +186,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     expect(findDevAddresses(folder)?.settings['ROLE']).toBeUndefined();
   });
 
-  test('there is no data directory', () => {
+  test('no data directory: ignored', () => {
     expect(findDevAddresses(join(folder, 'none'))).toBeNull();
   });
 });

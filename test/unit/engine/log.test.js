@@ -23,12 +23,23 @@ test.each([
     /Make room, or set DATA_DIR/,
   ],
   ['memory', 'java.lang.OutOfMemoryError: Java heap space\n', 'engine_failed', /memory ran short/],
-  ['a kill', 'INFO all is well\nERROR Cassandra was ended by SIGKILL\n', 'engine_failed', /ended by SIGKILL/],
+  [
+    'a kill',
+    'INFO all is well\nERROR The server was ended by SIGKILL\n',
+    'engine_failed',
+    /ended by SIGKILL/,
+  ],
   [
     'an error, without its stack and what was well',
     'INFO fine\nERROR [main] Bad configuration\n\tat org.apache.Foo\n    at org.apache.Bar\n',
     'engine_failed',
     /ends with:\n {2}ERROR \[main\] Bad configuration$/,
+  ],
+  [
+    'an exit code after its cause',
+    'INFO fine\nERROR [main] Address already in use\n\tat org.apache.Foo\nERROR The server ended with exit code 3\n',
+    'engine_failed',
+    /ends with:\n {2}ERROR \[main\] Address already in use\n {2}ERROR The server ended with exit code 3$/,
   ],
 ])('Engine log: %s: the error names it', async (_, log, code, message) => {
   await writeFile(path(), log);

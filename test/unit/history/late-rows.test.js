@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createLateDayNotes } from '../../../api/ingest/late-writer.js';
+import { LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
@@ -152,7 +152,7 @@ test('Late day: the same day is noted again: it is written once an hour, for eac
       return lateDays.write(...args);
     },
   };
-  const notes = createLateDayNotes({
+  const notes = new LateDayNotes({
     store,
     retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
   });
@@ -184,7 +184,7 @@ test('Late day: a note is refused: the next message writes it again', async () =
       await lateDays.write(...args);
     },
   };
-  const notes = createLateDayNotes({
+  const notes = new LateDayNotes({
     store,
     retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
   });
@@ -192,4 +192,131 @@ test('Late day: a note is refused: the next message writes it again', async () =
   await expect(notes.note({ bytes, group }, [HOUR], SETTLING)).rejects.toThrow('as a test has it');
   await notes.note({ bytes, group }, [HOUR], SETTLING);
   expect(await noticedAt(SETTLING)).toEqual([DAY]);
+});
+
+/** @param {number} noticed epoch ms @returns {Promise<Array<[bucket: number, since: number]>>} the notes for readers of changes */
+async function arrivalsAt(noticed) {
+  const { items } = await path.store.lateArrivals.page(path.keyOf('device').group, noticed);
+  return items.map(({ bucket, since }) => [bucket, since]);
+}
+
+/**
+ * Notes whose writes a test counts, and may hold or refuse.
+ *
+ * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
+ */
+function createArrivals(around = (write) => write()) {
+  const { lateArrivals } = path.store;
+  const counted = { writes: 0 };
+  const notes = new LateArrivalNotes({
+    store: {
+      /** @type {typeof lateArrivals.write} */
+      async write(...args) {
+        counted.writes++;
+        await around(() => lateArrivals.write(...args));
+      },
+    },
+    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
+    clock: { now: () => path.clock.now },
+  });
+  const [device, other] = ['device', 'other'].map((name) => {
+    const { device: bytes, group } = path.keyOf(name);
+    return { bytes, group };
+  });
+  return { notes, counted, device: /** @type {any} */ (device), other: /** @type {any} */ (other) };
+}
+
+test('Late arrival: a message has a late hour and one of now: the note has the late hour alone', async () => {
+  path.clock.now = CLOSING;
+  await path.send('device', [...samplesOf(HOUR, 2), ...samplesOf(CLOSING, 2)]);
+  expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
+});
+
+test('Late arrival: the note is not committed: the message is not acknowledged', async () => {
+  const { lateArrivals } = path.store;
+  const held = heldBack(lateArrivals.write);
+  path.clock.now = CLOSING;
+  let isAcknowledged = false;
+  const overrides = { lateArrivals: { ...lateArrivals, write: /** @type {any} */ (held.write) } };
+  const sent = path.send('device', samplesOf(HOUR, 2), { overrides }).then(() => {
+    isAcknowledged = true;
+  });
+  await settle();
+  expect(isAcknowledged).toBe(false);
+  held.go();
+  await sent;
+  expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
+});
+
+test('Late arrival: the same hours again: one note for each hour, device, hour of the samples and begin', async () => {
+  const { notes, counted, device, other } = createArrivals();
+  path.clock.now = CLOSING;
+  const time = { began: CLOSING, at: CLOSING };
+  await notes.note(device, new Set([HOUR, HOUR - HOUR_MS]), time);
+  expect(counted.writes).toBe(2);
+  await notes.note(device, new Set([HOUR, HOUR - HOUR_MS]), { began: CLOSING + 1, at: CLOSING + 2 });
+  expect(counted.writes).toBe(2);
+  await notes.note(device, new Set([HOUR]), { ...time, began: CLOSING - 1 });
+  await notes.note(other, new Set([HOUR]), time);
+  expect(counted.writes).toBe(4);
+  path.clock.now += HOUR_MS;
+  await notes.note(device, new Set([HOUR]), { began: CLOSING, at: path.clock.now });
+  expect(counted.writes).toBe(5);
+  expect(await arrivalsAt(CLOSING + HOUR_MS)).toEqual([[HOUR, CLOSING]]);
+});
+
+test.each([
+  ['1 ms before its hour is closing', -1, []],
+  ['when its hour is closing', 0, [[HOUR, CLOSING]]],
+])(
+  'Late arrival: the note is committed %s: the hour of the commit has it too or not: %#',
+  async (_, ms, expected) => {
+    const committedAt = CLOSING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
+    const { notes, device } = createArrivals(async (write) => {
+      await write();
+      path.clock.now = committedAt;
+    });
+    path.clock.now = CLOSING;
+    await notes.note(device, new Set([HOUR]), { began: CLOSING, at: CLOSING });
+    expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
+    expect(await arrivalsAt(CLOSING + HOUR_MS)).toEqual(expected);
+  },
+);
+
+test('Late arrival: a note is refused: the next message writes it again', async () => {
+  let refusals = 1;
+  const { notes, device } = createArrivals(async (write) => {
+    if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
+    await write();
+  });
+  path.clock.now = CLOSING;
+  const time = { began: CLOSING, at: CLOSING };
+  await expect(notes.note(device, new Set([HOUR]), time)).rejects.toThrow('as a test has it');
+  expect(await arrivalsAt(CLOSING)).toEqual([]);
+  await notes.note(device, new Set([HOUR]), time);
+  expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
+});
+
+test('Late arrival: a note of the hour before is committed in this hour: this hour gets a note of its own', async () => {
+  /** @type {() => void} */
+  let go = () => {};
+  const held = new Promise((resolve) => {
+    go = () => resolve(undefined);
+  });
+  let isFirst = true;
+  const { notes, device, other } = createArrivals(async (write) => {
+    const waits = isFirst;
+    isFirst = false;
+    if (waits) await held;
+    await write();
+  });
+  path.clock.now = CLOSING;
+  const slow = notes.note(device, new Set([HOUR]), { began: CLOSING, at: CLOSING });
+  path.clock.now += HOUR_MS;
+  await notes.note(other, new Set([HOUR]), { began: CLOSING, at: path.clock.now });
+  go();
+  await slow;
+  await notes.note(device, new Set([HOUR]), { began: CLOSING, at: path.clock.now });
+  const { items } = await path.store.lateArrivals.page(device.group, CLOSING + HOUR_MS);
+  expect(items.filter((item) => item.device.equals(device.bytes))).toHaveLength(1);
 });

@@ -90,6 +90,17 @@ test('Lease: the work fails: the lease is given back, and the failure is reporte
   expect(await store.take(0, 'two')).toBe(true);
 });
 
+test('Lease: the work is done: it ends when the lease is given back', async () => {
+  let isReleased = false;
+  const release = async () => {
+    await Promise.resolve();
+    await Promise.resolve();
+    isReleased = true;
+  };
+  expect(await leasesOf('one', { release }).hold(0, async () => {})).toBe(true);
+  expect(isReleased).toBe(true);
+});
+
 test('Lease: it cannot be given back: the work is done nevertheless', async () => {
   const release = async () => {
     throw new Error('away');

@@ -89,3 +89,36 @@ test('Packer: a noted day is packed: noticed_until moves, and the day is not pac
   await path.packer({ store: { packing: counting, packProgress } }).packDue();
   expect(pages).toBe(0);
 });
+
+test('Packer: the process sleeps right after the last hour of a day was packed: the second pass takes that day', async () => {
+  const end = Date.UTC(2026, 4, 6);
+  const { packing, packProgress } = path.store;
+  // How often the packer reads its clock before it falls asleep: once more, to see that no further hour is due.
+  let readings = Number.POSITIVE_INFINITY;
+  const clock = () => (readings-- > 0 ? end + HOUR_MS : SETTLING);
+  const watched = {
+    ...packProgress,
+    /** @type {typeof packProgress.writePacked} */
+    async writePacked(group, until) {
+      await packProgress.writePacked(group, until);
+      if (until === end) readings = 1;
+    },
+  };
+  await path.packer({ store: { packing, packProgress: watched }, groups: 1, clock }).packDue();
+  expect(await packProgress.read(0)).toMatchObject({ packedUntil: end, settledUntil: end });
+});
+
+test('Packer: a row that came late cannot be read: the second pass reports it as well', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const packer = path.packer();
+  await packer.packDue();
+  expect(packer.counts.unreadable).toBe(0);
+  path.clock.now = CLOSING + 60_000;
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  await path.writeBrokenRow('device', HOUR);
+  path.clock.now = SETTLING;
+  await packer.packDue();
+  expect(packer.counts.unreadable).toBe(1);
+  expect(await path.historyOf('device', HOUR)).toHaveLength(25);
+});

@@ -53,14 +53,8 @@ test('Metrics of packing: two sensors are packed: their hours and samples are co
 });
 
 test('Metrics of packing: rows cannot be read: each is counted', async () => {
-  const { device } = path.keyOf('device');
   await path.send('device', samplesOf(HOUR, 20));
-  for (const at of [1, 2, 3]) {
-    await path.database.execute(
-      'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
-      [device, new Date(HOUR), 0, new Date(HOUR + at), Buffer.from('00'), Buffer.from([255, 1])],
-    );
-  }
+  for (const at of [1, 2, 3]) await path.writeBrokenRow('device', HOUR, HOUR + at);
   path.clock.now = HOUR + 2 * HOUR_MS;
   const { packing, metric } = createProcess();
   await packing.packDue();

@@ -133,12 +133,8 @@ test('Packing: a round fails: it is logged once, and the next round packs', asyn
 });
 
 test('Packing: rows cannot be read: the log names the device, the hour and their number', async () => {
-  const { device } = path.keyOf('device');
   await path.send('device', samplesOf(HOUR, 20));
-  await path.database.execute(
-    'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
-    [device, new Date(HOUR), 0, new Date(HOUR + 1), Buffer.from('00'), Buffer.from([255, 1])],
-  );
+  await path.writeBrokenRow('device', HOUR, HOUR + 1);
   path.clock.now = CLOSING;
   const { packing, logs } = createProcess();
   await packing.packDue();

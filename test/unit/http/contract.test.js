@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { asyncApiDocument } from '../../../api/http/contract/asyncapi.js';
 import { openApiDocument } from '../../../api/http/contract/openapi.js';
 import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.js';
+import { kafkaTopics } from '../../../tools/reference/kafka-topics.js';
 
 /** @import { ZodType } from 'zod' */
 
@@ -22,8 +24,29 @@ test('OpenAPI: every route: described once, in full', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test.each(
+  /** @type {Array<[string, any]>} */ ([
+    ['OpenAPI', document],
+    ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
+    ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
+  ]),
+)('%s: references: each leads to something', (_, whole) => {
+  const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+    ([, path = '']) => path,
+  );
+  expect(references.length).toBeGreaterThan(2);
+  const missing = references.filter(
+    (path) =>
+      path
+        .split('/')
+        .reduce((part, name) => part?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], whole) ===
+      undefined,
+  );
+  expect([...new Set(missing)]).toEqual([]);
+});
+
 describe.each(operations)('%s', (route, operation) => {
-  test('summary, body and answers are described', () => {
+  test('description: has summary, body and answers', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -31,7 +54,7 @@ describe.each(operations)('%s', (route, operation) => {
     expect(operation.responses['500']).toBeDefined();
   });
 
-  test('query parameters equal those of the handler', () => {
+  test('query parameters: equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
     const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
     expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
@@ -54,18 +77,22 @@ test('OpenAPI: references: all exist, and every schema is used', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   // Schemas that only stream events name, and problems outside of operations.
-  for (const name of ['Snapshot', 'Delta', 'Stats', 'MethodNotAllowedProblem']) referred.add(name);
+  for (const name of ['Snapshot', 'Delta', 'Stats', 'StatsEvent', 'AlarmMessage', 'MethodNotAllowedProblem'])
+    referred.add(name);
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
 // The limits of openapi-python-client and openapi-typescript. `npm run test:contract` runs both.
-test('OpenAPI: generators: one type of JSON body, texts before JSON, members that are described only', () => {
+test('OpenAPI: generators: one type of JSON body, JSON before texts, members that are described only', () => {
   const isJson = (/** @type {string} */ type) => /[/+]json$/.test(type);
-  for (const [route, { requestBody, responses }] of operations) {
+  for (const [route, { operationId, requestBody, responses }] of operations) {
     const bodies = Object.keys(requestBody?.content ?? {}).filter(isJson);
     expect([route, bodies]).toEqual([route, bodies.slice(0, 1)]);
     const types = Object.keys(responses['200']?.content ?? {});
-    if (types.length > 1) expect([route, types.findIndex(isJson)]).toEqual([route, types.length - 1]);
+    if (!types.includes('application/json')) continue;
+    // The generator for Python takes the first type. Measurements are a file for most programs, so there it is a text.
+    const place = operationId === 'listMeasurements' ? types.length - 1 : 0;
+    expect([route, types.indexOf('application/json')]).toEqual([route, place]);
   }
   const open = Object.entries(document.components.schemas).filter(([, schema]) =>
     /"properties":\{".*"additionalProperties":\{\}/.test(JSON.stringify(schema)),
@@ -76,7 +103,7 @@ test('OpenAPI: generators: one type of JSON body, texts before JSON, members tha
 test('OpenAPI: links: known operations and parameters', () => {
   const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
-  expect(links.length).toBeGreaterThan(5);
+  expect(links.length).toBeGreaterThan(2);
   for (const { operationId, parameters } of links) {
     const names = byId.get(operationId).parameters.map((/** @type {any} */ { name }) => name);
     expect(names).toEqual(expect.arrayContaining(Object.keys(parameters)));
@@ -89,8 +116,10 @@ test('OpenAPI: addresses without a token: only health, documents and sign-in', (
     'delete /api/v1/session',
     'get /api/v1/session',
     'get /asyncapi.json',
+    'get /health',
     'get /healthz',
     'get /openapi.json',
+    'get /ping',
     'get /readyz',
     'post /api/v1/session',
   ]);

@@ -67,7 +67,7 @@ describe('Cursor: another listing: refused', () => {
     );
   });
 
-  test('a scope and a body that meet at another character', () => {
+  test('scope and body split at another character: refused', () => {
     const body = JSON.stringify([NOW + DAY_MS, PLACE]);
     const mac = Buffer.from(CURSOR, 'base64url').subarray(0, 16);
     const moved = Buffer.concat([mac, Buffer.from(body.slice(1))]).toString('base64url');
@@ -76,7 +76,7 @@ describe('Cursor: another listing: refused', () => {
 });
 
 describe('Cursor: changed: refused', () => {
-  test('each bit of it', () => {
+  test('each bit: refused', () => {
     const bytes = Buffer.from(CURSOR, 'base64url');
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const changed = Buffer.from(bytes);
@@ -85,13 +85,13 @@ describe('Cursor: changed: refused', () => {
     }
   });
 
-  test('truncated to any length', () => {
+  test('truncated to any length: refused', () => {
     for (let length = 0; length < CURSOR.length; length++) {
       expect(refusalOf(CURSOR.slice(0, length)).code).toBe('bad_cursor');
     }
   });
 
-  test('without a body, though the signature is right', () => {
+  test('no body, with a correct signature: refused', () => {
     expect(refusalOf(forge('')).code).toBe('bad_cursor');
   });
 
@@ -109,7 +109,7 @@ describe('Cursor: changed: refused', () => {
     expect(refusalOf(cursor).code).toBe('bad_cursor');
   });
 
-  test('the spare bits of its last character', () => {
+  test('the spare bits of its last character: refused', () => {
     // Six bits of a character, of which the last byte leaves two or four unused.
     const place = ['x', 'xy', 'xyz'].find(
       (text) => Buffer.from(CURSORS.seal(SCOPE, text), 'base64url').length % 3,

@@ -27,6 +27,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
     }
   }
   const limit = createConcurrencyLimit(1, 'full');
+  const metrics = createMetrics({ version: 'test', role: 'http' });
   const app = express();
   app.get('/', (req, res) =>
     sendExport(req, res, {
@@ -34,9 +35,14 @@ async function serve({ stallMs = 86_400_000 } = {}) {
       limit,
       type: 'text/csv',
       key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
-      sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
+      sensor: {
+        deviceId: 'd',
+        sensorId: 's',
+        row: { deviceName: 'export', name: null, type: null, unit: null },
+      },
       range: { from: 0, to: Number.MAX_SAFE_INTEGER },
       order: 'asc',
+      metrics,
     }),
   );
   server = createHttpServer({
@@ -46,7 +52,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
     stopStreams() {},
     requestMs: 30_000,
     stallMs,
-    metrics: createMetrics({ version: 'test', role: 'http' }),
+    metrics,
   });
   await server.start();
   const url = `http://127.0.0.1:${server.port}`;

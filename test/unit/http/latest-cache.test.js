@@ -113,3 +113,23 @@ test('LatestCache: a resync started before a change: the change stays', () => {
   expect(cache.refresh(itemOf(0, 1), since)).toBe(false);
   expect(cache.all()[0]?.item.value).toBe(2);
 });
+
+test('LatestCache: a resync misses a sensor: it is removed, and the position is another one', () => {
+  const cache = new LatestCache();
+  cache.update(itemOf(0, 1), 0);
+  const before = cache.position;
+  cache.beginResync();
+  cache.endResync(before);
+  expect(cache.all()).toEqual([]);
+  expect(cache.position).toBeGreaterThan(before);
+});
+
+test('LatestCache: a device is retired: only its sensors are removed, and the position is another one', () => {
+  const cache = new LatestCache();
+  cache.update(itemOf(0, 1), 0);
+  cache.update({ ...itemOf(0, 1), device_id: 'other' }, 0);
+  const before = cache.position;
+  cache.removeDevice('other');
+  expect(cache.all().map(({ item }) => item.device_id)).toEqual([itemOf(0, 1).device_id]);
+  expect(cache.position).toBeGreaterThan(before);
+});

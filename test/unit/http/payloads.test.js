@@ -6,8 +6,9 @@ import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
+import { discoveryOf } from '../../../api/live/home-assistant.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
-import { createProcessStats, parseSnapshot } from '../../../api/observability/process-stats.js';
+import { ProcessStats, parseSnapshot } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { KINDS, parseTopic } from '../../../schema/topics.js';
 
@@ -53,6 +54,7 @@ const notName = fc.constantFrom(5, null, '', 'a\u0000', 'a\u0085b', '\u007f', 'x
 const notWords = notName.filter((one) => one !== null);
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const notNumber = fc.constantFrom('1', null, true, [], {});
+const notValue = fc.constantFrom('1', null, [], {});
 const instant = fc.integer({ min: 1_000_000_000_000, max: NOW });
 const time = fc.oneof(
   instant,
@@ -71,6 +73,16 @@ const record = fc.record(
   { n: name, t: fc.integer({ min: 2 ** 28, max: NOW / 1000 }), v: number },
   { requiredKeys: ['n', 'v'] },
 );
+const reading = fc.oneof(
+  number,
+  fc.boolean(),
+  fc.constantFrom(null, 'on'),
+  fc.dictionary(fc.constantFrom('level', 'volts'), number, { maxKeys: 2 }),
+);
+const map = fc.record(
+  { ts: time, temperature: fc.oneof(number, fc.boolean()), humidity: reading, battery: reading },
+  { requiredKeys: ['temperature'] },
+);
 const sensor = fc.record(
   { sensor_id: name, name, type: name, unit: name, interval_ms: interval },
   { requiredKeys: ['sensor_id'] },
@@ -87,7 +99,7 @@ const KINDS_OF_PAYLOAD = {
     wrong: [
       ['sensor_id', notName],
       ['ts', notTime],
-      ['value', notNumber],
+      ['value', notValue],
     ],
   },
   'plain JSON, alone': {
@@ -98,8 +110,28 @@ const KINDS_OF_PAYLOAD = {
     wrong: [
       ['sensor_id', notName],
       ['ts', notTime],
-      ['value', notNumber],
+      ['value', notValue],
     ],
+  },
+  'a map of sensors': {
+    schema: PAYLOADS.SensorMaps,
+    read: measurements('application/json'),
+    good: map,
+    wrap: (one) => [{ temperature: 1 }, one],
+    wrong: [
+      ['temperature', fc.constantFrom([], [1])],
+      ['sensor_id', notWords],
+      ['value', notValue],
+    ],
+  },
+  'a map of sensors, alone': {
+    schema: PAYLOADS.SensorMaps,
+    read: measurements('application/json'),
+    good: fc
+      .tuple(map, fc.dictionary(fc.constantFrom('s', 't', 'v'), reading))
+      .map(([one, labels]) => ({ ...labels, ...one })),
+    wrap: (one) => one,
+    wrong: [['temperature', fc.constantFrom([], [1])]],
   },
   SenML: {
     schema: PAYLOADS.SenmlPack,
@@ -206,11 +238,21 @@ test('AsyncAPI: live items: match their schema', () => {
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
+test('AsyncAPI: discovery topics of Home Assistant: match their schema', () => {
+  const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
+  const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
+  for (const unit of ['Cel', null]) {
+    const item = liveItem(known, /** @type {any} */ ({ ...sensor, unit }));
+    const config = JSON.parse(JSON.stringify(discoveryOf(item, 'iot/live/my-desk/sensors/Temperature')));
+    expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();
+  }
+});
+
 test('AsyncAPI: stats of processes: match their schema', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
   const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
-  const processStats = createProcessStats({ clock: () => now, pressure });
+  const processStats = new ProcessStats({ clock: () => now, pressure });
   for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note({ samples: 1, refused: 1, commitMs });
   now += 1000;
   const snapshot = processStats.snapshot();

@@ -1,11 +1,11 @@
 import { expect, jest, test } from '@jest/globals';
-import { createAccessNotices } from '../../../api/mqtt/embedded/authentication.js';
+import { AccessNotices } from '../../../api/mqtt/embedded/authentication.js';
 
 /** @param {number} [everyMs] */
 function createNotices(everyMs) {
   const warn = jest.fn();
   const logger = /** @type {any} */ ({ warn });
-  return { notices: createAccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
+  return { notices: new AccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
 }
 
 test('Access log: each device and each kind of act: one line', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createAwaitingRegistration } from '../../../api/ingest/awaiting-registration.js';
+import { AwaitingRegistration } from '../../../api/ingest/awaiting-registration.js';
 
 const MINUTE_MS = 60_000;
 
@@ -13,7 +13,7 @@ const messageOf = (bytes) => ({
 
 test('Awaiting registration: after a minute: a message is forgotten when another one comes', () => {
   let now = 0;
-  const awaitingRegistration = createAwaitingRegistration({ clock: () => now });
+  const awaitingRegistration = new AwaitingRegistration({ clock: () => now });
   const first = messageOf(1);
   awaitingRegistration.remember('d', first);
   awaitingRegistration.remember('other', messageOf(1));
@@ -29,7 +29,7 @@ test('Awaiting registration: after a minute: a message is forgotten when another
 });
 
 test('Awaiting registration: more than a thousand messages: the oldest are forgotten', () => {
-  const awaitingRegistration = createAwaitingRegistration({ clock: () => 0 });
+  const awaitingRegistration = new AwaitingRegistration({ clock: () => 0 });
   for (let at = 0; at < 1001; at++) awaitingRegistration.remember(`d${at}`, messageOf(at));
   expect(awaitingRegistration.size).toBe(1000);
   expect(awaitingRegistration.take('d0')).toEqual([]);

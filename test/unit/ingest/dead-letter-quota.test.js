@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDeadLetterQuota } from '../../../api/ingest/dead-letter-box.js';
+import { DeadLetterQuota } from '../../../api/ingest/dead-letter-box.js';
 
 const HOUR = Date.UTC(2026, 10, 21, 12);
 const one = { malformed: 1 };
@@ -7,10 +7,10 @@ const LIMITS = { perDevice: 10, unregistered: 10, total: 100, counting: 10 };
 
 /**
  * @param {Partial<typeof LIMITS>} limits
- * @returns {(second: number, device?: string | null) => ReturnType<ReturnType<typeof createDeadLetterQuota>['take']>}
+ * @returns {(second: number, device?: string | null) => ReturnType<DeadLetterQuota['take']>}
  */
 function open(limits) {
-  const quota = createDeadLetterQuota({ limits: { ...LIMITS, ...limits } });
+  const quota = new DeadLetterQuota({ limits: { ...LIMITS, ...limits } });
   return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
 }
 

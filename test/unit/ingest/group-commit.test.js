@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createGroupCommit } from '../../../api/ingest/latest-writer.js';
+import { GroupCommit } from '../../../api/ingest/latest-writer.js';
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
 /** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
@@ -11,7 +11,7 @@ function createBench() {
   const inFlight = [];
   /** @type {Commit[]} */
   const seen = [];
-  const groups = createGroupCommit({
+  const groups = new GroupCommit({
     commit: (group, take) =>
       new Promise((resolve, reject) => {
         let sent = false;
@@ -135,7 +135,7 @@ test('Group commit: updates with several entries: a batch is full at 2,000 entri
   const sent = [];
   /** @type {Array<() => void>} */
   const ends = [];
-  const groups = createGroupCommit({
+  const groups = new GroupCommit({
     commit: (_, take) => {
       sent.push(take().map(({ name }) => name));
       return new Promise((resolve) => ends.push(() => resolve(undefined)));
@@ -157,7 +157,7 @@ test('Group commit: updates with several entries: a batch is full at 2,000 entri
 });
 
 test('Group commit: several updates of one turn: one batch, and each resolves after its commit', async () => {
-  const groups = createGroupCommit({
+  const groups = new GroupCommit({
     // A commit that may be sent at once takes its updates at once.
     commit: async (_, take) => {
       sent.push(take());

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createHourBatches } from '../../../api/ingest/sample-writer.js';
+import { HourBatches } from '../../../api/ingest/sample-writer.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { MillraceError } from '../../../common/errors.js';
 import { visitBlock } from '../../../schema/packed/block.js';
@@ -40,7 +40,7 @@ function open() {
   const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
   /** @type {number[]} rows of each request */
   const noticed = [];
-  const batches = createHourBatches({
+  const batches = new HourBatches({
     store,
     retry,
     onSend: (_device, _hour, queries) => noticed.push(queries.length),

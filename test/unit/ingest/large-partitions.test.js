@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createPartitionWatch } from '../../../api/ingest/sample-writer.js';
+import { PartitionWatch } from '../../../api/ingest/sample-writer.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 
 const HOUR = 3_600_000;
@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 /** The rule of the pipeline, with its metric by the name that Prometheus reads. */
 function createWatch() {
   const metrics = createMetrics({ version: 'test', role: 'all' });
-  const watch = createPartitionWatch({
+  const watch = new PartitionWatch({
     logger: pino({ level: 'silent' }),
     onLarge: () => metrics.largePartitions.inc(),
   });

@@ -93,11 +93,11 @@ describe('Unregistered devices', () => {
   });
 });
 
-test('Pipeline: no newer value: live readers get nothing', async () => {
+test('Pipeline: no newer value: no changed sensor is published', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE]);
   await pipeline.measure('d', [{ ...SAMPLE, ts: NOW - 1000 }]);
-  expect(pipeline.publications).toEqual([1]);
+  expect(pipeline.publications).toEqual([1, 0]);
 });
 
 test('Pipeline: one instant with two values: one conflict', async () => {
@@ -126,4 +126,13 @@ test('Pipeline: end-to-end seconds of several sensors: the newest sample counts'
     { ...SAMPLE, sensor_id: 'old', ts: NOW - 9000 },
   ]);
   expect(await pipeline.metric('iot_ingest_end_to_end_seconds_sum')).toBeCloseTo(2, 9);
+});
+
+test('Pipeline: no sensor of a message has a valid name: a dead letter, and no end-to-end seconds', async () => {
+  const pipeline = await start();
+  await pipeline.measure('d', [SAMPLE]);
+  expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(1);
+  expect(await pipeline.measure('d', [{ ...SAMPLE, sensor_id: 'x'.repeat(129) }])).toBe('refused');
+  expect(await pipeline.deadLetters()).toEqual([{ bad_id: 1 }]);
+  expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(1);
 });

@@ -91,6 +91,8 @@ test('Accept: unknown topic: dropped and counted, no dead letter', async () => {
   expect(await pipeline.messages('unknown_topic')).toBe(1);
   expect(await pipeline.messages('settled')).toBe(0);
   expect(await pipeline.deadLetters()).toEqual([]);
+  const listed = pipeline.ingest.unmatchedTopics.list();
+  expect(listed).toEqual([expect.objectContaining({ topic: 'iot/v2/d/measurements', count: 1, size: 2 })]);
 });
 
 test.each([
@@ -162,7 +164,7 @@ test('Accept: database refuses the payload of a dead letter: the counts are kept
   };
   const hold = { write: 'deadLetters.write', nth: 2 };
   const message = () => pipeline.accept('iot/v1/d/measurements', '{poison');
-  expect(await settleBehind(pipeline, writes, hold, message)).toBe('accepted');
+  expect(await settleBehind(pipeline, writes, hold, message)).toBe('refused');
   expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
 });
 

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { createProgress } from '../../../api/ingest/acknowledgements.js';
+import { Progress } from '../../../api/ingest/acknowledgements.js';
 
 function progressAt() {
   const at = { now: 1000, answered: Number.NEGATIVE_INFINITY };
-  return { at, progress: createProgress({ clock: () => at.now, answeredAt: () => at.answered }) };
+  return { at, progress: new Progress({ clock: () => at.now, answeredAt: () => at.answered }) };
 }
 
-test('it stands still since the oldest came, unless one was settled and the database answered since', () => {
+test('Progress: oldest message waits: none since its arrival, unless a message was settled and the database answered', () => {
   const { at, progress } = progressAt();
   const [first, second, third] = [{}, {}, {}];
   progress.begin(first);
@@ -27,7 +27,7 @@ test('it stands still since the oldest came, unless one was settled and the data
   expect(progress.standstillMs).toBe(0);
 });
 
-test('answers of the database alone, and what is given up, are no progress', () => {
+test('Progress: answers of the database alone, abandoned messages: none', () => {
   const { at, progress } = progressAt();
   const [waiting, given] = [{}, {}];
   progress.begin(waiting);
@@ -38,7 +38,7 @@ test('answers of the database alone, and what is given up, are no progress', () 
   expect(progress.standstillMs).toBe(2000);
 });
 
-test('where nothing waits, nothing stands still', () => {
+test('Progress: nothing waits: not stalled', () => {
   const { at, progress } = progressAt();
   const message = {};
   expect(progress.standstillMs).toBe(0);

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { createRefusalNotices } from '../../../api/ingest/refusal-notices.js';
+import { RefusalNotices } from '../../../api/ingest/refusal-notices.js';
 import { until } from '../../support/until.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
@@ -23,7 +23,7 @@ function noticesWithLog() {
       done();
     },
   });
-  return { lines, notices: createRefusalNotices({ logger: pino(log), everyMs: EVERY_MS }) };
+  return { lines, notices: new RefusalNotices({ logger: pino(log), everyMs: EVERY_MS }) };
 }
 
 test('Refusal notices: several refusals: the first is logged at once, the others are summed up by reason', async () => {
@@ -52,8 +52,8 @@ test('Refusal notices: dropped messages: they count too, and each sum starts at 
   notices.refused('iot/v1/a/measurements', { malformed: 1 }, WHOLE);
   await until(() => lines.length === 3, { what: 'the second sum' });
   expect(lines.map(({ msg }) => msg)).toEqual([
-    'dropped: a topic outside the contract, on "elsewhere"',
-    'and 1 more: 1 topic outside the contract; the last on "else\\nwhere"',
+    'dropped: an unmatched topic, on "elsewhere"',
+    'and 1 more: 1 unmatched topic; the last on "else\\nwhere"',
     'and 1 more: 1 malformed; the last on "iot/v1/a/measurements": quotes "?[2J"',
   ]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRetained, matchesFilter } from '../../../api/mqtt/embedded/retained.js';
+import { matchesFilter, RetainedMessages } from '../../../api/mqtt/embedded/retained.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
@@ -20,12 +20,12 @@ const packet = (topic, text = 'online') =>
 
 /** @param {string[]} topics */
 function retain(topics) {
-  const retained = createRetained();
+  const retained = new RetainedMessages();
   for (const topic of topics) retained.store(packet(topic));
   return retained;
 }
 
-/** @param {ReturnType<typeof createRetained>} retained @param {string[]} filters */
+/** @param {RetainedMessages} retained @param {string[]} filters */
 async function topicsOf(retained, ...filters) {
   const topics = [];
   for await (const { topic } of retained.matching(filters)) topics.push(topic);

@@ -32,6 +32,9 @@ describe('Payload of the embedded broker', () => {
       clock: () => 0,
       connectionOf: () => undefined,
       canPublish: () => true,
+      canSendFor: () => true,
+      halfOpen: () => 0,
+      forward: () => {},
       metrics: createMetrics({ version: 'test', role: 'all' }),
     });
     const packet = /** @type {any} */ ({

@@ -32,6 +32,11 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
   },
 );
 
+test('PUBLISH: a topic of UTF-8, retained: encoded as MQTT 5 demands', () => {
+  const [packet] = parse(publishPacket('iot/live/größe', 'é', 5, true));
+  expect(packet).toMatchObject({ topic: 'iot/live/größe', payload: Buffer.from('é'), retain: true, qos: 0 });
+});
+
 // What is left of 127 bytes for the payload is where the length takes one byte more.
 test.each([0, 12.4, 999_999])(
   'Live packet: a wait of %d ms: sent with it, and read by the receiver',

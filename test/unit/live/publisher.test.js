@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createPublisher } from '../../../api/live/publisher.js';
+import { Publisher } from '../../../api/live/publisher.js';
 import { until } from '../../support/until.js';
 
 /** @import { Device, Sensor } from '../../../api/ingest/registry/cache.js' */
@@ -9,15 +9,18 @@ import { until } from '../../support/until.js';
 /** @type {Array<{ device: string, items: LiveItem[], committedAt: number }>} */
 let published;
 let wanted = true;
-/** @type {ReturnType<typeof createPublisher>} */
+/** @type {Publisher} */
 let publisher;
 beforeEach(() => {
   published = [];
   wanted = true;
-  publisher = createPublisher({
-    isWanted: () => wanted,
-    publish: (device, items, committedAt) => void published.push({ device, items, committedAt }),
-  });
+  publisher = new Publisher(
+    {
+      isWanted: () => wanted,
+      publish: (device, items, committedAt) => void published.push({ device, items, committedAt }),
+    },
+    { isAlways: false, publish() {}, publishSamples() {} },
+  );
 });
 afterEach(() => publisher.stop());
 
@@ -37,9 +40,9 @@ const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sens
 
 test('Publisher: a quiet device: its changes of one turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
-  publisher.publishChanges(a, [newSensor('s', 1)]);
-  publisher.publishChanges(b, [newSensor('s', 2)]);
-  publisher.publishChanges(a, [newSensor('t', 3)]);
+  publisher.publishChanges(a, [newSensor('s', 1)], []);
+  publisher.publishChanges(b, [newSensor('s', 2)], []);
+  publisher.publishChanges(a, [newSensor('t', 3)], []);
   await nextTurn();
   expect(published.map(({ device }) => device)).toEqual(['a', 'b']);
   expect([items(0), items(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
@@ -48,11 +51,11 @@ test('Publisher: a quiet device: its changes of one turn are published in that t
 test('Publisher: a device with many changes: the newest value of each sensor once an interval', async () => {
   const device = newDevice('a');
   const [s, t] = [newSensor('s', 0), newSensor('t', 0)];
-  publisher.publishChanges(device, [s]);
+  publisher.publishChanges(device, [s], []);
   await nextTurn();
   for (let value = 1; value <= 100; value++) {
     s.value = value;
-    publisher.publishChanges(device, value === 50 ? [s, t] : [s]);
+    publisher.publishChanges(device, value === 50 ? [s, t] : [s], []);
     await nextTurn();
   }
   await until(() => published.length >= 2);
@@ -66,13 +69,13 @@ test('Publisher: a device with many changes: the newest value of each sensor onc
 test('Publisher: several commits in one message: it has the time of the oldest', async () => {
   const device = newDevice('a');
   const before = performance.now();
-  publisher.publishChanges(device, [newSensor('s', 1)]);
+  publisher.publishChanges(device, [newSensor('s', 1)], []);
   const between = performance.now();
   await nextTurn();
-  publisher.publishChanges(device, [newSensor('s', 2)]);
+  publisher.publishChanges(device, [newSensor('s', 2)], []);
   const after = performance.now();
   await until(() => performance.now() > after + 1);
-  publisher.publishChanges(device, [newSensor('t', 3)]);
+  publisher.publishChanges(device, [newSensor('t', 3)], []);
   await until(() => published.length === 2);
   const [first, second] = published.map(({ committedAt }) => committedAt);
   expect(first).toBeGreaterThanOrEqual(before);
@@ -85,14 +88,14 @@ test('Live publisher: a change after an earlier publication: published as well',
   const device = newDevice('a');
   const sensor = newSensor('s', 1);
   for (const round of [1, 2, 3]) {
-    publisher.publishChanges(device, [sensor]);
+    publisher.publishChanges(device, [sensor], []);
     await until(() => published.length === round);
   }
 });
 
 test('Live publisher: no subscriber: not published, also not later', async () => {
   wanted = false;
-  publisher.publishChanges(newDevice('a'), [newSensor('s', 1)]);
+  publisher.publishChanges(newDevice('a'), [newSensor('s', 1)], []);
   wanted = true;
   publisher.stop();
   expect(published).toEqual([]);
@@ -102,6 +105,7 @@ test('Publisher: many sensors: several messages, and a stop publishes the waitin
   publisher.publishChanges(
     newDevice('a'),
     Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),
+    [],
   );
   publisher.stop();
   expect(published.map(({ items }) => items.length)).toEqual([100, 100, 50]);

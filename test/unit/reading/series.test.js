@@ -143,6 +143,63 @@ describe('Series: only samples', () => {
   });
 });
 
+test('Series: bins of an hour over days: statistics that are not exact are replaced by samples from the cache', async () => {
+  const exact = createHistory();
+  const shape = await read(exact, FROM, FROM + DAY, { points: 24 });
+  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
+  expect(shape.points[0]).toEqual({ ts: FROM, min: 0, max: 0, avg: 0, count: 1 });
+  expect(exact.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+  const inexact = createHistory({ isExact: false });
+  const samples = await read(inexact, FROM, FROM + 3 * DAY, { points: 72 });
+  expect(samples).toMatchObject({ width: HOUR, source: 'samples' });
+  expect(inexact.reads).toMatchObject({ cached: 3, scans: 0 });
+});
+
+test('Series: one hour of all has exact statistics: they are the source', async () => {
+  const history = createHistory();
+  const shape = await read(history, FROM, FROM + HOUR, { points: 1 });
+  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
+});
+
+test('Series: the sum of an hour is too large for a double: its samples are read', async () => {
+  const history = createHistory();
+  const { lookUp } = history;
+  const endless = async (/** @type {Parameters<typeof lookUp>} */ ...args) =>
+    (await lookUp(...args)).map((hour) => ({
+      ...hour,
+      exact: hour.exact && { ...hour.exact, sum: Number.POSITIVE_INFINITY },
+    }));
+  const shape = await read({ ...history, lookUp: endless }, FROM, FROM + 2 * HOUR, { points: 1 });
+  expect(shape).toMatchObject({ source: 'samples', points: [{ count: 2, avg: 0.5 }] });
+});
+
+describe('Series: days of a clock ahead of UTC', () => {
+  const to = FROM + 3 * DAY;
+
+  test('Series: whole hours ahead: statistics alone, bins from its midnight', async () => {
+    const history = createHistory();
+    const shape = await read(history, FROM, to, { shift: 2 * HOUR });
+    expect(shape.width).toBe(DAY);
+    expect(shape.points.map(({ ts, count }) => [(ts - FROM) / HOUR, count])).toEqual([
+      [-2, 22],
+      [22, 24],
+      [46, 24],
+      [70, 2],
+    ]);
+    expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+  });
+
+  test('Series: half an hour more: the hours around its midnight are read as samples', async () => {
+    const history = createHistory({ times: hoursOf(FROM, to).flatMap((hour) => [hour, hour + HOUR / 2]) });
+    const shape = await read(history, FROM, to, { shift: 5.5 * HOUR });
+    expect(shape.points.map(({ ts }) => (ts - FROM) / HOUR)).toEqual([-5.5, 18.5, 42.5, 66.5]);
+    expect(history.reads.cached + history.reads.scans).toBeGreaterThan(0);
+  });
+});
+
+/** @param {number} from @param {number} to @returns {number[]} */
+const hoursOf = (from, to) => Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
+
 test('Series: the client disconnects: reading stops with its reason', async () => {
   const gone = new Error('gone');
   const signal = AbortSignal.abort(gone);

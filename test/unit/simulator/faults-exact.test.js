@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createDeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
+import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
 import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { Random } from '../../../simulator/random.js';
@@ -37,7 +37,7 @@ const series = (batch, samples = 5) => ({
 
 /** @param {string} rates @param {number} drawn the only number that this device draws */
 const faultsOf = (rates, drawn) =>
-  createDeviceFaults({
+  new DeviceFaults({
     rates: parseFaults(rates),
     random: new Constant(drawn),
     encode: encodePlainJson,
@@ -142,6 +142,19 @@ test('Poison: too many samples, too long a name: one more than the limits of 10,
   expect(JSON.parse(String(tooMany?.make('pulse', NOW)))).toHaveLength(10_001);
 });
 
+test('Poison: times that no setting accepts: 365 days ahead, and 50 such years ago', () => {
+  const day = 86_400_000;
+  const timeOf = (/** @type {string} */ code) =>
+    JSON.parse(String(POISON.find((poison) => poison.code === code)?.make('pulse', NOW)))[0].ts;
+  expect(timeOf('in_future')).toBe(NOW + 365 * day);
+  expect(timeOf('too_old')).toBe(NOW - 50 * 365 * day);
+});
+
+test('Poison: of an unknown format: bytes that begin no UTF-8 and no CBOR array', () => {
+  const payload = POISON.find(({ code }) => code === 'unknown_format')?.make('pulse', NOW);
+  expect(payload).toEqual(Buffer.from('fffe0080c1', 'hex'));
+});
+
 describe('Fault rates', () => {
   test('the preset tsbs: the shares of the benchmark, and nothing else', () => {
     expect(parseFaults('tsbs')).toEqual({
@@ -151,6 +164,7 @@ describe('Fault rates', () => {
       late: 0.05,
       disorder: 0.3,
       duplicate: 0,
+      episodes: 0,
       skew: 0,
       poison: 0,
     });

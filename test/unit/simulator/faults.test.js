@@ -3,7 +3,7 @@ import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
-import { createDeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
+import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
 import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
@@ -25,7 +25,7 @@ const measured = (batch) =>
 
 /** All that a device with these faults sends for the same batches. @param {string} rates @param {number} [seed] */
 function sent(rates, seed = 1) {
-  const faults = createDeviceFaults({
+  const faults = new DeviceFaults({
     rates: parseFaults(rates),
     random: createRandom(seed, 'device', 'faults'),
     encode: encodeSenml,
@@ -71,7 +71,7 @@ describe('Faults: effects and rates', () => {
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
 
-  test('zero', () => {
+  test('zero: the value is 0', () => {
     const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
     expect(zeros).toBeGreaterThan(0.1);
     expect(zeros).toBeLessThan(0.4);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createFifo } from '../../../simulator/fifo.js';
+import { Fifo } from '../../../simulator/fifo.js';
 
 test('Fifo: any operations: the same as an array', () => {
   const step = fc.oneof(
@@ -11,7 +11,7 @@ test('Fifo: any operations: the same as an array', () => {
   );
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3000 }), fc.array(step, { maxLength: 3000 }), (filled, steps) => {
-      const fifo = createFifo();
+      const fifo = new Fifo();
       /** @type {number[]} */
       const model = [];
       let next = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { noteOf } from '../../../simulator/ledger/format.js';
-import { createLedger } from '../../../simulator/ledger/ledger.js';
+import { Ledger } from '../../../simulator/ledger/ledger.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
 
 /** @type {string} */
@@ -34,7 +34,7 @@ async function read(path) {
 
 test('Ledger: written and read: the same devices, sensors, times and values to the last bit', async () => {
   const path = newPath();
-  const ledger = createLedger({ path, onFailed });
+  const ledger = new Ledger({ path, onFailed });
   const first = ledger.sent(noteOf('dévice', series([1000, -0], [1001, 5e-324])));
   const second = ledger.sent(noteOf('other', []));
   ledger.acknowledged(Number(second));
@@ -54,7 +54,7 @@ test('Ledger: written and read: the same devices, sensors, times and values to t
 
 test('Ledger: a message: written before `sent` returns; its acknowledgement: by the end of the turn', async () => {
   const path = newPath();
-  const ledger = createLedger({ path, onFailed });
+  const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));
   expect(readFileSync(path, 'utf8')).toContain('{"sent":1,"device":"d"');
   ledger.acknowledged(1);
@@ -65,14 +65,14 @@ test('Ledger: a message: written before `sent` returns; its acknowledgement: by 
 
 test('Ledger: killed in the middle of a line: the next run continues with new messages', async () => {
   const path = newPath();
-  const killed = createLedger({ path, onFailed });
+  const killed = new Ledger({ path, onFailed });
   killed.sent(noteOf('d', series([1, 1])));
   killed.sent(noteOf('d', series([2, 2])));
   killed.close();
   truncateSync(path, readFileSync(path).length - 3);
   expect(await read(path)).toMatchObject([{ message: 1 }]);
 
-  const next = createLedger({ path, onFailed });
+  const next = new Ledger({ path, onFailed });
   next.acknowledged(Number(next.sent(noteOf('d', series([3, 3])))));
   next.close();
   expect(await read(path)).toMatchObject([
@@ -96,7 +96,7 @@ test.each([
 
 test('Ledger: unreadable or unwritable file: the error names it', async () => {
   await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
-  expect(() => createLedger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
+  expect(() => new Ledger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
     /The ledger .*such cannot be written/,
   );
 });
@@ -105,7 +105,7 @@ test('Ledger: a sample cannot be noted: it is not sent, and the error is reporte
   // A device that takes no byte, as a full disk does.
   /** @type {MillraceError[]} */
   const failures = [];
-  const ledger = createLedger({ path: '/dev/full', onFailed: (error) => failures.push(error) });
+  const ledger = new Ledger({ path: '/dev/full', onFailed: (error) => failures.push(error) });
   expect([ledger.sent(noteOf('d', series([1, 1]))), ledger.sent(noteOf('d', series([2, 2])))]).toEqual([
     null,
     null,
@@ -116,7 +116,7 @@ test('Ledger: a sample cannot be noted: it is not sent, and the error is reporte
 
 test('Ledger: lines added during reading: no error', async () => {
   const path = newPath();
-  const ledger = createLedger({ path, onFailed });
+  const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));
   const reading = readLedger(path);
   expect((await reading.next()).value).toMatchObject({ message: 1 });

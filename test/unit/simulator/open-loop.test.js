@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createOpenSchedule, createPacer, sampleIntervalMs } from '../../../simulator/fleet/pacer.js';
+import { createOpenSchedule, Pacer, sampleIntervalMs } from '../../../simulator/fleet/pacer.js';
 import { until } from '../../support/until.js';
 
 const START = Date.UTC(2026, 10, 21, 10);
@@ -39,13 +39,13 @@ test('Open loop: any rate: a sample for every interval, in order, without duplic
 });
 
 describe('Open loop: pacer', () => {
-  /** @type {ReturnType<typeof createPacer> | undefined} */
+  /** @type {Pacer | undefined} */
   let pacer;
   afterEach(() => pacer?.stop());
 
-  /** @param {Parameters<typeof createPacer>[0]} options */
+  /** @param {ConstructorParameters<typeof Pacer>[0]} options */
   function startPacer(options) {
-    pacer = createPacer(options);
+    pacer = new Pacer(options);
     pacer.start();
     return pacer;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createOutbox } from '../../../simulator/outbox.js';
+import { Outbox } from '../../../simulator/outbox.js';
 
 /** An outbox whose link is a list: what was sent, and how each is acknowledged. @param {{ limit: number, window: number, bytes?: number }} sizes */
 function openable({ limit, window, bytes = 1e6 }) {
@@ -9,7 +9,7 @@ function openable({ limit, window, bytes = 1e6 }) {
   const acknowledged = [];
   /** @type {string[]} */
   const dropped = [];
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     limit: { messages: limit, bytes },
     window,
     send: ({ payload }, acknowledge) => sent.push({ payload: String(payload), acknowledge }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { costOf, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
+import { costOf, messageCost, missesOf } from '../../../tools/sizing/costs.js';
 import { FIGURES } from './plan.js';
 
 const { throughput, machine, packing } = FIGURES;

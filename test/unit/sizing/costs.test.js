@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, leastSquares, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
+import { costOf, leastSquares, messageCost, missesOf } from '../../../tools/sizing/costs.js';
 
 describe('Least squares without negative coefficients', () => {
   test('exact data: the exact coefficients', () => {

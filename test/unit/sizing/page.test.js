@@ -7,9 +7,8 @@ import { readSettings } from '../../../common/settings/index.js';
 import { readFlags } from '../../../tools/sizing/flags.js';
 import { installationOf } from '../../../tools/sizing/installation.js';
 import { fillMarks, partsOfPage, picture } from '../../../tools/sizing/page.js';
-import { installationsTable } from '../../../tools/sizing/report.js';
+import { installationsTable, settingLines } from '../../../tools/sizing/report.js';
 import { NODES, RULES } from '../../../tools/sizing/rules.js';
-import { settingLines } from '../../../tools/sizing/settings.js';
 import { FIGURES, planOf } from './plan.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */

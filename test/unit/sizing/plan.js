@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFlags } from '../../../tools/sizing/flags.js';
 
-/** @import { Figures } from '../../../tools/bench/figures.js' */
+/** @import { Figures } from '../../../tools/bench/documents.js' */
 
 /** @type {Figures} what the bench measured */
 export const FIGURES = JSON.parse(

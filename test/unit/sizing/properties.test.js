@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { installationOf } from '../../../tools/sizing/installation.js';
-import { LIMITS, wallsOf } from '../../../tools/sizing/walls.js';
+import { LIMITS, limitsOf } from '../../../tools/sizing/limits.js';
 import { FIGURES, planOf } from './plan.js';
 
 const { fleet, parts } = planOf();
@@ -101,10 +101,10 @@ test('Sizing: copies: they multiply bytes, and not the traffic', () => {
 });
 
 test.each(WAYS)('Sizing: a limit, %s: it is exceeded exactly where the result has it', (way) => {
-  const walls = wallsOf(fleet, parts, way, FIGURES);
-  expect(walls.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
-  expect(walls.map(({ at }) => at)).toEqual(walls.map(({ at }) => at).sort((a, b) => a - b));
-  for (const { at, passed } of walls) {
+  const limits = limitsOf(fleet, parts, way, FIGURES);
+  expect(limits.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
+  expect(limits.map(({ at }) => at)).toEqual(limits.map(({ at }) => at).sort((a, b) => a - b));
+  for (const { at, passed } of limits) {
     const grown = (/** @type {number} */ count) => ({ ...fleet, sensors: count });
     expect(passed(installationOf(grown(at), parts, way, FIGURES), grown(at))).toBe(true);
     expect(passed(installationOf(grown(at / 1.01), parts, way, FIGURES), grown(at / 1.01))).toBe(false);

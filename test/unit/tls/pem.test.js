@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { authorityExpires, readPair } from '../../../api/access/tls/own-certificate.js';
+import { authorityExpires, readPair } from '../../../api/access/tls/certificate-reload.js';
 import { findOpenssl } from '../../../infra/tls/openssl.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-pem-'));

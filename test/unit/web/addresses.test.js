@@ -1,14 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { VIEWS } from '../../../api/http/static.js';
+import { VIEWS } from '../../../api/http/dashboard.js';
+import { identifyDevice, identifySensor, NS } from '../../../schema/ids.js';
 import { toQuery } from '../../../web/api/request.js';
 import { addressOf } from '../../../web/api/stream.js';
-import { deadLetterHref, deviceHref, routeOf, sensorHref } from '../../../web/routes.js';
-import { withQuery } from '../../../web/state/router.js';
+import {
+  deadLetterHref,
+  deviceHref,
+  NAMESPACE,
+  routeOf,
+  sensorHref,
+  withQuery,
+} from '../../../web/routes.js';
 
-test('Routes: an address of the server: it names the view whose modules the page preloads', () => {
-  expect(VIEWS.map(({ path }) => routeOf(path).view)).toEqual(
-    VIEWS.map(({ module }) => module.slice('/assets/views/'.length, -'.js'.length)),
-  );
+test('Routes: the addresses of the server: each has its view', () => {
+  const views = VIEWS.map((path) => routeOf(path).view);
+  expect(views).not.toContain('not-found');
+  expect(new Set(views).size).toBe(VIEWS.length);
 });
 
 test('Routes: names with slashes, percent signs and umlauts: they survive the address', () => {
@@ -16,6 +23,23 @@ test('Routes: names with slashes, percent signs and umlauts: they survive the ad
   const sensor = 'a/b#c';
   expect(routeOf(deviceHref(device))).toEqual({ view: 'device', device });
   expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
+});
+
+test('Addresses: names that the ids are made of: names; any others: ids', () => {
+  const collar = identifyDevice('collar-0001')?.id ?? '';
+  const sensor = identifySensor(collar, 'temperature/ear')?.id ?? '';
+  expect(sensorHref(collar, sensor, { device: 'collar-0001', sensor: 'temperature/ear' })).toBe(
+    '/devices/collar-0001/sensors/temperature%2Fear',
+  );
+  expect(deviceHref(collar, 'collar-0001')).toBe('/devices/collar-0001');
+  // A birth may name a device in another way than its topic.
+  expect(deviceHref(collar, 'Collar of Bella')).toBe(`/devices/${collar}`);
+  expect(sensorHref(collar, sensor, { device: 'Collar of Bella', sensor: null })).toBe(
+    `/devices/${collar}/sensors/${sensor}`,
+  );
+  const dots = identifyDevice('..')?.id ?? '';
+  expect(deviceHref(dots, '..')).toBe(`/devices/${dots}`);
+  expect(NAMESPACE).toBe(NS);
 });
 
 test.each(['.', '..'])(
@@ -30,6 +54,7 @@ test.each(['.', '..'])(
 test('Routes: links of the header: each has its view', () => {
   expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
   expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
+  expect(routeOf('/credentials')).toEqual({ view: 'credentials' });
   expect(routeOf(new URL(deadLetterHref('a b'), 'http://localhost').pathname)).toEqual({
     view: 'dead-letters',
   });

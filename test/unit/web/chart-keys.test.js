@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { drawn } from '../../../web/chart/columns.js';
 import { entryNear, press } from '../../../web/chart/plot.js';
-import { shapeOfSamples } from '../../../web/chart/shape.js';
+import { drawn, shapeOfSamples } from '../../../web/chart/shape.js';
 
 const range = { from: 0, to: 1000 };
 const instants = Array.from({ length: 1000 }, (_, ts) => ts);

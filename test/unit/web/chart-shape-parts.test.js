@@ -21,7 +21,7 @@ const bins = (ts, more) => ({
 });
 
 describe('Samples', () => {
-  test('each counts as one', () => {
+  test('each: counts as one', () => {
     expect(samples([0, 10])).toMatchObject({ stepMs: null, ...RANGE, avg: [0, 1], count: [1, 1] });
   });
 
@@ -68,7 +68,7 @@ describe('Bins', () => {
     });
   });
 
-  test('a bin that was cut at the beginning is in the part, one that ends there is not', () => {
+  test('at the start of the part: a bin that it cuts is included, one that ends there is not', () => {
     const range = { from: 150, to: 1000 };
     expect(within(bins([50, 150], { from: 150 }), range).ts).toEqual([150]);
     expect(within(bins([51, 151, 1000], { from: 150 }), range).ts).toEqual([51, 151]);
@@ -90,7 +90,7 @@ describe('Bins', () => {
 });
 
 describe('Wider bins', () => {
-  test('each begins at a multiple of its width, and holds what lies in it', () => {
+  test('each: starts at a multiple of its width, and contains what lies in it', () => {
     expect(coarsen(samples([100, 199, 200, 450]), 100)).toEqual({
       stepMs: 100,
       ...RANGE,
@@ -102,7 +102,7 @@ describe('Wider bins', () => {
     });
   });
 
-  test('the mean is weighted by the samples', () => {
+  test('mean: weighted by the samples', () => {
     const wide = coarsen(bins([0, 100, 300], { count: [1, 3, 4] }), 500);
     expect(wide).toMatchObject({ ts: [0], min: [-1], max: [301], count: [8], avg: [187.5] });
   });

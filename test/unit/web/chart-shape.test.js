@@ -1,9 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { drawn } from '../../../web/chart/columns.js';
 import { areFew, pointsFor } from '../../../web/chart/reader.js';
 import { statisticsOf } from '../../../web/chart/readout.js';
-import { coarsen, emptyShape, join, shapeOfBins, shapeOfSamples, within } from '../../../web/chart/shape.js';
+import {
+  coarsen,
+  drawn,
+  emptyShape,
+  join,
+  shapeOfBins,
+  shapeOfSamples,
+  within,
+} from '../../../web/chart/shape.js';
 import { createRecent } from '../../../web/chart/use-series.js';
 
 /** @import { Shape } from '../../../web/chart/shape.js' */

@@ -82,6 +82,21 @@ describe('Window of an address', () => {
     expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
   });
 
+  test('from before now: live; with to before now: fixed when it was opened', () => {
+    const openedAt = NOW - 10_000;
+    const readAt = (/** @type {string} */ query) => readWindow(new URLSearchParams(query), NOW, openedAt);
+    for (const query of ['from=-1h', 'from=-1h&to=now', 'range=1m&from=-1h'])
+      expect(readAt(query)).toEqual(liveWindow(3_600_000, NOW));
+    expect(readAt('from=-2h&to=-30m')).toEqual({
+      live: false,
+      from: openedAt - 7_200_000,
+      to: openedAt - 1_800_000,
+    });
+    expect(readAt(`from=${NOW - 60_000}&to=now`)).toEqual({ live: false, from: NOW - 60_000, to: openedAt });
+    for (const query of ['to=now', 'from=now', 'from=-1w', 'from=-1h30m', `from=${NOW}&to=now`])
+      expect(readAt(query)).toEqual(liveWindow(300_000, NOW));
+  });
+
   test('from after to: the default length up to its end', () => {
     expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
   });

@@ -11,9 +11,9 @@ import {
   thresholdSideOf,
   withThresholds,
   writeThresholds,
-} from '../../../web/state/thresholds.js';
+} from '../../../web/state/preferences.js';
 
-/** @import { Columns } from '../../../web/chart/columns.js' */
+/** @import { Columns } from '../../../web/chart/shape.js' */
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

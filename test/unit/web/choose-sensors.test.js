@@ -4,6 +4,7 @@ import { byUnit, chooseSensors } from '../../../web/state/device.js';
 const MANY = Array.from({ length: 30 }, (_, index) => ({
   sensor_id: `id-${index}`,
   name: index === 29 ? null : `s${index}`,
+  label: index === 7 ? 'Under the lamp' : null,
   type: index % 2 === 0 ? 'Temperature' : 'Pulse',
   unit: index % 2 === 0 ? 'Cel' : null,
 }));
@@ -20,13 +21,14 @@ describe('Sensors of a device', () => {
     expect(choose(query).shown).toHaveLength(12);
   });
 
-  test('find: those with the text in their name or type', () => {
+  test('find: those with the text in their name, label or type', () => {
     expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
       's2',
       ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
     ]);
     expect(choose('find=temp').found).toBe(15);
     expect(choose('find=id-29').found).toBe(1);
+    expect(choose('find=lamp').shown.map(({ name }) => name)).toEqual(['s7']);
     expect(choose('find=nothing')).toEqual({ shown: [], found: 0, more: null });
   });
 });

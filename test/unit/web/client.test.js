@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../web/api/client.js';
-import { toProblem } from '../../../web/api/problem.js';
+import { toProblem } from '../../../web/api/request.js';
 
 /** @import { Client } from '../../../web/api/client.js' */
 
@@ -22,7 +22,7 @@ const QUESTIONS = [
 ];
 
 describe.each(QUESTIONS)('Client: the answer of %s breaks off', (_name, ask) => {
-  test('a temporary problem, so that it is retried', async () => {
+  test('temporary problem: retried', async () => {
     const client = createClient({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', passes: true });

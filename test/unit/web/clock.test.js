@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createClock, datedFetch } from '../../../web/state/clock.js';
+import { createClock, datedFetch } from '../../../web/state/session.js';
 
 jest.useFakeTimers();
 
@@ -26,7 +26,7 @@ describe('Clock', () => {
       const { clock, fetch, now } = wrongBy(wrongMs);
       await fetch('/');
       expect(Math.abs(clock.now() - now())).toBeLessThanOrEqual(1080);
-      expect(clock.get()).toBe(clock.now());
+      expect(clock.time.peek()).toBe(clock.now());
     },
   );
 

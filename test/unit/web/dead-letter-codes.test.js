@@ -1,8 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { REFUSAL_CODES } from '../../../api/http/contract/operation.js';
 import { ERRORS } from '../../../common/errors.js';
-import { byCount, CODES, codeOf } from '../../../web/dead-letters/codes.js';
-import { indexesByCode, indexText, reasonsOf } from '../../../web/dead-letters/refused-table.js';
+import {
+  byCount,
+  CODES,
+  codeOf,
+  indexesByCode,
+  indexText,
+  reasonsOf,
+} from '../../../web/dead-letters/codes.jsx';
 
 test('Dead letter codes: each code of the documents: its title and advice', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());

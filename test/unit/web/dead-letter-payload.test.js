@@ -2,9 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { readCbor } from '../../../web/dead-letters/cbor.js';
-import { readPayload } from '../../../web/dead-letters/payload.js';
-import { obstacleOf } from '../../../web/dead-letters/replay.js';
-import { dumpOf, elementsOf, escapeLine, escapeUnseen } from '../../../web/dead-letters/text.js';
+import { elementOf } from '../../../web/dead-letters/codes.jsx';
+import { readPayload } from '../../../web/dead-letters/payload.jsx';
+import { obstacleOf } from '../../../web/dead-letters/replay.jsx';
+import {
+  bytesIn,
+  dumpOf,
+  elementsOf,
+  escapeLine,
+  escapeUnseen,
+  previewOf,
+} from '../../../web/dead-letters/text.js';
 
 /** @import { DeadLetter } from '../../../web/api/types.js' */
 
@@ -163,6 +171,22 @@ describe('Payload', () => {
     expect(readPayload(labeled)).toMatchObject({ format: 'CBOR', elements: ['1'] });
   });
 
+  test('birth with a wrong sensor: the sensors are the elements', () => {
+    const birth = '{"name":"Pump","sensors":[{"sensor_id":"a"},{"sensor_id":"b","unit":""}]}';
+    const refused = [{ index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' }];
+    expect(readPayload(deadLetterOf(birth, { refused }))).toMatchObject({
+      base: 'sensors',
+      elements: ['{"sensor_id": "a"}', '{"sensor_id": "b", "unit": ""}'],
+    });
+    expect(readPayload(deadLetterOf(birth))).toMatchObject({ base: '', elements: [expect.any(String)] });
+  });
+
+  test.each([
+    ['iot/v1/a/measurements', 'measurement'],
+    ['iot/v1/a/birth', 'sensor'],
+    ['spBv1.0/g/DDATA/n/d', 'metric'],
+  ])('%s: its elements: %s', (topic, element) => expect(elementOf(topic)).toBe(element));
+
   test('neither: bytes', () => {
     const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));
     expect([elements, text, [...bytes]]).toEqual([null, null, [0, 255]]);
@@ -183,5 +207,41 @@ describe('Payload', () => {
     expect(obstacleOf(deadLetterOf('', { size: null, payload_base64: null }), 0)).toContain(
       'only the counts were kept',
     );
+  });
+});
+
+describe('Preview', () => {
+  /** @param {string | Buffer} payload */
+  const previewed = (payload) => previewOf(Buffer.from(payload).toString('base64'));
+
+  test.each([
+    ['{"a":1}', '{"a":1}'],
+    ['a\nb\u202e', 'a\\nb\\u202e'],
+    ['', ''],
+    ['x'.repeat(120), 'x'.repeat(120)],
+    ['x'.repeat(121), `${'x'.repeat(120)}…`],
+    ['😀'.repeat(10_000), `${'😀'.repeat(120)}…`],
+    [`a${'ä'.repeat(40_000)}`, `a${'ä'.repeat(119)}…`],
+  ])('text: on one line, cut at 120 characters', (payload, expected) =>
+    expect(previewed(payload)).toBe(expected),
+  );
+
+  test('not UTF-8: the first bytes', () => {
+    expect(previewed(Buffer.from([0x00, 0xff, 0x13]))).toBe('00 ff 13');
+    expect(previewed(Buffer.alloc(25, 0xff))).toBe(`${'ff '.repeat(24)}…`);
+  });
+
+  test('any payload: no line break, no invisible character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(previewed(text)).toBe(escapeUnseen(previewed(text)).replaceAll('\n', ''));
+      }),
+    );
+  });
+
+  test('count of bytes: that of the payload', () => {
+    for (const size of [0, 1, 2, 3, 4, 255, 256]) {
+      expect(bytesIn(Buffer.alloc(size).toString('base64'))).toBe(size);
+    }
   });
 });

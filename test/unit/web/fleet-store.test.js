@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { LEARNING, NO_VALUE, NORMAL, OFFLINE, SILENT } from '../../../web/state/cell-state.js';
 import { createFleet } from '../../../web/state/fleet.js';
 import { createInputQueue } from '../../../web/state/frames.js';
+import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../web/state/outliers.js';
 
 /** @import { Fleet } from '../../../web/state/fleet.js' */
 
@@ -38,7 +38,6 @@ describe('Fleet', () => {
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 5, 0))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
-    expect(fleet.sensors.get('d/s')?.baseline.seen).toBe(1);
   });
 
   test('drain: each change once; structure: changes with new sensors and names', () => {
@@ -55,17 +54,32 @@ describe('Fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('cell state: no value, learning, normal, far off', () => {
+  test('cell state: no value, not judged, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
     fleet.take('d/s', item('d/s', 60));
-    expect(stateOf(fleet, 'd/s')).toBe(LEARNING);
-    steady(fleet, 'd/s');
-    expect(Math.abs(Number(stateOf(fleet, 'd/s')) - NORMAL)).toBeLessThan(2);
-    fleet.take('d/s', item('d/s', 180, 61_000));
+    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
+    expect(fleet.findOutliers(NOON)).toMatchObject({ farCount: 0, unjudged: 1 });
+    fleet.take('d/s', item('d/s', 61, 1000, { sigmas: 0.4 }));
+    expect(stateOf(fleet, 'd/s')).toBe(NORMAL);
+    fleet.take('d/s', item('d/s', 180, 61_000, { sigmas: 12 }));
     expect(stateOf(fleet, 'd/s')).toBe(2 * NORMAL);
-    expect(fleet.findOutliers(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
+    expect(fleet.findOutliers(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
+  });
+
+  test('the same value, judged again: a change; an older one: none', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', 60, 1000));
+    const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
+    expect(fleet.take('d/s', provisional)).toMatchObject({ sigmas: -8, provisional: true });
+    expect(fleet.findOutliers(NOON + 1000)).toMatchObject({ farCount: 1, provisional: 1 });
+    expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ provisional: false });
+    expect(fleet.findOutliers(NOON + 1000)).toMatchObject({ farCount: 1, provisional: 0 });
+    expect(stateOf(fleet, 'd/s')).toBe(0);
+    expect(fleet.take('d/s', item('d/s', 60, 0, { sigmas: 1 }))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 60, 1000))).not.toBeNull();
+    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
   });
 
   test('a retired device: removed with its sensors and their pending changes', () => {
@@ -78,19 +92,6 @@ describe('Fleet', () => {
     expect([...fleet.devices.keys()]).toEqual(['e']);
     expect(fleet.drain().map(({ key }) => key)).toEqual(['e/a']);
     expect(fleet.structure()).toBe(before + 1);
-  });
-
-  test('a new sensor: compared with its peers, never far off', () => {
-    const fleet = createFleet();
-    for (let at = 0; at < 9; at += 1) fleet.take(`d/${at}`, item(`d/${at}`, 60 + at));
-    fleet.take('d/wild', item('d/wild', 200));
-    fleet.take('d/other', item('d/other', 200, 0, { type: 'weight' }));
-    expect(stateOf(fleet, 'd/wild')).toBe(LEARNING);
-    expect(fleet.findOutliers(NOON)).toMatchObject({ farCount: 0 });
-    expect(stateOf(fleet, 'd/4')).toBe(NORMAL);
-    expect(stateOf(fleet, 'd/wild')).toBe(NORMAL + 3);
-    expect(stateOf(fleet, 'd/other')).toBe(LEARNING);
-    expect(fleet.drain()).toHaveLength(11);
   });
 
   test('no value for five minutes, or five intervals: silent, until the next value', () => {

@@ -62,6 +62,7 @@ test('Units: known ones: common symbols; unknown ones: unchanged', () => {
   expect(formatUnit('beat/min')).toBe('bpm');
   expect(formatUnit('furlong')).toBe('furlong');
   expect(formatUnit(null)).toBe('');
+  expect(formatUnit('constructor')).toBe('constructor');
 });
 
 describe('Times', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createChangeQueue } from '../../../web/state/frames.js';
-import { createRecentValues } from '../../../web/state/recent-values.js';
+import { createChangeQueue, createRecentValues } from '../../../web/state/frames.js';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */
 const item = (second, value, sensor = 's') => ({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../schema/rules.js';
-import { Problem } from '../../../web/api/problem.js';
-import { flowSeconds } from '../../../web/pipeline/data-path.js';
-import { findingsOf } from '../../../web/pipeline/findings.js';
-import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/storage.js';
+import { Problem } from '../../../web/api/request.js';
+import { flowSeconds } from '../../../web/pipeline/data-path.jsx';
+import { findingsOf } from '../../../web/pipeline/findings.jsx';
+import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/processes.jsx';
 import { joined, placed, SPAN_MS } from '../../../web/state/stats.js';
 
 /** @import { Pipeline, ProcessInfo, Stats } from '../../../web/api/types.js' */
@@ -52,6 +52,8 @@ const pipelineOf = (more) => ({
   },
   broker: { ok: true, message: 'connected' },
   packed_until: new Date(NOW - 90 * 60_000).toISOString(),
+  stream_out: null,
+  ingest: { auto_register: true, mqtt: null },
   ...more,
 });
 

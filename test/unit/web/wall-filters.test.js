@@ -1,35 +1,35 @@
 import { expect, test } from '@jest/globals';
-import { LEARNING, NORMAL, OFFLINE, SILENT } from '../../../web/state/cell-state.js';
+import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../web/state/outliers.js';
 import { matcherOf } from '../../../web/wall/use-picture.js';
 
-/** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, score?: number }} [rest] @returns {any} */
+/** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, sigmas?: number }} [rest] @returns {any} */
 const sensor = (
   name,
-  { device = 'Collar-7', site = 'North', type = 'pulse', cellState = NORMAL, score = 0 } = {},
+  { device = 'Collar-7', site = 'North', type = 'pulse', cellState = NORMAL, sigmas = 0 } = {},
 ) => ({
   name,
   type,
   cellState,
-  score,
+  sigmas,
   device: { name: device, site, offline: cellState === OFFLINE },
 });
 
 const SENSORS = {
   usual: sensor('ear'),
-  far: sensor('belly', { score: -9, cellState: 0 }),
-  silent: sensor('ear', { device: 'gate-1', site: 'South', cellState: SILENT, score: 9 }),
-  offline: sensor('temperature', { type: 'temperature', cellState: OFFLINE, score: 9 }),
-  learning: sensor('pulse-ear', { type: 'temperature', cellState: LEARNING }),
+  far: sensor('belly', { sigmas: -9, cellState: 0 }),
+  silent: sensor('ear', { device: 'gate-1', site: 'South', cellState: SILENT, sigmas: 9 }),
+  offline: sensor('temperature', { type: 'temperature', cellState: OFFLINE, sigmas: 9 }),
+  unjudged: sensor('pulse-ear', { type: 'temperature', cellState: NOT_JUDGED }),
 };
 
 test.each([
-  ['name=ear', ['usual', 'silent', 'learning']],
-  ['name=EAR', ['usual', 'silent', 'learning']],
-  ['name=lar-7', ['usual', 'far', 'offline', 'learning']],
+  ['name=ear', ['usual', 'silent', 'unjudged']],
+  ['name=EAR', ['usual', 'silent', 'unjudged']],
+  ['name=lar-7', ['usual', 'far', 'offline', 'unjudged']],
   ['type=pulse', ['usual', 'far', 'silent']],
   ['type=pul', []],
   ['site=South', ['silent']],
-  ['site=North&type=temperature', ['offline', 'learning']],
+  ['site=North&type=temperature', ['offline', 'unjudged']],
   ['look=far', ['far']],
   ['look=silent', ['silent']],
   ['look=offline', ['offline']],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { shortened } from '../../../web/wall/cells.js';
-import { createHits } from '../../../web/wall/hits.js';
 import { layOut } from '../../../web/wall/layout.js';
+import { createHits } from '../../../web/wall/painter.js';
 import { inOrder } from '../../../web/wall/picture.js';
 
 /** @param {number} count @param {number} sensors of each */
@@ -26,7 +26,8 @@ const ROOMS = [
 
 describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
   describe.each(ROOMS)('on %s', (_room, room) => {
-    const { x, y, width, height, format, blocks } = layOut(sites, room);
+    const layout = layOut(sites, room);
+    const { x, y, width, height, format, blocks } = layout;
     const total = sites.flat().reduce((sum, count) => sum + count, 0);
 
     test('cells: one for each sensor, within the edges', () => {
@@ -42,7 +43,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
     });
 
     test('pointer: the cell that is drawn there', () => {
-      const { at } = createHits({ x, y, width, height, format, blocks });
+      const { at } = createHits(layout);
       for (let cell = 0; cell < total; cell += 1) {
         const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
         if (middle !== cell) throw new Error(`${middle} instead of ${cell}`);

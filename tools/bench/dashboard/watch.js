@@ -1,7 +1,82 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heapOf } from './heap.js';
+import { chromium } from 'playwright-core';
+import { findTools } from '../../../infra/bootstrap/index.js';
+import { median } from '../measure/rounds.js';
 
-/** @import { LongTask, OpenPage } from './browser.js' */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const LOOK_MS = 50;
+const VIEWPORT = { width: 1360, height: 900 };
+
+/** A script that runs before those of the page. It collects long tasks, and the time when the first cells of the wall were visible. */
+const WATCH = `(() => {
+  const seen = { longTasks: [], firstCellsMs: null };
+  window.benchSeen = seen;
+  new PerformanceObserver((list) => {
+    for (const { startTime, duration, attribution } of list.getEntries()) {
+      seen.longTasks.push({ at: startTime, ms: duration, of: attribution[0]?.containerType ?? '' });
+    }
+  }).observe({ type: 'longtask', buffered: true });
+  const look = () => {
+    // Headings are drawn when the cells are; what is drawn in one frame is on the screen in the next.
+    if (document.querySelector('.wall-site')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()`;
+
+/** The machine's own Chromium, headless, as somebody who looks at the dashboard has it. */
+export async function startChromium() {
+  const { chromium: program } = await findTools(['chromium']);
+  const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
+  return {
+    /** A page without memory of those before it. @param {string} url */
+    async open(url) {
+      const context = await browser.newContext({ viewport: VIEWPORT });
+      const page = await context.newPage();
+      await page.addInitScript({ content: WATCH });
+      const debuggee = await context.newCDPSession(page);
+      await page.goto(url);
+      /** @returns {Promise<Seen>} */
+      const seen = () => page.evaluate('window.benchSeen');
+      // The page's policy forbids what waits inside of it.
+      while ((await seen()).firstCellsMs === null) await sleep(LOOK_MS);
+      return {
+        page,
+        debuggee,
+        seen,
+        close: () => context.close(),
+      };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+/** @typedef {{ at: number, ms: number, of: string }} LongTask */
+/** @typedef {{ firstCellsMs: number | null, longTasks: LongTask[] }} Seen ms since the navigation began */
+/** @typedef {Awaited<ReturnType<Awaited<ReturnType<typeof startChromium>>['open']>>} OpenPage */
+
+/**
+ * @param {OpenPage} opened
+ * @returns {Promise<number>} MB that the page's JavaScript holds, garbage thrown away
+ */
+async function heapOf({ debuggee }) {
+  await debuggee.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await debuggee.send('Runtime.getHeapUsage');
+  return usedSize / 1e6;
+}
+
+/** @param {number[]} heap MB, in order of time @returns {number} the last third against the first: a single reading proves little */
+export function heapGrowth(heap) {
+  const third = Math.max(1, Math.floor(heap.length / 3));
+  return median(heap.slice(-third)) / median(heap.slice(0, third));
+}
 
 /** The page is traced all the time, in pieces of so many ms: a longer one would fill the browser's buffer. */
 const TRACE_MS = 20_000;
@@ -92,7 +167,7 @@ const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.tim
  * @param {() => Promise<void>} meanwhile
  * @returns {Promise<TraceEvent[]>}
  */
-export async function traceOf({ debuggee }, meanwhile) {
+async function traceOf({ debuggee }, meanwhile) {
   /** @type {TraceEvent[]} */
   const events = [];
   const collect = (/** @type {{ value: any[] }} */ { value }) => void events.push(...value);

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { MillraceError } from '../../../common/errors.js';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { freePort } from '../../../infra/engine/ports.js';
-import { guardLines, makeSignIn, settingsBehind } from '../load/accounts.js';
 
-/** @import { Access, Guard } from '../load/accounts.js' */
 /** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
 /**
@@ -15,7 +13,6 @@ import { guardLines, makeSignIn, settingsBehind } from '../load/accounts.js';
  *
  * @typedef {object} Broker
  * @property {string} url
- * @property {Access} access what a publisher needs
  * @property {number} [pid] none: it is within the ingest process
  * @property {() => Promise<void>} stop
  */
@@ -25,18 +22,16 @@ import { guardLines, makeSignIn, settingsBehind } from '../load/accounts.js';
  * maximum allows, and nothing is dropped.
  *
  * @param {string} dir its own, of which nothing is reused
- * @param {Guard} [guard] default: it lets everybody in
- * @returns {Promise<Broker & { settings: NodeJS.ProcessEnv, kill: () => Promise<void>, start: () => Promise<void> }>} `settings`: what an ingest process needs; `kill`, `start`: with SIGKILL, and again with what it had written
+ * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<void> }>} `kill`: with SIGKILL; `start`: again, with what it had written
  */
-export async function startBroker(dir, guard = {}) {
+export async function startBroker(dir) {
   const { mosquitto } = await findTools(['mosquitto']);
   const port = await freePort();
-  const signIn = guard.accounts ? makeSignIn() : undefined;
   mkdirSync(dir, { recursive: true });
   const configuration = join(dir, 'mosquitto.conf');
   const lines = [
     ...persistentOn(port, dir),
-    ...(await guardLines(dir, guard, signIn)),
+    'allow_anonymous true',
     'max_inflight_messages 65535',
     'set_tcp_nodelay true',
     '',
@@ -45,9 +40,7 @@ export async function startBroker(dir, guard = {}) {
   const run = () => runMosquitto(String(mosquitto?.path), configuration, { detached: true });
   let child = await run();
   return {
-    url: `${guard.tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
-    access: { ca: guard.tls?.ca, accounts: signIn ? [signIn] : [] },
-    settings: settingsBehind(guard, signIn),
+    url: `mqtt://127.0.0.1:${port}`,
     pid: Number(child.pid),
     async kill() {
       const exited = once(child, 'exit');

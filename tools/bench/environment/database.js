@@ -4,26 +4,21 @@ import { startEngine } from '../../../infra/engine/index.js';
 import { holderOf } from '../../../infra/engine/lock.js';
 import { freePort } from '../../../infra/engine/ports.js';
 import { NODE_FOLDER } from '../../../infra/engine/previous.js';
-import { makeCertificates } from '../../../infra/tls/certificates.js';
-import { writeInOneFile } from '../../../infra/tls/one-file.js';
-import { findOpenssl } from '../../../infra/tls/openssl.js';
 
 /** @import { Profile } from '../../../infra/engine/command.js' */
 /** @import { Nodetool } from '../../../infra/engine/nodetool.js' */
-/** @import { Certificates } from '../load/accounts.js' */
 
 /**
  * @typedef {object} Database
  * @property {string} contactPoint
  * @property {number} pid
  * @property {Nodetool} [nodetool]
- * @property {Certificates} [certificates] it can be spoken to with TLS as well, by these
  * @property {() => Promise<void>} [kill] ends it with SIGKILL
  * @property {() => Promise<void>} [start] again, after `kill`, with the data that it had written
  */
 
 /**
- * A Cassandra of the bench's own, with nothing in it. Each client decides if it connects with TLS.
+ * A Cassandra of the bench's own, with nothing in it.
  *
  * @param {object} options
  * @param {string} options.dir emptied
@@ -38,18 +33,13 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', durable
   await emptyDataDir(dir, []);
   await claimDataDir(dir);
   const port = await freePort();
-  const certificates = await certify(join(dir, 'tls'));
-  const pem = `${certificates.cert}.pair`;
-  await writeInOneFile(pem, certificates);
-  const tls = { pem, ca: certificates.ca, optional: true };
   const run = async () => {
-    const options = { dataDir: dir, port, engineDir, profile, durable, tls, onStatus, signal };
+    const options = { dataDir: dir, port, engineDir, profile, durable, onStatus, signal };
     const engine = await startEngine(options);
     return { engine, pid: Number((await holderOf(join(dir, NODE_FOLDER)))?.java) };
   };
   let { engine, pid } = await run();
   return {
-    certificates,
     contactPoint: engine.contactPoint,
     get pid() {
       return pid;
@@ -66,11 +56,4 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', durable
       ({ engine, pid } = await run());
     },
   };
-}
-
-/** @param {string} out a directory @returns {Promise<Certificates>} as `npm run certificates` makes them */
-async function certify(out) {
-  const hosts = 'localhost,127.0.0.1';
-  await makeCertificates({ openssl: await findOpenssl(), out, hosts, name: 'server', renew: false });
-  return { ca: join(out, 'ca.pem'), cert: join(out, 'server.pem'), key: join(out, 'server.key') };
 }

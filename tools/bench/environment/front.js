@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { HTTP_NODE_FLAGS } from '../../../common/node-flags.js';
 import { startChild } from '../process/child.js';
 
-/** @import { Latencies } from '../load/latencies.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
 
 /**
  * The data to read.

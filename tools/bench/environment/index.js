@@ -1,22 +1,45 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { settingsOfBroker } from '../load/accounts.js';
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startChild } from '../process/child.js';
+import { ROW_TABLE } from '../variants/row-writes.js';
+import { createTables, TUTORIAL_TABLE } from '../variants/stores.js';
 import { startBroker } from './broker.js';
-import { embeddedBroker } from './embedded.js';
 import { startFront } from './front.js';
 import { startFlags, startIngest } from './ingest.js';
-import { createKeyspaces } from './keyspaces.js';
-import { createLine } from './pipeline.js';
-import { createLoop, startAlone, startNative, startWorkers } from './processes.js';
-import { createWired } from './wired.js';
+import { createLine, createWired } from './pipeline.js';
+import { createLoop, startAlone, startNative } from './processes.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
-/** @import { Guard } from '../load/accounts.js' */
 /** @import { Changed } from './ingest.js' */
-/** @import { Variant, Line } from './pipeline.js' */
+/** @import { Line, Variant } from './pipeline.js' */
+
+/**
+ * The context in which a part of the benchmark runs.
+ *
+ * @typedef {object} Context
+ * @property {Environment} environment
+ * @property {BenchFlags} flags
+ * @property {(text: string) => void} status shows what is being measured
+ * @property {(partial: unknown) => void} [keep] writes the results so far into the raw file, in case the rest fails
+ */
+
+/**
+ * @typedef {object} BenchFlags
+ * @property {string[]} only names of parts
+ * @property {string[]} shapes
+ * @property {number} rounds
+ * @property {number} runMs
+ * @property {number} warmMs before each run, once its load is on
+ * @property {number} watchMs of an open dashboard
+ * @property {number[]} inFlight requests in flight that a baseline is tried with
+ * @property {number} bootMs of load before anything is measured
+ * @property {Array<'K' | 'P'>} [classes] of the peers
+ * @property {boolean} [quick] a look in a few minutes
+ */
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 
@@ -41,16 +64,6 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   const open = new Map();
 
   const { settings, migrate } = createKeyspaces(database, prefix);
-
-  /** @param {string} name @param {{ changed?: Changed, guard?: Guard }} options */
-  const openLine = (name, { changed, guard }) =>
-    once(name, async (home) => {
-      const broker = await startBroker(join(home, 'broker'), guard);
-      const env = { ...settings(name, broker.url), ...broker.settings };
-      await migrate(env);
-      const ingest = await startIngest({ name, dir: home, settings: env, changed });
-      return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
-    });
 
   /**
    * @template {{ close: () => Promise<void> }} C
@@ -80,9 +93,6 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     kill: database.kill,
     start: database.start,
 
-    /** With which it is spoken to by TLS, and Mosquitto as well; where the database is one that we started. */
-    certificates: database.certificates,
-
     /** Cassandra's own tool, where the database is one that we started. */
     get nodetool() {
       return database.nodetool;
@@ -106,19 +116,25 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
      *
      * @param {string} name
      * @param {Changed} [changed] none: our own ingest, as it is
+     * @param {NodeJS.ProcessEnv} [more] settings of ingest
      */
-    pipeline: (name, changed) => openLine(name, { changed }),
-
-    /** The same, with our own ingest, as an installation has it that others can reach. @param {string} name @param {Guard} guard */
-    guarded: (name, guard) => openLine(name, { guard }),
-
-    /** Our own ingest with the broker in it. @param {string} name @param {Guard} guard */
-    embedded: (name, guard) =>
+    pipeline: (name, changed, more) =>
       once(name, async (home) => {
-        const env = { ...settings(name), ...settingsOfBroker(guard) };
+        const broker = await startBroker(join(home, 'broker'));
+        const env = { ...settings(name, broker.url), ...more };
+        await migrate(env);
+        const ingest = await startIngest({ name, dir: home, settings: env, changed });
+        return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
+      }),
+
+    /** Our own ingest with the broker in it. @param {string} name */
+    embedded: (name) =>
+      once(name, async (home) => {
+        const env = settings(name);
         await migrate(env);
         const ingest = await startIngest({ name, dir: home, settings: env });
-        const broker = await embeddedBroker(ingest, guard, CONNECTIONS);
+        // The broker ends with the process that it is in.
+        const broker = { url: `mqtt://127.0.0.1:${ingest.mqttPort}`, stop: async () => {} };
         return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
       }),
 
@@ -163,14 +179,6 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     /** The cost of a message without anything around it. */
     alone: () => once('alone', (home) => startAlone(home, startFlags())),
 
-    /** Our store, used by very many at once. */
-    workers: () =>
-      once('workers', async (home) => {
-        const env = settings('workers');
-        await migrate(env);
-        return startWorkers(home, { settings: env, nodeFlags: startFlags() });
-      }),
-
     /** @param {string} name ends a variant that is needed no more */
     async close(name) {
       await open.get(name)?.close();
@@ -185,3 +193,32 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 }
 
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
+
+/**
+ * Tables of its own for each variant.
+ *
+ * @param {Database} database
+ * @param {string} prefix of the keyspaces
+ */
+const createKeyspaces = ({ contactPoint }, prefix) => ({
+  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of its processes */
+  settings: (name, broker) => ({
+    CQL_CONTACT_POINTS: contactPoint,
+    CQL_LOCAL_DC: 'datacenter1',
+    CQL_KEYSPACE: `${prefix}_${name.replaceAll(/\W/g, '_')}`,
+    MQTT_CLIENT_ID: `bench-${name}`,
+    MQTT_URL: broker,
+  }),
+
+  /**
+   * Makes the keyspace where it is not there yet, with the tables of the baselines as well.
+   *
+   * @param {NodeJS.ProcessEnv} settings
+   */
+  async migrate(settings) {
+    const config = readSettings(settings, { envFile: '' });
+    await migrateDatabase(config);
+    await createTables(config, [ROW_TABLE, TUTORIAL_TABLE]);
+    return config;
+  },
+});

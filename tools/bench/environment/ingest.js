@@ -10,7 +10,7 @@ const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 /**
  * The differences to `npm start`; see variants/main.js.
  *
- * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
+ * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
  */
 
 /**
@@ -41,7 +41,6 @@ export async function startIngest({ name, dir, settings, changed }) {
       BENCH_STORE: changed?.store ?? '',
       BENCH_GATE: changed?.gate ? 'true' : '',
       BENCH_LOOP: changed?.loop ? 'true' : '',
-      BENCH_UNCOUNTED: changed?.uncounted ? 'true' : '',
     },
     isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { samplesOf } from '../load/shapes.js';
 
-/** @import { Shape } from '../load/shapes.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Broker } from './broker.js' */
-/** @import { Child } from '../process/child.js' */
 /** @import { IngestProcess } from './ingest.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Child } from '../process/child.js' */
 
 /** How often the publisher gets the number of committed samples, in ms; each time it costs ingest a page of metrics. */
 const UPDATE_MS = 250;
@@ -23,7 +25,7 @@ const SETTLE_MS = 60_000;
  * @param {object} parts
  * @param {string} parts.name
  * @param {Broker} parts.broker
- * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
+ * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string }} parts.ingest
  * @param {Child} parts.publisher
  * @param {number} parts.connections of the publisher
  */
@@ -32,7 +34,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
   let shape = null;
   let before = 0;
   let feeding = Promise.resolve();
-  const target = { url: broker.url, access: broker.access, connections };
+  const target = { url: broker.url, connections };
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
@@ -78,6 +80,8 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     name,
     /** The address of its broker. */
     url: broker.url,
+    /** The address of its API, where ingest is ours. */
+    api: ingest.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
     committed,
@@ -114,12 +118,13 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
      *
      * @param {Shape} load
      * @param {number} rate samples/s
-     * @returns {Promise<() => Promise<void>>} ends it, as `end` does
+     * @returns {Promise<(others?: number) => Promise<void>>} ends it, as `end` does; `others`: samples that reached ingest in other ways
      */
     async hold(load, rate) {
       before = await committed();
       await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
-      return async () => settle((await publisher.ask('unpace')).published * samplesOf(load));
+      return async (others = 0) =>
+        settle((await publisher.ask('unpace')).published * samplesOf(load) + others);
     },
 
     async close() {
@@ -134,5 +139,74 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /**
  * Something that takes a load, and counts how much of it is committed.
  *
- * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Variant
+ * @typedef {Omit<Line, 'metrics' | 'url' | 'api' | 'hold'>} Variant
  */
+
+const LOOK_MS = 200;
+
+/** No commit at all for so long, in ms: what is missing will not come. */
+const STUCK_MS = 30_000;
+
+/**
+ * A line whose ingest process reaches its broker through the publisher's wire: so the latency of each message is known.
+ *
+ * @param {object} parts
+ * @param {Line} parts.line
+ * @param {Broker} parts.broker
+ * @param {Child} parts.publisher
+ * @param {number} parts.connections
+ * @param {Config['cql']} parts.cql where it stores
+ */
+export const createWired = ({ cql, ...parts }) => ({
+  ...parts.line,
+  cql,
+  pace: createPace(parts),
+
+  /** @returns {Promise<Reading>} since the last call */
+  latencies: () => parts.publisher.ask('latencies', { reset: true }),
+});
+
+/** @param {Pick<Parameters<typeof createWired>[0], 'line' | 'broker' | 'publisher' | 'connections'>} parts */
+export const createPace =
+  ({ line, broker, publisher, connections }) =>
+  /**
+   * Publishes at a fixed rate, and waits until all is committed.
+   *
+   * @param {Shape} shape
+   * @param {object} options
+   * @param {number} options.rate samples/s
+   * @param {number} options.forMs
+   * @param {(counts: { published: number, committed: number }) => Promise<void> | void} [options.onLook] called often
+   * @returns {Promise<{ published: number, latency: Reading }>} `published`: samples
+   * @throws {MillraceError} `failed`: something was never acknowledged
+   */
+  async (shape, { rate, forMs, onLook = () => {} }) => {
+    await publisher.ask('pace', { url: broker.url, shape, connections, rate, forMs });
+    let publishing = true;
+    const over = publisher.ask('paced').then(() => {
+      publishing = false;
+    });
+    let counts = { published: 0, committed: 0 };
+    let movedAt = Date.now();
+    do {
+      await sleep(LOOK_MS);
+      const now = await publisher.ask('counts');
+      if (now.committed > counts.committed) movedAt = Date.now();
+      counts = now;
+      await onLook(counts);
+      if (Date.now() - movedAt > STUCK_MS) {
+        const missing = counts.published - counts.committed;
+        throw new MillraceError('failed', `${line.name}: ${missing} messages are not acknowledged.`);
+      }
+    } while (publishing || counts.committed < counts.published);
+    await over;
+    const latency = await publisher.ask('latencies', { reset: false });
+    await publisher.ask('stop');
+    return { published: counts.published * samplesOf(shape), latency };
+  };
+
+/** @typedef {{ published: Latencies, delivered: Latencies }} Reading */
+
+/** @typedef {ReturnType<typeof createPace>} Pace */
+
+/** @typedef {ReturnType<typeof createWired>} Wired */

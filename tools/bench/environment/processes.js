@@ -4,30 +4,10 @@ import { shapeOf } from '../load/shapes.js';
 import { startChild } from '../process/child.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Variant } from './pipeline.js' */
 /** @import { IngestProcess } from './ingest.js' */
-/** @import { Latencies } from '../load/latencies.js' */
+/** @import { Variant } from './pipeline.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Shape } from '../load/shapes.js' */
-
-const WORKERS = fileURLToPath(new URL('../variants/workers.js', import.meta.url));
-
-/** A process that uses our store as many at once do. @param {string} dir @param {{ settings: NodeJS.ProcessEnv, nodeFlags: string[] }} options */
-export async function startWorkers(dir, { settings, nodeFlags }) {
-  const child = await startChild(WORKERS, {
-    title: 'workers',
-    log: join(dir, 'workers.log'),
-    env: settings,
-    nodeFlags,
-  });
-  return {
-    pid: child.pid,
-    /** @param {{ workers: number, forMs: number }} load @returns {Promise<{ inserts: Worked, selects: Worked }>} */
-    run: (load) => child.ask('run', load),
-    close: () => child.stop(),
-  };
-}
-
-/** @typedef {Latencies & { errors: number }} Worked */
 
 const ALONE = fileURLToPath(new URL('../variants/alone.js', import.meta.url));
 

@@ -25,5 +25,17 @@ export function shapeOf(name, devices) {
   return { name, sensors, samples, devices: devices ?? Math.min(DEVICES, Math.floor(SENSORS / sensors)) };
 }
 
+/**
+ * @param {string} name of a load that is known to be one
+ * @param {number} [devices]
+ * @returns {Shape}
+ * @throws {RangeError} for any other name
+ */
+export function loadOf(name, devices) {
+  const shape = shapeOf(name, devices);
+  if (!shape) throw new RangeError(`${name} is no load such as 4x10`);
+  return shape;
+}
+
 /** @param {Shape} shape @returns {number} samples in a message */
 export const samplesOf = ({ sensors, samples }) => sensors * samples;

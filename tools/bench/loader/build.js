@@ -1,13 +1,17 @@
+import { historyRows } from '../../../api/history/packing/sensor-hour.js';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { connectStore } from '../../../api/store/index.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
+import { HOUR_MS, partsFor } from '../../../schema/rules.js';
 import { ROW_TABLE } from '../variants/row-writes.js';
-import { STORES } from '../variants/stores.js';
-import { createTables } from '../variants/tables.js';
-import { fleetOf } from './fleet.js';
-import { load } from './load.js';
-import { createHistoryWriter, createMessageWriter } from './writers.js';
+import { createTables, STORES } from '../variants/stores.js';
+import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js';
 
+/** @import { Store } from '../../../api/store/index.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { DataSet } from './load.js' */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { LoadedDevice, Recipe } from './data-set.js' */
 
 /** @typedef {'history' | 'batches' | 'rows'} Into */
 
@@ -53,4 +57,147 @@ async function openStore(config, into) {
   if (into !== 'rows') return connectStore(parts);
   await createTables(config, [ROW_TABLE]);
   return /** @type {typeof connectStore} */ (STORES['rows'])(parts);
+}
+
+/** A device's hours that are under way at once: enough that the database is never idle, far from the driver's bounds. */
+const AT_ONCE = 48;
+
+/**
+ * The definition of a data set. The same definition always writes the same samples.
+ *
+ * @typedef {Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
+ */
+
+/**
+ * Builds a data set by the application's own statements: devices and sensors, the samples of every hour, and the latest
+ * value of each sensor.
+ *
+ * @param {object} parts
+ * @param {Store} parts.store
+ * @param {HourWriter} parts.write
+ * @param {LoadedDevice[]} parts.fleet
+ * @param {DataSet} parts.set
+ * @param {(samples: number) => void} [parts.onProgress] called often, with the samples committed so far
+ * @param {AbortSignal} [parts.signal] gives up, between two hours
+ * @returns {Promise<{ samples: number }>} committed
+ */
+async function load({ store, write, fleet, set, onProgress = () => {}, signal }) {
+  let samples = 0;
+  const now = Date.now();
+  await someAtOnce(AT_ONCE, fleet, (device) =>
+    register(store.registry, device, { now, intervalMs: set.intervalMs }),
+  );
+  await someAtOnce(AT_ONCE, hoursOf(fleet, set), async ({ device, hour }) => {
+    signal?.throwIfAborted();
+    const sensors = device.sensors.map(({ name, bytes }) => ({
+      sensor: bytes,
+      series: samplesOfHour(set, { device: device.name, sensor: name }, hour),
+    }));
+    await write(device, hour, sensors);
+    samples += sensors.reduce((sum, { series }) => sum + series.times.length, 0);
+    onProgress(samples);
+  });
+  await someAtOnce(AT_ONCE, fleet, (device) => writeLatest(store, device, set));
+  return { samples };
+}
+
+/** @param {LoadedDevice[]} fleet @param {DataSet} set hour by hour, as time would bring them */
+function* hoursOf(fleet, { from, to }) {
+  for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
+}
+
+/** @param {Store} store @param {LoadedDevice} device @param {DataSet} set */
+async function writeLatest({ latest }, { name, bytes, group, sensors }, set) {
+  const newest = new Map(
+    sensors.map((sensor) => {
+      const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
+      return [sensor.bytes, { ts: Number(times.at(-1)), value: Number(values.at(-1)) }];
+    }),
+  );
+  await latest.write(
+    group,
+    () => [{ device: bytes, newest }],
+    () => newest.size,
+  );
+}
+
+/** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} samples in all */
+export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
+  devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
+
+/** @typedef {{ sensor: Buffer, series: Series }} SensorHour */
+
+/**
+ * Writes all that a device's sensors have measured in one hour; settles when it is committed.
+ *
+ * @callback HourWriter
+ * @param {{ bytes: Buffer, group: number }} device
+ * @param {number} hour epoch ms
+ * @param {SensorHour[]} sensors
+ * @returns {Promise<void>}
+ */
+
+/**
+ * As a packer writes that reads the hour now: the samples first, then what is known of all of them. Nothing is written
+ * into `pack_progress`: how far the devices of a group are packed depends on all of them, and only the packer knows.
+ *
+ * @param {Store} store
+ * @param {number} readFrom epoch ms
+ * @returns {HourWriter}
+ */
+const createHistoryWriter =
+  (store, readFrom) =>
+  async ({ bytes: device }, hour, sensors) => {
+    for (const { sensor, series } of sensors) {
+      for (const samples of historyRows(hour, series)) {
+        await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
+      }
+      await store.history.writeStatistics(
+        { device, sensor },
+        hour,
+        hourStatisticsOf(series.values),
+        readFrom,
+      );
+    }
+  };
+
+/**
+ * As ingest writes messages of a device that has all of its sensors measure at once.
+ *
+ * @param {Store} store
+ * @param {object} options
+ * @param {number} options.samples of each sensor in a message
+ * @param {(hour: number) => number} options.arrival when the messages of an hour are committed, epoch ms: what is late for
+ *   its hour then goes into history, too
+ * @returns {HourWriter}
+ */
+function createMessageWriter({ measurements, history, lateDays, lateArrivals }, { samples, arrival }) {
+  const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
+  const late = createLateWriter({
+    store: history,
+    retry: /** @type {any} */ (retry),
+    days: new LateDayNotes({ store: lateDays, retry: /** @type {any} */ (retry) }),
+    arrivals: new LateArrivalNotes({
+      store: lateArrivals,
+      retry: /** @type {any} */ (retry),
+      clock: { now: () => 0 },
+    }),
+    onLate: () => {},
+  });
+  return async (device, hour, sensors) => {
+    const longest = Math.max(...sensors.map(({ series }) => series.times.length));
+    for (let from = 0; from < longest; from += samples) {
+      const message = sensors.map(({ sensor, series: { times, values } }) => ({
+        sensor,
+        times: times.slice(from, from + samples),
+        values: values.slice(from, from + samples),
+      }));
+      const parts = partsFor(sensors.length);
+      const hours = measurements.plan(message, parts);
+      for (const part of hours)
+        await measurements.commit(device.bytes, part, () => measurements.encode(device.bytes, part));
+      if (parts > 1) await measurements.writeParts(device.bytes, hour, parts);
+      await late.write(device, hours, { began: arrival(hour), at: arrival(hour) });
+    }
+  };
 }

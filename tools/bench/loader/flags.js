@@ -3,11 +3,11 @@ import { MillraceError } from '../../../common/errors.js';
 import { parseFlags, usageError } from '../../../common/flags.js';
 import { parseTime } from '../../../common/times.js';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { SIGNALS } from './samples.js';
+import { SIGNALS } from './data-set.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { SignalKind } from './samples.js' */
+/** @import { SignalKind } from './data-set.js' */
 
 /** Where a data set can go. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);

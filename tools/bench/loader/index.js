@@ -4,9 +4,8 @@ import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { createStatusLine } from '../../../common/status-line.js';
 import { formatTime } from '../../../common/times.js';
-import { build } from './build.js';
+import { build, samplesIn } from './build.js';
 import { checkCluster, readFlags } from './flags.js';
-import { samplesIn } from './load.js';
 
 const format = new Intl.NumberFormat('en');
 

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { samplesOf } from '../load/shapes.js';
-import { startObserving } from './observe.js';
+import { loadOf, samplesOf } from '../load/shapes.js';
+import { startObserving } from './machine.js';
+import { alternate, median } from './rounds.js';
 
-/** @import { Shape } from '../load/shapes.js' */
+/** @import { Context } from '../environment/index.js' */
 /** @import { Variant } from '../environment/pipeline.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Round } from './rounds.js' */
 
 /** Pause between two checks whether every device has arrived once, in ms. */
 const LOOK_MS = 250;
@@ -46,3 +49,105 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
     await variant.end();
   }
 }
+
+/** A part needs to know what half of the highest rate is: how often it is measured. */
+const TIMES = 2;
+
+/**
+ * @param {Variant} variant
+ * @param {Shape} shape
+ * @param {Pick<Context, 'environment' | 'flags'>} context
+ * @returns {Promise<number>} the highest rate, samples/s
+ */
+export async function measurePeak(variant, shape, { environment, flags }) {
+  const timing = { database: environment.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
+  const rates = [];
+  for (let time = 0; time < TIMES; time++) rates.push((await measureRate(variant, shape, timing)).rate);
+  // A stall may last longer than a short run. Nothing can be published at a rate of 0.
+  return Math.max(1, median(rates));
+}
+
+/** A try of a sweep is so much shorter than a run. */
+export const SWEEP_PART = 1 / 3;
+
+/**
+ * Variants at one load: what each baseline's sweep found, and the rounds.
+ *
+ * @template {string} Name
+ * @typedef {object} Comparison
+ * @property {string} shape
+ * @property {Partial<Record<Name, { best: number }>>} sweeps of the requests in flight
+ * @property {Round<Name, Rate>[]} rounds
+ */
+
+/**
+ * Measures variants side by side at one load after the other, each as fast as it can.
+ *
+ * @template {string} Name
+ * @param {Context} context
+ * @param {object} options
+ * @param {string[]} options.loads
+ * @param {Record<Name, Variant>} options.variants
+ * @param {NoInfer<Name>[]} options.swept those whose requests in flight are fixed, at their best number
+ * @returns {Promise<Comparison<Name>[]>}
+ */
+export async function compare({ environment, flags, status }, { loads, variants, swept }) {
+  const names = /** @type {Name[]} */ (Object.keys(variants));
+  const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
+  const short = { ...timing, warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
+
+  /** @param {string} load @param {Name} name */
+  const sweepOne = (load, name) =>
+    sweep({
+      candidates: flags.inFlight,
+      measure: async (inFlight) => {
+        status(`${load}, ${name}: how many requests in flight are best? ${inFlight}`);
+        await variants[name].inFlight(inFlight);
+        return (await measureRate(variants[name], loadOf(load), short)).rate;
+      },
+    });
+
+  /** @type {Comparison<Name>[]} */
+  const done = [];
+  for (const load of loads) {
+    /** @type {Comparison<Name>['sweeps']} */
+    const sweeps = {};
+    for (const name of swept) {
+      const found = await sweepOne(load, name);
+      await variants[name].inFlight(found.best);
+      sweeps[name] = found;
+    }
+    // A sweep warms its variant for this load; the others must not start colder.
+    for (const name of names.filter((one) => !swept.includes(one))) {
+      status(`${load}, ${name}: warming up`);
+      await measureRate(variants[name], loadOf(load), timing);
+    }
+    const rounds = await alternate({
+      names,
+      rounds: flags.rounds,
+      measure: (name) => measureRate(variants[name], loadOf(load), timing),
+      onStatus: (text) => status(`${load}, ${text}`),
+    });
+    done.push({ shape: load, sweeps, rounds });
+  }
+  return done;
+}
+
+/**
+ * Finds the candidate with which a variant is fastest.
+ *
+ * @template C
+ * @param {object} options
+ * @param {C[]} options.candidates
+ * @param {(candidate: C) => Promise<number>} options.measure samples/s with it
+ * @returns {Promise<{ tried: Array<{ candidate: C, rate: number }>, best: C }>}
+ */
+export async function sweep({ candidates, measure }) {
+  const tried = [];
+  for (const candidate of candidates) tried.push({ candidate, rate: await measure(candidate) });
+  const { candidate: best } = tried.reduce((leader, one) => (one.rate > leader.rate ? one : leader));
+  return { tried, best };
+}
+
+/** @param {Rate} rate @returns {number} CPU µs a sample, of ingest and database */
+export const cpuOfBoth = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);

@@ -1,9 +1,11 @@
 import { connect } from '../../../api/store/connect.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { deviceName } from '../load/devices.js';
+import { deviceName } from '../load/payloads.js';
 
+/** @import { Environment } from '../environment/index.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
 
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
@@ -44,13 +46,8 @@ export async function visitStored(cql, range, visit) {
       visitBlock(bucket, row['samples'], (_, series) => visit(number, series().times));
     }
   }
-  const partitions = partitionsOf(range);
   try {
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        for (const { number, bucket } of partitions) await visitPartition(number, bucket);
-      }),
-    );
+    await someAtOnce(AT_ONCE, partitionsOf(range), ({ number, bucket }) => visitPartition(number, bucket));
   } finally {
     await client.shutdown();
   }
@@ -61,4 +58,24 @@ function* partitionsOf({ first = 0, devices, from, to }) {
   for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
     for (let number = first; number < first + devices; number++) yield { number, bucket };
   }
+}
+
+/**
+ * Bytes on disk after a flush and a compaction, as Cassandra counts them.
+ *
+ * @param {Environment} environment
+ * @param {string} keyspace
+ * @param {string[]} tables
+ * @returns {Promise<Record<string, number>>} by table; indexes and filters included
+ * @throws {TypeError} for a database that the bench did not start
+ */
+export async function tableBytes({ nodetool }, keyspace, tables) {
+  if (!nodetool)
+    throw new TypeError('nodetool counts bytes on disk, only of a database that the bench started');
+  await nodetool(['flush', keyspace, ...tables]);
+  await nodetool(['compact', keyspace, ...tables]);
+  const stats = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  return Object.fromEntries(
+    tables.map((table) => [table, Number(stats[keyspace].tables[table].space_used_live)]),
+  );
 }

@@ -2,16 +2,15 @@ import { createLatest } from '../../../api/store/latest.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS, SERIES_BYTES, TIME_BYTES } from '../../../schema/rules.js';
-import { deviceName } from '../load/devices.js';
-import { STEP_MS, sensorName } from '../load/payloads.js';
-import { batchEntry, placeOf, rowsFrame } from './frames.js';
+import { deviceName, STEP_MS, sensorName } from '../load/payloads.js';
+import { batchEntry, placeOf, rowsFrame } from './protocol.js';
 
-/** @import { Identity } from '../../../schema/ids.js' */
 /** @import { LatestUpdate } from '../../../api/store/latest.js' */
-/** @import { Query, Session } from '../../../api/store/session.js' */
 /** @import { SensorSeries } from '../../../api/store/measurements/writes.js' */
-/** @import { Shape } from '../load/shapes.js' */
+/** @import { Query, Session } from '../../../api/store/session.js' */
 /** @import { Write } from '../../../api/store/write-merger.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Shape } from '../load/shapes.js' */
 
 /** Which parameters of our statements change from message to message. */
 const ROW = { bucket: 1, ts: 3, digest: 4, samples: 5 };

@@ -1,10 +1,10 @@
-import { compare } from '../measure/comparison.js';
-import { medianOf } from '../measure/rounds.js';
-import { stealOf } from '../report/steal.js';
-import { figure } from '../report/table.js';
+import { loadOf } from '../load/shapes.js';
+import { compare, cpuOfBoth, measureRate } from '../measure/rate.js';
+import { alternate, medianOf } from '../measure/rounds.js';
+import { figure, stealOf } from '../report/table.js';
 
-/** @import { Comparison } from '../measure/comparison.js' */
-/** @import { Rate } from '../measure/rate.js' */
+/** @import { Comparison, Rate } from '../measure/rate.js' */
+/** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 
 /** Where it is looked at closely. */
@@ -60,16 +60,62 @@ export const cost = {
         figure(medianOf(rounds, ({ packed }) => Number(packed.cpu['ingest']))),
         figure(Number(least[shape])),
         figure(medianOf(rounds, ({ packed }) => Number(packed.cpu['ingest']) / Number(least[shape]))),
-        figure(medianOf(rounds, ({ packed }) => both(packed))),
-        figure(medianOf(rounds, (results) => both(results['no-latest']))),
-        figure(medianOf(rounds, (results) => both(results.packed) / both(results['no-latest']))),
+        figure(medianOf(rounds, ({ packed }) => cpuOfBoth(packed))),
+        figure(medianOf(rounds, (results) => cpuOfBoth(results['no-latest']))),
+        figure(medianOf(rounds, (results) => cpuOfBoth(results.packed) / cpuOfBoth(results['no-latest']))),
         stealOf(rounds),
       ]),
     },
   ],
 };
 
-/** @param {Rate} rate */
-const both = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);
-
 /** @typedef {{ loads: Comparison<Name>[], least: Record<string, number> }} Result */
+
+/** The simulator's collar: four sensors a device. */
+const FLEET_LOAD = '4x10';
+
+/** Devices, by how many sensors that is. */
+const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 25_000 };
+
+/** @typedef {keyof typeof FLEETS} FleetName */
+
+const FLEET_NAMES = /** @type {FleetName[]} */ (Object.keys(FLEETS));
+
+/**
+ * The same load from a few sensors, and from very many.
+ *
+ * @type {Part<Round<FleetName, Rate>[]>}
+ */
+export const fleet = {
+  name: 'fleet',
+  title: `From 100 to 100,000 sensors, load ${FLEET_LOAD}`,
+
+  async run({ environment, flags, status }) {
+    const pipeline = await environment.pipeline('packed');
+    const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
+    /** @param {FleetName} name */
+    const shape = (name) => loadOf(FLEET_LOAD, FLEETS[name]);
+    status('registering 100,000 sensors');
+    await measureRate(pipeline, shape('100,000 sensors'), { ...timing, forMs: 100 });
+    return alternate({
+      names: FLEET_NAMES,
+      rounds: flags.rounds,
+      measure: (name) => measureRate(pipeline, shape(name), timing),
+      onStatus: status,
+    });
+  },
+
+  tables: (rounds) => [
+    {
+      head: ['', 'thousand samples/s', 'ingest µs', 'database µs', 'together, against 100', 'steal'],
+      rows: FLEET_NAMES.map((name) => [
+        name,
+        figure(medianOf(rounds, (results) => results[name].rate / 1000)),
+        figure(medianOf(rounds, (results) => Number(results[name].cpu['ingest']))),
+        figure(medianOf(rounds, (results) => Number(results[name].cpu['database']))),
+        figure(medianOf(rounds, (results) => cpuOfBoth(results[name]) / cpuOfBoth(results['100 sensors']))),
+        stealOf(rounds),
+      ]),
+    },
+  ],
+};

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChromium } from '../dashboard/browser.js';
-import { LONG_MS, watchDashboard } from '../dashboard/watch.js';
-import { startSimulator } from '../environment/simulator.js';
-import { startObserving } from '../measure/observe.js';
+import { fileURLToPath } from 'node:url';
+import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
+import { startObserving } from '../measure/machine.js';
 import { median } from '../measure/rounds.js';
+import { startChild } from '../process/child.js';
 import { figure, percent } from '../report/table.js';
 
 /** @import { Watched } from '../dashboard/watch.js' */
@@ -115,3 +115,35 @@ async function untilAllThere(url) {
     await sleep(LOOK_MS);
   }
 }
+
+const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.js', import.meta.url));
+
+/**
+ * The simulator as `npm run simulator` runs it: each sensor measures once a second, and each device sends that at once.
+ *
+ * @param {object} options
+ * @param {string} options.url of the broker
+ * @param {number} options.devices
+ * @param {number} options.sensors of each
+ * @param {string} options.log path of the file
+ */
+const startSimulator = ({ url, devices, sensors, log }) =>
+  startChild(SIMULATOR, {
+    title: 'simulator',
+    log,
+    args: [
+      '--broker',
+      url,
+      '--devices',
+      `${devices}`,
+      '--sensors',
+      `${sensors}`,
+      '--interval',
+      '1s',
+      '--batch',
+      '1s',
+      '--seed',
+      '1',
+    ],
+    isReady: () => 'running',
+  });

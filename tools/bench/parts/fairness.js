@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { shapeOf } from '../load/shapes.js';
-import { startObserving } from '../measure/observe.js';
+import { createLatencies } from '../load/open-loop.js';
+import { loadOf } from '../load/shapes.js';
+import { startObserving } from '../measure/machine.js';
 import { alternate, medianOf } from '../measure/rounds.js';
-import { connectQuietDevices } from '../publisher/quiet-devices.js';
-import { othersOf, stealOf } from '../report/steal.js';
-import { figure } from '../report/table.js';
+import { openConnection } from '../publisher/connection.js';
+import { createPackets } from '../publisher/packets.js';
+import { figure, othersOf, stealOf } from '../report/table.js';
 
+/** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 
@@ -41,8 +42,8 @@ export const fairness = {
   title: `Quiet devices next to one that floods, embedded broker, load ${LOAD}`,
 
   async run({ environment, flags, status }) {
-    const shape = /** @type {Shape} */ (shapeOf(LOAD));
-    const pipeline = await environment.embedded('fairness', {});
+    const shape = loadOf(LOAD);
+    const pipeline = await environment.embedded('fairness');
     const quiet = await connectQuietDevices({
       url: pipeline.url,
       shape,
@@ -117,3 +118,68 @@ async function startFlood(url, shape) {
 }
 
 /** @typedef {Latencies & { samples: number, steal: number, others: number }} Measured */
+
+/** Each device sends one message in this time, in ms. */
+const INTERVAL_MS = 1000;
+
+/**
+ * Devices with a connection each that send a message a second, evenly spread over the second.
+ *
+ * @param {object} options
+ * @param {string} options.url mqtt://host:port
+ * @param {Shape} options.shape of a message
+ * @param {number} options.first number of the first device
+ * @param {number} options.count of devices
+ */
+async function connectQuietDevices({ url, shape, first, count }) {
+  const latencies = createLatencies();
+  const packets = createPackets(shape);
+  /** @type {Array<{ sentAt: number | null, send: () => void, close: () => void }>} */
+  const devices = [];
+  for (let index = 0; index < count; index++) {
+    const bytes = Buffer.alloc(packets.most);
+    const connection = await openConnection({
+      url,
+      clientId: `quiet-${index}`,
+      onAcknowledged() {
+        if (device.sentAt !== null) latencies.record(performance.now() - device.sentAt);
+        device.sentAt = null;
+      },
+      onDrain: () => {},
+      onBroken(error) {
+        throw error;
+      },
+    });
+    const device = {
+      sentAt: /** @type {number | null} */ (null),
+      close: () => connection.close(),
+      send() {
+        // One that still waits for its PUBACK is late already: its latency is recorded when it comes.
+        if (device.sentAt !== null) return;
+        device.sentAt = performance.now();
+        const length = packets.write(bytes, 0, { number: first + index, time: Date.now() }, 1);
+        connection.send(bytes.subarray(0, length));
+      },
+    };
+    devices.push(device);
+  }
+
+  return {
+    /** @param {number} forMs @returns {Promise<Latencies>} from the send to the PUBACK */
+    async measure(forMs) {
+      latencies.reset();
+      const began = performance.now();
+      for (let sent = 0; ; sent++) {
+        const due = began + (sent * INTERVAL_MS) / devices.length;
+        if (due >= began + forMs) break;
+        await sleep(Math.max(0, due - performance.now()));
+        devices[sent % devices.length]?.send();
+      }
+      while (devices.some(({ sentAt }) => sentAt !== null)) await sleep(10);
+      return latencies.read();
+    },
+    close() {
+      for (const device of devices) device.close();
+    },
+  };
+}

@@ -1,12 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import { packHour } from '../../../schema/packed/hour/pack-hour.js';
-import { packSamples } from '../../../schema/packed/pack.js';
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { recordedHours, secondlyHours } from '../loader/hours.js';
-import { startObserving } from '../measure/observe.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { createRandom } from '../../../simulator/random.js';
+import { readBatches } from '../../../simulator/replay/samples.js';
+import { createTimeline, surveyFile } from '../../../simulator/replay/survey.js';
+import { pulse } from '../../../simulator/signals/body.js';
+import { samplesOfHour } from '../loader/data-set.js';
+import { startObserving } from '../measure/machine.js';
 import { figure, percent } from '../report/table.js';
 
+/** @import { SignalKind } from '../loader/data-set.js' */
 /** @import { Part } from './index.js' */
-/** @import { SensorHour } from '../loader/hours.js' */
 
 /** By which clocks are off at most, in ms. */
 const CLOCKS = { 'exact clock': 0, '20 ms of jitter': 20 };
@@ -14,10 +19,10 @@ const CLOCKS = { 'exact clock': 0, '20 ms of jitter': 20 };
 /** Share of a run of a comparison, for each way of packing and each signal. */
 const SHARE = 1 / 10;
 
-/** @typedef {{ signal: string, clock: keyof typeof CLOCKS, hour: Packing, arrays: Packing }} Size */
+/** @typedef {{ signal: string, clock: keyof typeof CLOCKS, hour: Packing }} Size */
 
 /**
- * Bytes of a sample in a packed hour, and the cost of packing and unpacking it, against version 1 of packed samples.
+ * Bytes of a sample in a packed hour, and the cost of packing and unpacking it.
  *
  * @type {Part<{ sizes: Size[], steal: number }>}
  */
@@ -33,9 +38,7 @@ export const historySize = {
     for (const clock of /** @type {Array<keyof typeof CLOCKS>} */ (Object.keys(CLOCKS))) {
       for (const [signal, hours] of Object.entries(secondlyHours(recorded, CLOCKS[clock]))) {
         status(`${signal}, ${clock}`);
-        const forMs = flags.runMs * SHARE;
-        const hour = measurePacking(hours, packHour, forMs);
-        sizes.push({ signal, clock, hour, arrays: measurePacking(hours, packSamples, forMs) });
+        sizes.push({ signal, clock, hour: measurePacking(hours, flags.runMs * SHARE) });
       }
     }
     const { steal } = await observed();
@@ -44,24 +47,12 @@ export const historySize = {
 
   tables: ({ sizes, steal }) => [
     {
-      head: [
-        '',
-        'bytes a sample',
-        'in version 1',
-        'pack, CPU ns',
-        'in version 1',
-        'unpack, CPU ns',
-        'in version 1',
-        'steal',
-      ],
-      rows: sizes.map(({ signal, clock, hour, arrays }) => [
+      head: ['', 'bytes a sample', 'pack, CPU ns', 'unpack, CPU ns', 'steal'],
+      rows: sizes.map(({ signal, clock, hour }) => [
         `${signal}, ${clock}`,
         figure(hour.bytes),
-        figure(arrays.bytes),
         figure(hour.packNs),
-        figure(arrays.packNs),
         figure(hour.unpackNs),
-        figure(arrays.unpackNs),
         percent(steal),
       ]),
     },
@@ -79,13 +70,12 @@ export const historySize = {
 
 /**
  * @param {SensorHour[]} hours
- * @param {typeof packSamples} pack
  * @param {number} forMs each of packing and unpacking, after as much to warm up
  * @returns {Packing}
  */
-function measurePacking(hours, pack, forMs) {
+function measurePacking(hours, forMs) {
   const packOne = (/** @type {SensorHour} */ { hour, times, values }) =>
-    pack(hour, times, values, 0, times.length);
+    packHour(hour, times, values, 0, times.length);
   const packed = hours.map((hour) => ({ hour: hour.hour, blob: packOne(hour) }));
   const samples = hours.reduce((sum, { times }) => sum + times.length, 0);
   const bytes = packed.reduce((sum, { blob }) => sum + blob.length, 0);
@@ -115,4 +105,87 @@ function repeat(pass, forMs) {
   } while (performance.now() < end);
   const { user, system } = process.cpuUsage(before);
   return ((user + system) * 1000) / passes;
+}
+
+/** Hourly pressure, temperature and wind of a year in Seattle. */
+const RECORDED = new URL(
+  '../../../node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv',
+  import.meta.url,
+);
+
+/** An hour of the file takes a second. */
+const SPEED = 3600;
+
+const SEED = 11;
+const HOUR = Date.UTC(2026, 10, 21, 9);
+
+/** @typedef {{ hour: number, times: Float64Array, values: Float64Array }} SensorHour */
+
+/**
+ * Hours of sensors that measure once a second.
+ *
+ * @param {SensorHour[]} recorded
+ * @param {number} jitterMs by which their clocks are off at most
+ * @returns {Record<string, SensorHour[]>}
+ */
+function secondlyHours(recorded, jitterMs) {
+  const decimals = made('decimals', jitterMs);
+  return {
+    'decimals of two digits': [decimals],
+    'whole numbers': [{ ...decimals, values: pulseOf(decimals.values.length) }],
+    'full doubles': [made('full', jitterMs)],
+    'real data: weather': recorded.map((hour) => jittered(hour, jitterMs)),
+  };
+}
+
+/** @param {SignalKind} signal @param {number} jitterMs @returns {SensorHour} */
+function made(signal, jitterMs) {
+  const recipe = { seed: SEED, signal, intervalMs: 1000, jitterMs };
+  return { hour: HOUR, ...samplesOfHour(recipe, { device: 'bench', sensor: signal }, HOUR) };
+}
+
+/** @param {number} count */
+function pulseOf(count) {
+  const next = pulse.create(createRandom(SEED, 'pulse'), 1000);
+  return Float64Array.from({ length: count }, () => next());
+}
+
+/** @returns {Promise<SensorHour[]>} of real sensors, whole hours only */
+async function recordedHours() {
+  const path = fileURLToPath(RECORDED);
+  const survey = await surveyFile(path);
+  const timeline = createTimeline({ last: survey.last, now: HOUR, speed: SPEED });
+  const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
+  /** @type {Map<string, { hour: number, samples: Array<{ ts: number, value: number }> }>} */
+  const hours = new Map();
+  for await (const batch of readBatches(path, survey, { timeline, rowsPerBatch: survey.rows, skipped })) {
+    for (const { name, samples } of batch) {
+      for (const sample of samples) {
+        const hour = bucketOf(sample.ts);
+        const key = `${name} ${hour}`;
+        const found = hours.get(key);
+        if (found) found.samples.push(sample);
+        else hours.set(key, { hour, samples: [sample] });
+      }
+    }
+  }
+  return [...hours.values()]
+    .filter(({ samples }) => samples.length === HOUR_MS / 1000)
+    .map(({ hour, samples }) => ({
+      hour,
+      times: Float64Array.from(samples, ({ ts }) => ts),
+      values: Float64Array.from(samples, ({ value }) => value),
+    }));
+}
+
+/** @param {SensorHour} of @param {number} jitterMs @returns {SensorHour} */
+function jittered({ hour, times, values }, jitterMs) {
+  const random = createRandom(SEED, 'jitter');
+  // Half an interval later, so that none leaves its hour.
+  const late = jitterMs > 0 ? 500 : 0;
+  return {
+    hour,
+    times: times.map((time) => time + late + Math.floor(random.between(-jitterMs, jitterMs))),
+    values,
+  };
 }

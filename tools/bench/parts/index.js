@@ -1,22 +1,17 @@
-import { cost } from './cost.js';
+import { alarms } from './alarms.js';
+import { cost, fleet } from './cost.js';
 import { dashboard } from './dashboard.js';
 import { fairness } from './fairness.js';
-import { fleet } from './fleet.js';
-import { guards } from './guards.js';
 import { historySize } from './history-size.js';
-import { latency } from './latency.js';
+import { latency, overload } from './latency.js';
 import { live } from './live.js';
-import { overload } from './overload.js';
 import { packing } from './packing.js';
 import { peers } from './peers.js';
-import { pressure } from './pressure.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
-import { throughput } from './throughput.js';
-import { tutorial } from './tutorial.js';
-import { workers } from './workers.js';
+import { throughput, tutorial } from './throughput.js';
 
-/** @import { Context } from '../context.js' */
+/** @import { Context } from '../environment/index.js' */
 
 /**
  * One part of the benchmark: it measures, and what it measured, which goes into the raw file as it is, can be shown as
@@ -40,14 +35,12 @@ export const PARTS = [
   fairness,
   cost,
   fleet,
-  guards,
-  workers,
   reading,
   disk,
   packing,
   live,
+  alarms,
   dashboard,
-  pressure,
   historySize,
   peers,
 ];

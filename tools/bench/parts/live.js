@@ -1,12 +1,10 @@
-import { shapeOf } from '../load/shapes.js';
-import { startObserving } from '../measure/observe.js';
-import { measurePeak } from '../measure/peak.js';
+import { loadOf } from '../load/shapes.js';
+import { startObserving } from '../measure/machine.js';
+import { measurePeak } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
-import { stealOf } from '../report/steal.js';
-import { figure } from '../report/table.js';
+import { figure, stealOf } from '../report/table.js';
 
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from '../load/latencies.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 
@@ -36,7 +34,7 @@ export const createLivePart = (sizes) => ({
   title: `From the sample to ${sizes.readers} readers of the live stream, load ${LOAD}`,
 
   async run({ environment, flags, status }) {
-    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
+    const shape = loadOf(LOAD, sizes.devices);
     const wired = await environment.wired();
     const front = await environment.front(wired);
     status('the highest rate');

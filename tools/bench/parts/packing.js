@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { shapeOf } from '../load/shapes.js';
+import { loadOf } from '../load/shapes.js';
 import { build } from '../loader/build.js';
-import { startObserving } from '../measure/observe.js';
-import { measurePeak } from '../measure/peak.js';
+import { startObserving } from '../measure/machine.js';
+import { measurePeak } from '../measure/rate.js';
 import { figure, percent } from '../report/table.js';
 
-/** @import { Shape } from '../load/shapes.js' */
 /** @import { Line } from '../environment/pipeline.js' */
 /** @import { Part } from './index.js' */
 
@@ -40,7 +39,7 @@ export const createPackingPart = (sizes) => ({
   title: `Packing, hours of sensors at 1 Hz, alone and next to half of the highest rate of load ${LOAD}`,
 
   async run({ environment, flags, status }) {
-    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.loadDevices));
+    const shape = loadOf(LOAD, sizes.loadDevices);
     const config = await environment.prepare('packing');
     const due = sizes.devices * SENSORS * DUE.hours;
     const from = bucketOf(Date.now()) - DUE.first * HOUR_MS;

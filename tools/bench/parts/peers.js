@@ -6,20 +6,20 @@ import { medianOf } from '../measure/rounds.js';
 import { InfluxDb } from '../peers/influxdb.js';
 import { killEach, ourTarget, peerTarget } from '../peers/kills.js';
 import { measureMonth } from '../peers/month.js';
+import { behindTelegraf, closeOurs, ourselves } from '../peers/pipelines.js';
 import { QuestDb } from '../peers/questdb.js';
 import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.js';
 import { peerTables } from '../peers/report.js';
 import { ensurePrograms } from '../peers/tools.js';
-import { behindTelegraf, closeOurs, ourselves } from '../peers/variants.js';
 
-/** @import { Context } from '../context.js' */
-/** @import { Rival } from '../peers/variants.js' */
+/** @import { Context } from '../environment/index.js' */
+/** @import { Part } from './index.js' */
 /** @import { PeerDatabase } from '../peers/database.js' */
+/** @import { Rival } from '../peers/pipelines.js' */
 /** @import { ShapeRates } from '../peers/rates.js' */
 /** @import { ClassResult } from '../peers/report.js' */
 /** @import { Class } from '../peers/settings.js' */
 /** @import { Programs } from '../peers/tools.js' */
-/** @import { Part } from './index.js' */
 
 /** At this part of the slowest one's highest rate latencies are measured, and others read. */
 const SHARE = 0.5;

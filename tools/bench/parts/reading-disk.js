@@ -1,10 +1,10 @@
 import { bucketOf, DAY_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { build } from '../loader/build.js';
-import { SIGNALS } from '../loader/samples.js';
+import { SIGNALS } from '../loader/data-set.js';
+import { tableBytes } from '../measure/stored.js';
 import { figure } from '../report/table.js';
 
-/** @import { SignalKind } from '../loader/samples.js' */
-/** @import { Environment } from '../environment/index.js' */
+/** @import { SignalKind } from '../loader/data-set.js' */
 /** @import { Part } from './index.js' */
 
 /**
@@ -55,7 +55,7 @@ export const createReadingDiskPart = (sizes) => ({
         samples[way] = loaded.samples;
       }
       status(`${signal}: flushing and compacting`);
-      const sizesOf = await tableBytes(environment, config.cql.keyspace);
+      const sizesOf = await tableBytes(environment, config.cql.keyspace, TABLES);
       results.push({
         signal,
         samples,
@@ -87,21 +87,5 @@ export const createReadingDiskPart = (sizes) => ({
 });
 
 export const disk = createReadingDiskPart(SIZES);
-
-/**
- * @param {Environment} environment
- * @param {string} keyspace
- * @returns {Promise<Record<string, number>>} bytes on disk, by table; indexes and filters included
- * @throws {TypeError} where the database is not one that we started
- */
-async function tableBytes({ nodetool }, keyspace) {
-  if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
-  await nodetool(['flush', keyspace, ...TABLES]);
-  await nodetool(['compact', keyspace, ...TABLES]);
-  const report = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
-  return Object.fromEntries(
-    TABLES.map((table) => [table, Number(report[keyspace].tables[table].space_used_live)]),
-  );
-}
 
 /** @typedef {{ signal: SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */

@@ -1,23 +1,18 @@
-import { shapeOf } from '../load/shapes.js';
-import { withPeakMemory } from '../measure/memory.js';
-import { startObserving } from '../measure/observe.js';
-import { measurePeak } from '../measure/peak.js';
-import { measureRate } from '../measure/rate.js';
+import { loadOf } from '../load/shapes.js';
+import { startObserving, withPeakMemory } from '../measure/machine.js';
+import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { createBackground, loadAll, planOf } from '../reading/data.js';
-import { NAMES, RATIOS, READINGS } from '../reading/readings.js';
-import { stealOf } from '../report/steal.js';
-import { figure, percent } from '../report/table.js';
+import { NAMES, RATIOS, READINGS } from '../reading/kinds.js';
+import { figure, percent, stealOf } from '../report/table.js';
 
 /** @import { Read, Target } from '../environment/front.js' */
-/** @import { Kind } from '../reading/kinds.js' */
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Name } from '../reading/readings.js' */
-/** @import { Part } from './index.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Sizes } from '../reading/data.js' */
 /** @import { Environment } from '../environment/index.js' */
+/** @import { Line } from '../environment/pipeline.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+/** @import { Sizes } from '../reading/data.js' */
+/** @import { Kind, Name } from '../reading/kinds.js' */
 
 /** The simulator's collar, at half of its highest rate, measures while others read. */
 const LOAD = '4x10';
@@ -53,7 +48,7 @@ export const createReadingPart = (sizes) => ({
       small: await openReader(environment, lines.small),
       large: await openReader(environment, lines.large),
     };
-    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
+    const shape = loadOf(LOAD, sizes.devices);
     status('registering devices');
     await measureRate(lines.small, shape, { database: environment.database, warmMs: 0, forMs: 100 });
     status('the highest rate');

@@ -1,14 +1,11 @@
-/** @import { PeerDatabase } from './database.js' */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../infra/engine/ports.js';
-import { LINE_TABLE } from '../load/lines.js';
-import { answers, request, settledBytes } from './database.js';
-import { startProgram } from './program.js';
+import { LINE_TABLE } from '../load/payloads.js';
+import { answers, request, settledBytes, startProgram } from './database.js';
 import { DATABASE, influxdbConf } from './settings.js';
 
-/** @import { Month } from './database.js' */
-/** @import { Program } from './program.js' */
+/** @import { Month, PeerDatabase, Program } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
 /** A shard that rests for so long is compacted in full, where its final size is wanted; InfluxDB's own default is 4 h. */

@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOUR_MS } from '../../../schema/rules.js';
-import { deviceName } from '../load/devices.js';
-import { tagOf } from '../load/lines.js';
-import { sensorName } from '../load/payloads.js';
-import { samplesOf, shapeOf } from '../load/shapes.js';
+import { deviceName, sensorName, tagOf } from '../load/payloads.js';
+import { loadOf, samplesOf } from '../load/shapes.js';
 import { visitStored } from '../measure/stored.js';
 import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
+import { openOurs, openPeer } from './pipelines.js';
 import { KNOWN_TUNING } from './settings.js';
-import { openOurs, openPeer } from './variants.js';
 
-/** @import { Shape } from '../load/shapes.js' */
 /** @import { Environment } from '../environment/index.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
 /** A collar's ten seconds: few devices, so that all of it can be read back quickly. */
-const LOAD = /** @type {Shape} */ (shapeOf('1x10', 100));
+const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 
 /** How long the victim is away, in ms. */
@@ -34,6 +31,7 @@ const LOST_AFTER_MS = 20_000;
  * @typedef {object} Target
  * @property {string} url of the broker
  * @property {'senml' | 'lines'} format
+ * @property {Victim} consumer what reads from the broker
  * @property {Record<string, Victim>} victims by their names
  * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples stored since then
  */
@@ -53,6 +51,9 @@ export async function killEach(target, { victims, forMs, status }) {
   const shape = { ...LOAD, format: target.format };
   for (const victim of victims) {
     const part = /** @type {Victim} */ (target.victims[victim]);
+    // Each kill starts with a new consumer. Telegraf takes no more messages after some kills of Mosquitto, which would count for the next kill too.
+    await target.consumer.kill();
+    await target.consumer.start();
     status(`kill -9 of ${victim}`);
     const from = Date.now();
     const ledger = new Ledger(shape);
@@ -97,6 +98,7 @@ export async function peerTarget(environment, database, programs) {
   return {
     url: peer.broker.url,
     format: 'lines',
+    consumer: peer,
     victims: { Telegraf: peer, Mosquitto: peer.broker, database },
     samples: (from) => database.samples(from),
   };
@@ -111,6 +113,7 @@ export async function ourTarget(environment) {
   return {
     url: ours.broker.url,
     format: 'senml',
+    consumer: ours,
     victims: { ingest: ours, Mosquitto: ours.broker, database },
     async samples(from) {
       /** @type {Array<[string, number]>} */

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClocks, createDevices, deviceName } from '../load/devices.js';
-import { tagOf } from '../load/lines.js';
-import { STEP_MS, sensorName } from '../load/payloads.js';
+import { createClocks, createDevices, deviceName, STEP_MS, sensorName, tagOf } from '../load/payloads.js';
 import { openConnection } from '../publisher/connection.js';
 import { createPackets } from '../publisher/packets.js';
 

@@ -1,25 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { deviceName } from '../load/devices.js';
-import { createLatencies } from '../load/latencies.js';
-import { lineOf, tagOf } from '../load/lines.js';
-import { sensorName } from '../load/payloads.js';
-import { samplesOf } from '../load/shapes.js';
+import { createLatencies } from '../load/open-loop.js';
+import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.js';
+import { loadOf, samplesOf } from '../load/shapes.js';
 import { build } from '../loader/build.js';
-import { fleetOf } from '../loader/fleet.js';
-import { samplesOfHour } from '../loader/samples.js';
-import { startObserving } from '../measure/observe.js';
+import { fleetOf, samplesOfHour } from '../loader/data-set.js';
+import { startObserving } from '../measure/machine.js';
 import { alternate } from '../measure/rounds.js';
+import { tableBytes } from '../measure/stored.js';
 import { createHttpReader } from '../reading/http.js';
-import { byName, loadOf, STEADY_LOAD } from './rates.js';
+import { OURS, openOurs } from './pipelines.js';
+import { byName, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
-import { OURS, openOurs } from './variants.js';
 
-/** @import { Context } from '../context.js' */
-/** @import { Latencies } from '../load/latencies.js' */
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Name, Rival } from './variants.js' */
+/** @import { Context, Environment } from '../environment/index.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
 /** @import { PeerDatabase } from './database.js' */
+/** @import { Name, Rival } from './pipelines.js' */
 
 /** Between two samples of a sensor, in ms. */
 const INTERVAL_MS = 1000;
@@ -104,21 +101,13 @@ export async function measureMonth(context, { rivals, databases, rate }) {
     onProgress: (done) => status(`a month into ours: ${done}`),
   });
   status('a month into ours: compacting');
-  bytes.millrace = (await ourBytes(environment, config.cql.keyspace)) / samples;
+  const sizes = Object.values(await tableBytes(environment, config.cql.keyspace, HISTORY));
+  bytes.millrace = sizes.reduce((sum, size) => sum + size, 0) / samples;
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
 /** Where packed hours are; what devices send meanwhile is in other tables. */
 const HISTORY = ['history', 'history_stat'];
-
-/** @param {Environment} environment @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
-async function ourBytes({ nodetool }, keyspace) {
-  if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
-  await nodetool(['flush', keyspace, ...HISTORY]);
-  await nodetool(['compact', keyspace, ...HISTORY]);
-  const stats = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
-  return HISTORY.reduce((sum, table) => sum + Number(stats[keyspace].tables[table].space_used_live), 0);
-}
 
 /**
  * @param {Context} context

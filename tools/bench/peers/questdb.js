@@ -1,16 +1,13 @@
-/** @import { PeerDatabase } from './database.js' */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { freePort } from '../../../infra/engine/ports.js';
-import { LINE_TABLE } from '../load/lines.js';
-import { answers, request, settledBytes } from './database.js';
-import { startProgram } from './program.js';
+import { LINE_TABLE } from '../load/payloads.js';
+import { answers, request, settledBytes, startProgram } from './database.js';
 import { QUESTDB_TABLE, questdbConf } from './settings.js';
 
-/** @import { Month } from './database.js' */
-/** @import { Program } from './program.js' */
+/** @import { Month, PeerDatabase, Program } from './database.js' */
 /** @import { Class } from './settings.js' */
 /** @import { Programs } from './tools.js' */
 

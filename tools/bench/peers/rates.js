@@ -1,25 +1,21 @@
-import { samplesOf, shapeOf } from '../load/shapes.js';
-import { startObserving } from '../measure/observe.js';
-import { measureRate } from '../measure/rate.js';
+import { loadOf, samplesOf } from '../load/shapes.js';
+import { startObserving } from '../measure/machine.js';
+import { measureRate, SWEEP_PART, sweep } from '../measure/rate.js';
 import { alternate } from '../measure/rounds.js';
 import { KNOWN_TUNING, TUNINGS } from './settings.js';
 
-/** @import { Context } from '../context.js' */
-/** @import { Shape } from '../load/shapes.js' */
+/** @import { Context } from '../environment/index.js' */
 /** @import { Rate } from '../measure/rate.js' */
 /** @import { Round } from '../measure/rounds.js' */
-/** @import { Name, Rival } from './variants.js' */
+/** @import { Name, Rival } from './pipelines.js' */
 /** @import { Tuning } from './settings.js' */
-
-/** A try of a sweep is so much shorter than a run. */
-const SWEEP_PART = 1 / 3;
 
 /**
  * One load: what Telegraf was tried with, and the rounds.
  *
  * @typedef {object} ShapeRates
  * @property {string} shape
- * @property {Partial<Record<Name, { tried: Array<Tuning & { rate: number }>, best: Tuning }>>} sweeps
+ * @property {Partial<Record<Name, { best: Tuning }>>} sweeps
  * @property {Round<Name, Rate>[]} rounds
  */
 
@@ -40,13 +36,13 @@ export async function measureRates({ flags, status }, rivals) {
     const sweeps = {};
     for (const rival of rivals.filter(({ tunable }) => tunable && tunings.length > 1)) {
       const short = { warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
-      const tried = [];
-      for (const tuning of tunings) {
-        status(`${shape}, ${rival.name}: ${tuning.undelivered} undelivered, batches of ${tuning.batch}`);
-        tried.push({ ...tuning, rate: (await measureOne(rival, shape, tuning, short)).rate });
-      }
-      const { rate: _, ...best } = tried.reduce((leader, one) => (one.rate > leader.rate ? one : leader));
-      sweeps[rival.name] = { tried, best };
+      sweeps[rival.name] = await sweep({
+        candidates: tunings,
+        measure: async (tuning) => {
+          status(`${shape}, ${rival.name}: ${tuning.undelivered} undelivered, batches of ${tuning.batch}`);
+          return (await measureOne(rival, shape, tuning, short)).rate;
+        },
+      });
     }
     const rounds = await alternate({
       names: rivals.map(({ name }) => name),
@@ -119,9 +115,6 @@ async function measureOne(rival, load, tuning, timing) {
 
 /** @param {ShapeRates['sweeps']} sweeps @param {Name} name */
 export const bestOf = (sweeps, name) => sweeps[name]?.best ?? KNOWN_TUNING;
-
-/** @param {string} name of a load that the flags have let through */
-export const loadOf = (name) => /** @type {Shape} */ (shapeOf(name));
 
 /** @param {Rival[]} rivals @param {Name} name */
 export const byName = (rivals, name) => /** @type {Rival} */ (rivals.find((rival) => rival.name === name));

@@ -1,11 +1,10 @@
 import { medianOf } from '../measure/rounds.js';
-import { othersOf, stealOf } from '../report/steal.js';
-import { figure } from '../report/table.js';
+import { figure, othersOf, stealOf } from '../report/table.js';
 import { bestOf } from './rates.js';
 
-/** @import { Name } from './variants.js' */
 /** @import { Kill } from './kills.js' */
 /** @import { measureMonth } from './month.js' */
+/** @import { Name } from './pipelines.js' */
 /** @import { ShapeRates, measureLatencies } from './rates.js' */
 /** @import { Class } from './settings.js' */
 

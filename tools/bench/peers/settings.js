@@ -1,4 +1,4 @@
-import { LINE_TABLE } from '../load/lines.js';
+import { LINE_TABLE } from '../load/payloads.js';
 
 /**
  * Class K: an acknowledged sample survives the kill of any process. Class P: it survives a power cut.

@@ -32,34 +32,14 @@ const PLUGINS = [
  */
 export async function ensurePrograms(dir, onStatus) {
   const { java, maven, go } = await findTools(['java', 'maven', 'go']);
-  await mkdir(dir, { recursive: true });
   /** @param {string} name @param {(part: string) => Promise<void>} make */
-  const once = async (name, make) => {
-    const whole = join(dir, name);
-    if (await exists(whole)) return whole;
-    const part = `${whole}.part-${process.pid}`;
-    await mkdir(part, { recursive: true });
-    try {
-      await make(part);
-      await rename(part, whole);
-    } catch (error) {
-      const reason = /** @type {Error} */ (error).message;
-      throw new MillraceError('install_failed', `${name} could not be had for the comparison.\n${reason}`, {
-        cause: error,
-      });
-    } finally {
-      await rm(part, { recursive: true, force: true });
-    }
-    return whole;
-  };
-
-  const telegraf = await once(`telegraf-${VERSIONS.telegraf}`, (part) =>
-    runShown(
-      String(go?.path),
-      ['install', '-tags', PLUGINS, `github.com/influxdata/telegraf/cmd/telegraf@v${VERSIONS.telegraf}`],
-      { title: `Telegraf ${VERSIONS.telegraf}`, env: { ...process.env, GOBIN: part }, onStatus },
-    ),
-  );
+  const once = (name, make) => installOnce(dir, name, make);
+  const telegraf = await installTelegraf(dir, {
+    go: String(go?.path),
+    name: 'telegraf',
+    plugins: PLUGINS,
+    onStatus,
+  });
   const questdb = await once(`questdb-${VERSIONS.questdb}`, (part) =>
     runShown(
       String(maven?.path),
@@ -79,11 +59,51 @@ export async function ensurePrograms(dir, onStatus) {
   );
   const influxdb = await once(`influxdb-${VERSIONS.influxdb}`, (part) => unpackInfluxdb(part, onStatus));
   return {
-    telegraf: join(telegraf, 'telegraf'),
+    telegraf,
     questdb: join(questdb, `questdb-${VERSIONS.questdb}.jar`),
     influxdb: join(influxdb, 'usr', 'bin', 'influxd'),
     java: String(java?.path),
   };
+}
+
+/**
+ * Builds Telegraf with some plugins, if it is not there yet.
+ *
+ * @param {string} dir where programs are kept, over all runs
+ * @param {{ go: string, name: string, plugins: string, onStatus: (text: string) => void }} options `go`: path of the compiler;
+ *   `name`: of the build, since others have other plugins; `plugins`: build tags
+ * @returns {Promise<string>} path of the program
+ * @throws {MillraceError} `install_failed`
+ */
+export async function installTelegraf(dir, { go, name, plugins, onStatus }) {
+  const { telegraf: version } = VERSIONS;
+  const source = `github.com/influxdata/telegraf/cmd/telegraf@v${version}`;
+  const folder = await installOnce(dir, `${name}-${version}`, (part) =>
+    runShown(go, ['install', '-tags', plugins, source], {
+      title: `Telegraf ${version}`,
+      env: { ...process.env, GOBIN: part },
+      onStatus,
+    }),
+  );
+  return join(folder, 'telegraf');
+}
+
+/** @param {string} dir @param {string} name @param {(part: string) => Promise<void>} make fills a folder @returns {Promise<string>} path of the folder, which appears by one rename */
+async function installOnce(dir, name, make) {
+  const whole = join(dir, name);
+  if (await exists(whole)) return whole;
+  const part = `${whole}.part-${process.pid}`;
+  await mkdir(part, { recursive: true });
+  try {
+    await make(part);
+    await rename(part, whole);
+  } catch (error) {
+    const reason = /** @type {Error} */ (error).message;
+    throw new MillraceError('install_failed', `${name} could not be installed.\n${reason}`, { cause: error });
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+  return whole;
 }
 
 /**

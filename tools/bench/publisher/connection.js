@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'mqtt-packet';
-
-/** @import { SignIn } from '../load/accounts.js' */
 
 /** CONNACK and PUBACK, all that a broker sends to a client that only publishes, have four bytes (MQTT 3.1.1, 3.2 and 3.4). */
 const ANSWER_BYTES = 4;
@@ -16,25 +12,17 @@ const PUBACK = 0x40;
  *
  * @param {object} options
  * @param {string} options.url mqtt://host:port
- * @param {string} [options.ca] path of the authority's certificate: the connection is encrypted
  * @param {string} options.clientId
- * @param {SignIn} [options.signIn]
  * @param {(count: number) => void} options.onAcknowledged gets the number of PUBACKs that came together
  * @param {() => void} options.onDrain what was written is on its way
  * @param {(error: Error) => void} options.onBroken
  * @throws {Error} the broker does not let it in
  */
-export async function openConnection({ url, ca, clientId, signIn, onAcknowledged, onDrain, onBroken }) {
+export async function openConnection({ url, clientId, onAcknowledged, onDrain, onBroken }) {
   const { hostname, port } = new URL(url);
-  const place = { host: hostname, port: Number(port), noDelay: true };
-  const socket = ca ? connectSecurely({ ...place, ca: readFileSync(ca) }) : connect(place);
-  await once(socket, ca ? 'secureConnect' : 'connect');
-  socket.write(
-    generate({
-      ...{ cmd: 'connect', clientId, protocolVersion: 4, clean: true, keepalive: 0 },
-      ...(signIn && { username: signIn.username, password: Buffer.from(signIn.password) }),
-    }),
-  );
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  socket.write(generate({ cmd: 'connect', clientId, protocolVersion: 4, clean: true, keepalive: 0 }));
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   const [connack] = /** @type {[Buffer]} */ (await once(socket, 'data', { signal: gone.signal }));

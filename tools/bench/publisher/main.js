@@ -1,15 +1,14 @@
-import { createClocks } from '../load/devices.js';
-import { createLatencies } from '../load/latencies.js';
-import { pace } from '../load/pace.js';
+import { createLatencies, pace } from '../load/open-loop.js';
+import { createClocks } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
-import { serve } from '../process/service.js';
+import { serve } from '../process/child.js';
 import { createPublisher } from './publisher.js';
 import { openWire } from './wire.js';
 
 /** @import { Publisher } from './publisher.js' */
 /** @import { Wire } from './wire.js' */
 
-/** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'access' | 'shape' | 'connections'>} Load */
+/** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'shape' | 'connections'>} Load */
 
 // A process that publishes one load at a time, on request of its parent.
 /** @type {Publisher | null} */

@@ -1,9 +1,7 @@
 import { generate } from 'mqtt-packet';
-import { deviceName, NUMBER_DIGITS } from '../load/devices.js';
-import { encodeLines } from '../load/lines.js';
-import { encodePayloads, writeTime } from '../load/payloads.js';
+import { deviceName, encodeLines, encodePayloads, NUMBER_DIGITS, writeTime } from '../load/payloads.js';
 
-/** @import { Template } from '../load/lines.js' */
+/** @import { Template } from '../load/payloads.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
 /**

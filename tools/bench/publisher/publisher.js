@@ -1,9 +1,8 @@
-import { createDevices } from '../load/devices.js';
+import { createDevices } from '../load/payloads.js';
 import { openConnection } from './connection.js';
 import { createPackets } from './packets.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Access } from '../load/accounts.js' */
 
 /** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
 const CHUNK_BYTES = 64 * 1024;
@@ -19,23 +18,13 @@ const LAST_PACKET_ID = 65_535;
  *
  * @param {object} options
  * @param {string} options.url of the broker
- * @param {Access} [options.access] default: everybody is let in
  * @param {Shape} options.shape
  * @param {number} options.connections
  * @param {Float64Array} options.clocks see `createClocks`
  * @param {(error: Error) => void} options.onBroken
  * @param {(device: number, intended: number) => void} [options.onPaced] called for each message that `due` published
  */
-export async function createPublisher({
-  url,
-  access,
-  shape,
-  connections,
-  clocks,
-  onBroken,
-  onPaced = () => {},
-}) {
-  const { ca, accounts = [] } = access ?? {};
+export async function createPublisher({ url, shape, connections, clocks, onBroken, onPaced = () => {} }) {
   const packets = createPackets(shape);
   let published = 0;
   let acknowledged = 0;
@@ -55,9 +44,7 @@ export async function createPublisher({
 
     const connection = await openConnection({
       url,
-      ca,
       clientId: `bench-publisher-${process.pid}-${index}`,
-      signIn: accounts[index % accounts.length],
       onAcknowledged(many) {
         acknowledged += many;
         unacknowledged -= many;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { deviceName, NUMBER_DIGITS } from '../load/devices.js';
+import { deviceName, NUMBER_DIGITS } from '../load/payloads.js';
 
 /** @import { AddressInfo, Socket } from 'node:net' */
 

@@ -1,5 +1,3 @@
-import { escaped } from './svg.js';
-
 /**
  * Bars side by side, as SVG without a background: its colors can be read on white and on black alike.
  *
@@ -61,3 +59,7 @@ const text = (x, y, label, anchor = 'start') =>
 
 /** @param {number} value @returns {string} three digits at the most behind nothing */
 const shown = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
+/** @param {string} label @returns {string} as it stands in the text or in an attribute of an SVG */
+export const escaped = (label) =>
+  label.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -1,3 +1,5 @@
+import { MOST_STEAL } from '../measure/rounds.js';
+
 /**
  * A table in plain text: the first column to the left, all others, which hold figures, to the right.
  *
@@ -36,3 +38,37 @@ export function figure(number, digits = 3) {
 
 /** @param {number} part @returns {string} `0.1 %` */
 export const percent = (part) => `${(part * 100).toFixed(1)} %`;
+
+/**
+ * How quiet the machine was: the most that the host took in any run of what is shown.
+ *
+ * @param {Array<{ steal: number, repeats: number }>} rounds
+ * @returns {string} `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
+ */
+export function stealOf(rounds) {
+  const most = Math.max(...rounds.map(({ steal }) => steal));
+  const repeats = rounds.reduce((sum, round) => sum + round.repeats, 0);
+  return [
+    percent(most),
+    ...(repeats > 0 ? [`${repeats} repeated`] : []),
+    ...(most > MOST_STEAL ? ['not quieter'] : []),
+  ].join(', ');
+}
+
+/** @param {Array<{ others: number }>} rounds @returns {string} the most that processes of nobody's here used in any run of what is shown */
+export const othersOf = (rounds) => percent(Math.max(...rounds.map(({ others }) => others)));
+
+/**
+ * Replaces the part of a document between two lines.
+ *
+ * @param {string} document
+ * @param {{ begin: string, end: string }} marks the lines
+ * @param {string} text
+ * @returns {string} the document with the text between the marks
+ * @throws {RangeError} when the marks are not there
+ */
+export function betweenMarks(document, { begin, end }, text) {
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
+  return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
+}

@@ -3,10 +3,9 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS } from '../../../schema/rules.js';
-import { createClocks, createDevices, deviceName } from '../load/devices.js';
-import { encodePayloads, writeTime } from '../load/payloads.js';
+import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
-import { serve } from '../process/service.js';
+import { serve } from '../process/child.js';
 
 /** @import { Session } from '../../../api/store/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */

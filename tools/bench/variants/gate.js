@@ -1,5 +1,4 @@
-import { Counter, Histogram } from 'prom-client';
-import { createPermits } from '../../../api/ingest/backpressure/window.js';
+import { Permits } from '../../../api/ingest/backpressure/window.js';
 
 /** Requests in flight of a baseline until a sweep has found its best number. */
 const FIRST = 128;
@@ -9,12 +8,13 @@ const FIRST = 128;
  */
 export function createGate() {
   const bound = { size: FIRST };
-  const permits = createPermits(bound);
+  const permits = new Permits(bound);
 
   return {
-    enter: permits.enter,
-    leave: permits.leave,
-    cancel: permits.cancel,
+    enter: () => permits.enter(),
+    /** @param {number} began in ms of `performance.now()` @param {unknown} [error] */
+    leave: (began, error) => permits.leave(began, error),
+    cancel: () => permits.cancel(),
     /** @param {number} number of requests in flight from now on */
     set(number) {
       bound.size = number;
@@ -24,22 +24,3 @@ export function createGate() {
 }
 
 /** @typedef {ReturnType<typeof createGate>} Gate */
-
-/** The counters that the bench reads. */
-const NEEDED = new Set(['iot_ingest_samples_total', 'iot_ingest_dead_letters_total']);
-
-/**
- * Has Prometheus' counters and histograms in this process count nothing but what the bench reads. These are the methods that
- * prom-client (15) gives to each of them as its `inc` and `observe`; a test sees that nothing is counted.
- */
-export function countNothing() {
-  const counting = /** @type {{ incWithoutExemplar: Function }} */ (
-    /** @type {unknown} */ (Counter.prototype)
-  );
-  const { incWithoutExemplar } = counting;
-  /** @this {{ name: string }} @param {any[]} given */
-  counting.incWithoutExemplar = function incNeeded(...given) {
-    if (NEEDED.has(this.name)) Reflect.apply(incWithoutExemplar, this, given);
-  };
-  Object.assign(Histogram.prototype, { observeWithoutExemplar() {} });
-}

@@ -1,5 +1,4 @@
-import { createClocks, createDevices, deviceName } from '../load/devices.js';
-import { encodePayloads, writeTime } from '../load/payloads.js';
+import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 
 /** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
 /** @import { MessageSource } from '../../../api/mqtt/index.js' */
@@ -57,7 +56,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
       send: () => {},
       stop: async () => {},
       recheck: async () => {},
-      hasFollowers: () => false,
+      followers: null,
       mqttPort: 0,
     },
     /** @param {Shape} shape */

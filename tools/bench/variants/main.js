@@ -3,18 +3,17 @@ import { createLogger } from '../../../api/observability/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { serve } from '../process/service.js';
-import { countNothing, createGate } from './gate.js';
+import { serve } from '../process/child.js';
+import { createGate } from './gate.js';
 import { createLoopSource } from './loop-source.js';
 import { STORES } from './stores.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 
 // Our own ingest with one part of it changed: BENCH_STORE names the way to store, BENCH_GATE fixes the requests in
-// flight, BENCH_LOOP leaves the broker away, BENCH_UNCOUNTED the metrics.
+// flight, BENCH_LOOP leaves the broker away.
 await runCommand(async () => {
-  const { BENCH_STORE, BENCH_GATE, BENCH_LOOP, BENCH_UNCOUNTED } = process.env;
-  if (BENCH_UNCOUNTED) countNothing();
+  const { BENCH_STORE, BENCH_GATE, BENCH_LOOP } = process.env;
   const config = readSettings(process.env, { envFile: '' });
   const logger = createLogger(config.logLevel);
   const gate = createGate();

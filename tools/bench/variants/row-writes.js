@@ -22,25 +22,7 @@ CREATE TABLE IF NOT EXISTS measurement_row (
   PRIMARY KEY ((device_id, sensor_id, day), ts)
 ) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
 
-/**
- * Rows in partitions of a device's hour: what packing alone gains.
- *
- * @param {string} window the options of a time-window-compacted table
- */
-export const HOUR_ROW_TABLE = (window) => `
-CREATE TABLE IF NOT EXISTS measurement_hour_row (
-  device_id uuid,
-  bucket timestamp,
-  sensor_id uuid,
-  ts timestamp,
-  value double,
-  PRIMARY KEY ((device_id, bucket), sensor_id, ts)
-) WITH CLUSTERING ORDER BY (sensor_id ASC, ts DESC) AND ${window}`;
-
 const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
-const INSERT_HOUR =
-  'INSERT INTO measurement_hour_row (device_id, bucket, sensor_id, ts, value) VALUES (?, ?, ?, ?, ?)';
-
 /**
  * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
  * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
@@ -93,44 +75,6 @@ function byPartition(queries) {
     else partitions.set(query.routing, [query]);
   }
   return [...partitions.values()];
-}
-
-/**
- * The same in our own partitions, a device's hour each: one request a message, as with packed rows.
- *
- * @param {Session} session
- * @returns {SampleWrites}
- */
-export function createHourRowWrites(session) {
-  const hoursOf = rememberHours();
-  return {
-    ...createSampleWrites(session),
-    encode(device, { bucket, pieces }) {
-      const { cell } = hoursOf(device, bucket);
-      return pieces.flatMap(({ sensor, times, values, from, to }) =>
-        eachRow(times, values, from, to, (ts, value) => ({
-          query: INSERT_HOUR,
-          params: [device, cell, sensor, ts, value],
-        })),
-      );
-    },
-    commit: (device, { bucket }, take) =>
-      session.writeBatch('write_measurements', take, hoursOf(device, bucket).routing),
-  };
-}
-
-/** The partition of each device's newest hour, by the Buffer of its id, which ingest keeps. @returns {(device: Buffer, bucket: number) => { bucket: number, cell: Buffer, routing: Buffer }} */
-function rememberHours() {
-  /** @type {WeakMap<Buffer, { bucket: number, cell: Buffer, routing: Buffer }>} */
-  const hours = new WeakMap();
-  return (device, bucket) => {
-    const known = hours.get(device);
-    if (known?.bucket === bucket) return known;
-    const cell = int64(bucket);
-    const hour = { bucket, cell, routing: routingKey(device, cell) };
-    hours.set(device, hour);
-    return hour;
-  };
 }
 
 /**

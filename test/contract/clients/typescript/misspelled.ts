@@ -1,23 +1,23 @@
 /**
- * One misspelled name in each of the last lines. The compiler must refuse all of them. Bodies have their type: in a literal within a
- * call openapi-fetch accepts members that the type does not have.
+ * One misspelled name in each of the last lines. The compiler must refuse all of them. Bodies have the type of their format: a body
+ * of any format may also be a map of sensors, in which every name is one.
  */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './millrace.js';
 
-type Body = components['schemas']['Measurements'];
-const client = createClient<paths>({ baseUrl: 'URL' });
-const query = { device: 'typescript' };
+type Plain = components['schemas']['PlainMeasurements'];
+type Senml = components['schemas']['SenmlPack'];
+type Json = 'application/json' | 'application/problem+json';
+const client = createClient<paths, Json>({ baseUrl: 'URL' });
 const latest = await client.GET('/api/v1/latest');
 
 // Wrong from here on.
-export const object: Body = { sensor_id: 'temperature', valeu: 1 };
-export const array: Body = [{ sensor_id: 'temperature', valeu: 1 }];
-export const optional: Body = [{ sensor_id: 'temperature', value: 1, tss: 1 }];
-export const senml: Body = [{ n: 'temperature', v: 1, tt: 1 }];
+export const object: Plain = { sensor_id: 'temperature', valeu: 1 };
+export const array: Plain = [{ sensor_id: 'temperature', valeu: 1 }];
+export const optional: Plain = [{ sensor_id: 'temperature', value: 1, tss: 1 }];
+export const senml: Senml = [{ n: 'temperature', v: 1, tt: 1 }];
 await client.GET('/api/v1/device');
 await client.GET('/api/v1/devices', { params: { query: { limits: 10 } } });
 await client.GET('/api/v1/devices', { params: { query: { state: 'onlin' } } });
-await client.POST('/api/v1/measurements', { params: { query }, body: { sensor_id: 'a', valeu: 1 } });
 latest.data?.item;
 latest.error?.cod;

@@ -4,7 +4,8 @@ import type { components, paths } from './millrace.js';
 
 const baseUrl = 'URL';
 const headers = { Authorization: 'Bearer TOKEN' };
-const client = createClient<paths>({ baseUrl, headers });
+type Json = 'application/json' | 'application/problem+json';
+const client = createClient<paths, Json>({ baseUrl, headers });
 
 const hour = 3_600_000;
 const start = Math.floor(Date.now() / hour) * hour - 2 * hour;
@@ -43,13 +44,12 @@ const series = await client.GET('/api/v1/devices/{device}/sensors/{sensor}/serie
   params: { path, query: { ...range, points: 1 } },
 });
 
-const items = typeof page.data === 'object' ? page.data.items : [];
 console.log(
   JSON.stringify({
     posted,
     devices: devices.data?.items.map(({ name }) => name),
     missing: missing.error?.code,
-    page: items.map(({ value }) => value),
+    page: page.data?.items.map(({ value }) => value),
     csv: csv.data,
     latest: latest.data?.items.map(({ name, value }) => [name, value]),
     series: series.data?.points,

@@ -51,7 +51,7 @@ describe('Session: not ours any more: nobody', () => {
     expect(sessionsOf(other).open(VALUE)).toBeNull();
   });
 
-  test('a millisecond before its end it is good', () => {
+  test('one millisecond before its end: valid', () => {
     expect(sessionsOf({ now: ENDS_AT - 1 }).open(VALUE)).not.toBeNull();
   });
 });
@@ -84,7 +84,7 @@ describe('Session: changed: nobody', () => {
     expect(sessionsOf().open(value)).toBeNull();
   });
 
-  test('each bit of the signature', () => {
+  test('each bit of the signature: refused', () => {
     const bytes = Buffer.from(SIGNATURE, 'base64url');
     for (let bit = 0; bit < 256; bit++) {
       const changed = Buffer.from(bytes);

@@ -60,6 +60,13 @@ async function open({ isConnected = true } = {}) {
   });
   /** @type {number[]} */
   const tooLarge = [];
+  /** @type {Array<number | undefined>} */
+  const asked = [];
+  const readSocket = socket.read.bind(socket);
+  socket.read = (size) => {
+    asked.push(size);
+    return readSocket(size);
+  };
   const reader = new ConnectionReader(socket, {
     scheduler,
     packetLimit: () => LIMIT,
@@ -82,6 +89,8 @@ async function open({ isConnected = true } = {}) {
     scheduler,
     slices,
     tooLarge,
+    /** The sizes that were asked of the socket itself. */
+    asked,
     read,
     received,
     /** @param {Buffer} bytes @param {number} [more] bytes that this slice is to bring */
@@ -99,6 +108,8 @@ async function open({ isConnected = true } = {}) {
       for (let turn = 0; turn < 5; turn++) await nextTurn();
       expect(received()).toBe(before);
     },
+    /** Waits for the turn of the last read, which finds nothing. A slow turn of the event loop delays it. */
+    untilIdle: () => until(() => !reader.isBusy, { what: 'an idle connection' }),
     free: () => {
       state.isFull = false;
       free();
@@ -111,7 +122,7 @@ test('Connection: many packets in one write: each slice has 128 of them, and not
   const packets = 300;
   await connection.send(Buffer.concat(Array(packets).fill(PINGREQ)));
   expect(connection.slices.map(({ length }) => length / PINGREQ.length)).toEqual([128, 128, 44]);
-  expect(connection.reader.isBusy).toBe(false);
+  await connection.untilIdle();
 });
 
 test('Connection: a packet arrives in two parts: both are handed over as they come', async () => {
@@ -160,7 +171,7 @@ test.each([
   connection.reader.leave(size);
   await until(() => connection.received() === PINGREQ.length);
   for (const each of sizes.slice(1)) connection.reader.leave(each);
-  expect(connection.reader.isBusy).toBe(false);
+  await connection.untilIdle();
 });
 
 test('Connection: it is stopped: nothing is read any more, also when messages are settled', async () => {
@@ -189,7 +200,7 @@ test('Connection: the byte budget is full: it waits, and is read when there is r
   connection.free();
   await until(() => connection.received() === PINGREQ.length);
   expect(connection.scheduler.waiting).toBe(0);
-  expect(connection.reader.isBusy).toBe(false);
+  await connection.untilIdle();
 });
 
 test('Connection: it breaks off while it waits for the byte budget: it waits no longer', async () => {
@@ -222,4 +233,31 @@ test('Connection: the process ends it: it closes at once', async () => {
   const connection = await open();
   connection.socket.destroy();
   expect(connection.socket.destroyed).toBe(true);
+});
+
+test('Connection: Node.js asks for 0 bytes: the socket is asked and nothing is taken; not while too much is unsettled', async () => {
+  const connection = await open();
+  connection.state.isFull = true;
+  await connection.sendUnread(PINGREQ);
+  connection.state.isFull = false;
+  connection.asked.length = 0;
+  expect(connection.socket.read(0)).toBeNull();
+  expect(connection.asked).toEqual([0]);
+  expect(connection.socket.readableLength).toBe(PINGREQ.length);
+  connection.reader.enter(MIB);
+  expect(connection.socket.read(0)).toBeNull();
+  expect(connection.asked).toEqual([0]);
+});
+
+test('Connection: slices are read: the scheduler counts the packets of each', async () => {
+  const connection = await open();
+  /** @type {number[]} */
+  const spent = [];
+  const spend = connection.scheduler.spend.bind(connection.scheduler);
+  connection.scheduler.spend = (packets) => {
+    spent.push(packets);
+    spend(packets);
+  };
+  await connection.send(Buffer.concat(Array(300).fill(PINGREQ)));
+  expect(spent).toEqual([128, 128, 44]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createPermits } from '../../../../api/ingest/backpressure/window.js';
+import { Permits } from '../../../../api/ingest/backpressure/window.js';
+import { MillraceError } from '../../../../common/errors.js';
 import { withPermit } from '../../../support/permit.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -13,7 +14,7 @@ test('Permits: jobs need several requests each: the limit holds, and every job f
         maxLength: 12,
       }),
       async (most, jobs) => {
-        const permits = createPermits({ size: most });
+        const permits = new Permits({ size: most });
         let inFlight = 0;
         let highest = 0;
         const request = () =>
@@ -38,7 +39,7 @@ test('Permits: jobs need several requests each: the limit holds, and every job f
 });
 
 test('Permits: a request fails, before or after it is sent: its permit is returned', async () => {
-  const permits = createPermits({ size: 1 });
+  const permits = new Permits({ size: 1 });
   const failing = [
     withPermit(permits, () => Promise.reject(new Error('later'))),
     withPermit(permits, () => {
@@ -53,7 +54,7 @@ test('Permits: a request fails, before or after it is sent: its permit is return
 
 test('Permits: the window grows: several waiting requests are sent at once', async () => {
   const bound = { size: 1 };
-  const permits = createPermits(bound);
+  const permits = new Permits(bound);
   /** @type {Array<() => void>} */
   const ends = [];
   const all = Array.from({ length: 4 }, () =>
@@ -73,7 +74,7 @@ test('Permits: the window grows: several waiting requests are sent at once', asy
 
 test('Permits: the bound has grown and requests still wait: a new request waits behind them', async () => {
   const bound = { size: 1 };
-  const permits = createPermits(bound);
+  const permits = new Permits(bound);
   void permits.enter();
   /** @type {string[]} */
   const entered = [];
@@ -84,3 +85,35 @@ test('Permits: the bound has grown and requests still wait: a new request waits 
   await Promise.all([first, second]);
   expect(entered).toEqual(['first', 'second']);
 });
+
+test('Permits: a permit is returned without a request: the next one is admitted, and nothing is recorded', async () => {
+  /** @type {number[]} */
+  const recorded = [];
+  const permits = new Permits({ size: 1, record: (began) => void recorded.push(began) });
+  expect(permits.enter()).toBeUndefined();
+  const next = permits.enter();
+  permits.cancel();
+  await next;
+  expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 1, waiting: 0 });
+  expect(recorded).toEqual([]);
+});
+
+test.each([
+  ['no error', undefined, false],
+  ['the database is unavailable', new MillraceError('unavailable'), true],
+  ['the database refuses the content', new MillraceError('rejected'), false],
+  ['a defect', new TypeError('a defect'), false],
+])(
+  'Permits: a request ends with %s: the bound learns whether the database failed: %#',
+  (_, error, failed) => {
+    /** @type {Array<[began: number, failed: boolean]>} */
+    const recorded = [];
+    const permits = new Permits({
+      size: 1,
+      record: (began, isFailed) => void recorded.push([began, isFailed]),
+    });
+    void permits.enter();
+    permits.leave(17, error);
+    expect(recorded).toEqual([[17, failed]]);
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { decode } from '../../../../api/ingest/decode/index.js';
+import { decode, MessageDecoder } from '../../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -58,12 +58,23 @@ describe('Decode: format of a payload', () => {
   });
 
   test.each([
-    ['a map in CBOR', 0xa0],
-    ['no text and no array', 0x7f],
-    ['a control character', 0x1f],
-  ])('no content type, it begins with %s: the format is unknown', (_, byte) => {
+    ['a map in CBOR', [0xa0]],
+    ['no text and no array', [0x7f]],
+    ['a control character', [0x1f]],
+    ['a space and a control character', [0x20, 0x1f]],
+  ])('no content type, it begins with %s: the format is unknown', (_, bytes) => {
     const error = expect.objectContaining({ code: 'unknown_format' });
-    expect(() => read(Buffer.from([byte, 0x31]))).toThrow(error);
+    expect(() => read(Buffer.from([...bytes, 0x31]))).toThrow(error);
+  });
+
+  test('a defect of the decoder: it is no refusal of the message', () => {
+    const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
+    const payload = Object.assign(Buffer.from(PLAIN), {
+      find() {
+        throw new TypeError('a defect');
+      },
+    });
+    expect(() => decoder.decode(payload, undefined, NOW)).toThrow(new TypeError('a defect'));
   });
 
   test.each([['~'], ['x'], ['']])('no content type, the text %j: it is malformed JSON', (text) => {

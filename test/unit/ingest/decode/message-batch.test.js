@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { MessageBatch, timeRefusal } from '../../../../api/ingest/decode/message-batch.js';
 
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
@@ -97,4 +97,69 @@ test.each([
   const [refusal] = batch.refused;
   expect(refusal?.code).toBe('too_old');
   expect(String(refusal?.rule).includes('did you send seconds?')).toBe(asks);
+});
+
+/** Rules of a process whose TS_UNIT is s. */
+const inSeconds = { ...rules, unitMs: 1000 };
+
+test.each([
+  ['before the oldest', NOW - 1001, 'too_old', /must not be before 2026-11-20T23:59:59/],
+  ['the oldest', NOW - 1000, undefined, undefined],
+  ['the newest', NOW + 100, undefined, undefined],
+  ['after the newest', NOW + 101, 'in_future', /must not be after 2026-11-21T00:00:00/],
+])('Message batch: a time %s: one verdict for both questions: %#', (_, ts, code, rule) => {
+  expect(new MessageBatch(rules).isTimely(ts)).toBe(code === undefined);
+  const refusal = timeRefusal(ts, rules);
+  expect(refusal?.code).toBe(code);
+  if (rule) expect(refusal?.rule).toMatch(rule);
+});
+
+test.each([
+  ['a whole number', rules, NOW, NOW],
+  ['a fraction', rules, NOW + 0.5, null],
+  ['a fraction, TS_UNIT is s', inSeconds, NOW / 1000 + 0.0015, NOW + 2],
+  ['an infinite number', rules, Number.POSITIVE_INFINITY, null],
+  ['an infinite number, TS_UNIT is s', inSeconds, Number.POSITIVE_INFINITY, null],
+  ['a truth value', rules, true, null],
+  ['a truth value, TS_UNIT is s', inSeconds, true, null],
+])('Message batch: ts is %s: read or not: %#', (_, own, ts, expected) => {
+  expect(new MessageBatch(own).timeOf(ts)).toBe(expected);
+});
+
+const WHOLE_MS = 'must be whole epoch milliseconds or ISO 8601';
+const SECONDS = 'must be epoch seconds, since TS_UNIT is s, or ISO 8601';
+
+test.each([
+  ['seconds of the oldest time', rules, rules.oldest / 1000, /did you send seconds/],
+  ['seconds of the newest time', rules, rules.newest / 1000, /did you send seconds/],
+  ['seconds before the oldest time', rules, rules.oldest / 1000 - 0.5, WHOLE_MS],
+  ['seconds after the newest time', rules, rules.newest / 1000 + 0.5, WHOLE_MS],
+  ['half of the seconds', rules, NOW / 2000, WHOLE_MS],
+  ['seconds as a text', rules, String(NOW / 1000), WHOLE_MS],
+  ['a text', inSeconds, 'yesterday', SECONDS],
+])('Message batch: ts cannot be read, %s: the rule helps: %#', (_, own, ts, rule) => {
+  const batch = new MessageBatch(own);
+  batch.refuseTime(3, ts);
+  expect(batch.refused).toEqual([
+    {
+      index: 3,
+      code: 'bad_timestamp',
+      path: '[3].ts',
+      rule: typeof rule === 'string' ? rule : expect.stringMatching(rule),
+    },
+  ]);
+});
+
+test.each([
+  ['milliseconds of the oldest time', inSeconds, rules.oldest * 1000, true],
+  ['milliseconds of the newest time', inSeconds, rules.newest * 1000, true],
+  ['milliseconds before the oldest time', inSeconds, (rules.oldest - 1) * 1000, false],
+  ['milliseconds after the newest time', inSeconds, (rules.newest + 1) * 1000, false],
+  ['twice the milliseconds', rules, NOW * 2, false],
+])('Message batch: a time in the future, %s: the refusal asks for milliseconds: %#', (_, own, ts, asks) => {
+  const batch = new MessageBatch(own);
+  batch.add(0, 't', ts, 1);
+  const [refusal] = batch.refused;
+  expect(refusal?.code).toBe('in_future');
+  expect(String(refusal?.rule).includes('did you send milliseconds?')).toBe(asks);
 });

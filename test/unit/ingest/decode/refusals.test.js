@@ -54,6 +54,12 @@ const PLAIN = [
     '[1].ts: must be whole epoch milliseconds or ISO 8601',
   ],
   [
+    'has a time in seconds with a fraction',
+    { ...good, ts: A_DAY_AGO / 1000 + 0.5 },
+    'bad_timestamp',
+    '[1].ts: 1795262400.5 is 1970 in ms; did you send seconds?',
+  ],
+  [
     'is older than history',
     { ...good, ts: NOW - 366 * DAY_MS },
     'too_old',
@@ -126,10 +132,10 @@ describe('Refusal: one measurement', () => {
   });
 
   test('JSON: a single object: the path has no index', () => {
-    expect(shown(read({ ...good, value: true }).refused)).toEqual([
+    expect(shown(read({ ...good, value: '1' }).refused)).toEqual([
       [0, 'not_numeric', 'value: must be a number'],
     ]);
-    expect(shown(read({ temperature: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
+    expect(shown(read({ value: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
   });
 
   test('relative times are off: a measurement without a time: the refusal names the setting', () => {
@@ -202,5 +208,10 @@ describe('Refusal: an error', () => {
     ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
   ])('%s: the refusal contains no internals', (_, error) => {
     expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
+  });
+
+  test('of our own code, under another code: the refusal has the rule of the code alone', () => {
+    const refusal = refusalOf('malformed', new TypeError('x is undefined at file:///srv/api/ingest/x.js'));
+    expect(refusal).toEqual({ index: -1, code: 'malformed', path: '', rule: 'must be an object' });
   });
 });

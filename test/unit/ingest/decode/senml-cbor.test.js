@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { decode } from '../../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { parseSenmlCbor } from '../../../../api/ingest/decode/senml-cbor.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
@@ -87,4 +88,16 @@ test('SenML as CBOR: a record that is not a map: only it is refused', () => {
 test('SenML as CBOR: deeply nested arrays: malformed', () => {
   const hex = '81'.repeat(500_000);
   expect(() => read(hex)).toThrow(expect.objectContaining({ code: 'malformed' }));
+});
+
+test('SenML as CBOR: 160,000 items in one record: only it is refused; one more: the whole is too large, and read no further', () => {
+  /** An array of one array of zeros. @param {number} items of the payload */
+  const nested = (items) => {
+    const begin = Buffer.from([0x81, 0x9a, 0, 0, 0, 0]);
+    begin.writeUInt32BE(items - 2, 2);
+    return Buffer.concat([begin, Buffer.alloc(items - 2)]);
+  };
+  expect(parseSenmlCbor(nested(160_000))).toHaveLength(1);
+  const error = expect.objectContaining({ code: 'too_large', message: '10000 records are the most' });
+  expect(() => parseSenmlCbor(nested(160_001))).toThrow(error);
 });

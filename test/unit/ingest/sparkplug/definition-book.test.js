@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createDefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
+import { DefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { newRetry } from '../../../support/memory-edge-node.js';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 const openBook = () =>
-  createDefinitionBook({ store: store.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
+  new DefinitionBook({ store: store.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
 
 /** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
 const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);

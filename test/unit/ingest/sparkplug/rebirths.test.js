@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createRebirths } from '../../../../api/ingest/sparkplug/host.js';
+import { Rebirths } from '../../../../api/ingest/sparkplug/host.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { T0 } from '../../../support/sparkplug-vectors.js';
 
@@ -9,7 +9,7 @@ const [NODE, OTHER] = ['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/plant/NCMD/edge-2']
 function createCase() {
   const sent = /** @type {[topic: string, at: number | null][]} */ ([]);
   const state = { now: T0, counted: 0 };
-  const rebirths = createRebirths({
+  const rebirths = new Rebirths({
     send: (topic, payload) => void sent.push([topic, decodePayload(payload).timestamp]),
     clock: () => state.now,
     onRequest: () => state.counted++,

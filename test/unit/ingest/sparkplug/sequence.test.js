@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRebirths } from '../../../../api/ingest/sparkplug/host.js';
-import { createSequence } from '../../../../api/ingest/sparkplug/nodes.js';
+import { Rebirths } from '../../../../api/ingest/sparkplug/host.js';
+import { Sequence } from '../../../../api/ingest/sparkplug/nodes.js';
 
 describe('Sparkplug sequence numbers', () => {
   const born = () => {
-    const sequence = createSequence();
+    const sequence = new Sequence();
     sequence.begin(0);
     return sequence;
   };
@@ -33,7 +33,7 @@ describe('Sparkplug sequence numbers', () => {
   });
 
   test('an unknown node: any number may come first, and the next one is known', () => {
-    const sequence = createSequence();
+    const sequence = new Sequence();
     expect(sequence.follows(77, false)).toBe(true);
     expect(sequence.follows(79, false)).toBe(false);
   });
@@ -59,7 +59,7 @@ describe('Rebirth requests', () => {
     let now = 1_748_736_000_000;
     /** @type {string[]} */
     const sent = [];
-    const rebirths = createRebirths({
+    const rebirths = new Rebirths({
       send: (topic) => void sent.push(topic),
       clock: () => now,
       onRequest: () => {},

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { formatTime } from '../../../common/times.js';
+import { changeId } from '../../store/alarms/deliveries.js';
+
+/** @import { Config } from '../../../common/settings/config.js' */
+/** @import { Alarm } from '../../store/alarms/episodes.js' */
+/** @import { AlarmItem } from '../alarm-item.js' */
+
+/** A receiver that has not answered by then has failed, in ms. */
+const TIMEOUT_MS = 10_000;
+
+/** Alertmanager resolves an alert that nobody repeats. Each repetition keeps it for this long, in ms. */
+const KEPT_MS = 5 * 60_000;
+
+/**
+ * Signs a body: a receiver computes the same from the header's `t`, and compares.
+ *
+ * @param {string} secret
+ * @param {number} now epoch ms
+ * @param {string} body
+ * @returns {string} `t=EPOCH,v1=HEX`
+ */
+export function signatureOf(secret, now, body) {
+  const epoch = Math.floor(now / 1000);
+  return `t=${epoch},v1=${createHmac('sha256', secret).update(`${epoch}.${body}`).digest('hex')}`;
+}
+
+/**
+ * Sends something about an alarm.
+ *
+ * @callback Send
+ * @param {Alarm} alarm
+ * @param {string} event
+ * @param {Alarm} [sentBefore] what the receiver got just before, in place of this
+ * @returns {Promise<void>} resolves when the receiver has taken it
+ * @throws {Error} with the reason
+ */
+
+/**
+ * @param {Config['alarms']} settings
+ * @param {object} deps
+ * @param {() => number} deps.clock epoch ms
+ * @param {(alarm: Alarm) => AlarmItem} deps.toItem
+ * @returns {{ webhook?: Send, alertmanager?: Send, repeat?: (alarms: Alarm[]) => Promise<void> }} the receivers of the settings
+ */
+export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, { clock, toItem }) {
+  /** @type {Send} */
+  async function webhook(alarm, event, sentBefore) {
+    const body = JSON.stringify({ alarm: toItem(alarm), event });
+    await post(String(webhookUrl), body, {
+      // A receiver that had this change already, and then the older one, must not drop it.
+      'Idempotency-Key': [changeId(event, alarm), sentBefore && changeId(event, sentBefore)]
+        .filter(Boolean)
+        .join('~'),
+      ...(webhookSecret !== undefined && { 'Millrace-Signature': signatureOf(webhookSecret, clock(), body) }),
+    });
+  }
+
+  /** @param {Alarm[]} alarms */
+  const repeat = (alarms) =>
+    post(
+      new URL('api/v2/alerts', `${alertmanagerUrl}/`).href,
+      JSON.stringify(alarms.map((alarm) => alertOf(alarm, toItem(alarm), clock()))),
+      {},
+    );
+
+  return {
+    ...(webhookUrl !== undefined && { webhook }),
+    ...(alertmanagerUrl !== undefined && {
+      /** @type {Send} */
+      alertmanager: (alarm) => repeat([alarm]),
+      repeat,
+    }),
+  };
+}
+
+/** @param {string} url @param {string} body @param {Record<string, string>} headers */
+async function post(url, body, headers) {
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Millrace', ...headers },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    redirect: 'error',
+  });
+  // The answer does not matter, and must not hold the connection.
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
+}
+
+/** @param {Alarm} alarm @param {AlarmItem} item the same @param {number} now epoch ms */
+function alertOf(alarm, item, now) {
+  const ended = alarm.withdrawn ? Math.max(now, alarm.opened) : alarm.cleared;
+  const labels = {
+    alertname: item.rule,
+    alarm_id: item.alarm_id,
+    severity: item.severity,
+    device: item.device ?? item.device_id,
+    sensor: item.sensor ?? item.sensor_id,
+    ...(item.site !== null && { site: item.site }),
+  };
+  return {
+    labels,
+    annotations: {
+      summary: `${labels.device}/${labels.sensor}: ${item.rule}`,
+      ...(item.text !== null && { description: item.text }),
+      ...(item.peak !== null && { peak: String(item.peak) }),
+      seen_late: String(item.seen_late),
+    },
+    startsAt: item.opened_at,
+    endsAt: formatTime(ended === null ? now + KEPT_MS : Math.max(ended, alarm.opened + 1)),
+  };
+}

@@ -1,0 +1,256 @@
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
+/** @import { Episode } from '../../store/alarms/episodes.js' */
+/** @import { RuleCondition } from '../rules/rule.js' */
+
+/**
+ * A condition on the value of a sensor, or on its rate of change.
+ *
+ * @typedef {object} Threshold
+ * @property {(value: number) => boolean} breaches
+ * @property {(value: number) => boolean} clears false for a value that breaches, and between the limit and `clear`
+ * @property {(a: number, b: number) => number} worse the more extreme of two values
+ * @property {(hour: HourStatistics) => boolean} mayClear whether a sample of an hour may clear
+ * @property {(hour: HourStatistics) => boolean} mustClear whether a sample of an hour clears for certain
+ * @property {(hour: HourStatistics) => boolean} mayBreach
+ * @property {(hour: HourStatistics) => number} worst value of an hour
+ * @property {boolean} isRate the values are rates of change
+ * @property {number} forMs
+ * @property {number} forSamples
+ */
+
+/**
+ * @param {Exclude<RuleCondition, { kind: 'absent' }>} condition
+ * @returns {Threshold}
+ */
+export function thresholdOf(condition) {
+  const { for_ms: forMs = 0, for_samples: forSamples = 1 } = condition;
+  const rest = { isRate: condition.kind === 'rate', forMs, forSamples };
+  if (condition.kind === 'outside') {
+    const [low, high] = condition.limit;
+    const [clearLow, clearHigh] = condition.clear ?? condition.limit;
+    const distance = (/** @type {number} */ value) => Math.max(low - value, value - high);
+    const worse = (/** @type {number} */ a, /** @type {number} */ b) => (distance(b) > distance(a) ? b : a);
+    return {
+      ...rest,
+      breaches: (value) => value < low || value > high,
+      clears: (value) => value >= clearLow && value <= clearHigh,
+      worse,
+      mayClear: ({ min, max }) => max >= clearLow && min <= clearHigh,
+      mustClear: ({ min, max }) => [min, max].some((value) => value >= clearLow && value <= clearHigh),
+      mayBreach: ({ min, max }) => min < low || max > high,
+      worst: ({ min, max }) => worse(min, max),
+    };
+  }
+  const { limit, clear = limit } = condition;
+  if (condition.kind === 'below') {
+    return {
+      ...rest,
+      breaches: (value) => value < limit,
+      clears: (value) => value >= clear,
+      worse: Math.min,
+      mayClear: ({ max }) => max >= clear,
+      mustClear: ({ max }) => max >= clear,
+      mayBreach: ({ min }) => min < limit,
+      worst: ({ min }) => min,
+    };
+  }
+  return {
+    ...rest,
+    breaches: (value) => value > limit,
+    clears: (value) => value <= clear,
+    worse: Math.max,
+    // Statistics know nothing of rates.
+    mayClear: ({ min }) => rest.isRate || min <= clear,
+    mustClear: ({ min }) => !rest.isRate && min <= clear,
+    mayBreach: ({ max }) => rest.isRate || max > limit,
+    worst: ({ max }) => max,
+  };
+}
+
+/**
+ * Follows the samples of one sensor in order of time, and finds the episodes of a threshold.
+ *
+ *     limit ────────────╲─●──●─────────────  breaches: an episode begins
+ *     clear ───────────────────────●───────  between: nothing changes
+ *                                      ●     clears: it ends
+ *
+ * After a value that clears nothing is open, whatever came before. So every such value is a place from which evaluation can begin: the state
+ * of a rule never has to be kept, and a late sample changes nothing beyond the next of these places.
+ */
+export class EpisodeTracker {
+  #threshold;
+  /** @type {{ start: number, opened: number | null, samples: number, peak: number } | null} */
+  #run = null;
+  /** @type {{ ts: number, value: number } | null} the sample before, for a rate */
+  #before = null;
+  #ended;
+  /** Epoch ms of the first sample; null: there was none. @type {number | null} */
+  first = null;
+  /** Epoch ms of the last value that cleared, or infinitely long ago. */
+  clearedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param {Threshold} threshold @param {number} most episodes that are kept */
+  constructor(threshold, most) {
+    this.#threshold = threshold;
+    this.#ended = new EpisodeList(most);
+  }
+
+  /** Takes a sample. @param {number} ts epoch ms, later than all before @param {number} value */
+  take(ts, value) {
+    this.first ??= ts;
+    const signal = this.#threshold.isRate ? this.#rateOf(ts, value) : value;
+    if (signal === null) return;
+    if (this.#threshold.clears(signal) && !this.#threshold.breaches(signal)) {
+      this.end(ts);
+      this.clearedAt = ts;
+      return;
+    }
+    if (this.#run) {
+      this.#run.samples++;
+      this.#run.peak = this.#threshold.worse(this.#run.peak, signal);
+    } else if (this.#threshold.breaches(signal)) {
+      this.#run = { start: ts, opened: null, samples: 1, peak: signal };
+    }
+    if (this.#run && this.#run.opened === null && this.#isHeld(this.#run, ts)) this.#run.opened = ts;
+  }
+
+  /**
+   * Takes a whole hour by its statistics, where its samples cannot change the state.
+   *
+   * @param {HourStatistics} hour
+   * @param {number} end epoch ms
+   * @returns {boolean} false: its samples are needed
+   */
+  takeHour(hour, end) {
+    const run = this.#run;
+    if (run === null) {
+      if (this.#threshold.mayBreach(hour)) return false;
+      if (this.#threshold.mustClear(hour)) this.clearedAt = end;
+      return true;
+    }
+    if (run.opened === null || this.#threshold.mayClear(hour)) return false;
+    run.samples += hour.count;
+    run.peak = this.#threshold.worse(run.peak, this.#threshold.worst(hour));
+    return true;
+  }
+
+  /** The rule ends, or the value clears. @param {number} ts epoch ms */
+  end(ts) {
+    if (this.#run?.opened != null) this.#ended.add({ ...episodeOf(this.#run), cleared: ts });
+    this.#run = null;
+  }
+
+  /** The run that is under way, whether it is an episode yet or not; null: none is. */
+  get run() {
+    return this.#run;
+  }
+
+  /** The episodes in order; the last may be open. */
+  get found() {
+    return this.#run?.opened != null ? this.#ended.with(episodeOf(this.#run)) : this.#ended;
+  }
+
+  /** @param {{ start: number, samples: number }} run @param {number} ts */
+  #isHeld({ start, samples }, ts) {
+    return ts - start >= this.#threshold.forMs && samples >= this.#threshold.forSamples;
+  }
+
+  /** @param {number} ts @param {number} value @returns {number | null} change in a second; null for the first sample */
+  #rateOf(ts, value) {
+    const before = this.#before;
+    this.#before = { ts, value };
+    return before && Math.abs((value - before.value) / ((ts - before.ts) / 1000));
+  }
+}
+
+/** @param {{ start: number, opened: number | null, peak: number }} run @returns {Episode} */
+const episodeOf = ({ start, opened, peak }) => ({ start, opened: Number(opened), cleared: null, peak });
+
+/**
+ * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last sample before it, and opens when the
+ * silence has lasted.
+ */
+export class AbsenceTracker {
+  #silenceMs;
+  #since;
+  #until;
+  /** @type {number | null} epoch ms of the newest sample */
+  #last = null;
+  /** Epoch ms of the first sample; null: there was none. @type {number | null} */
+  first = null;
+  /** The absences in order; the last may be open. */
+  found;
+
+  /**
+   * @param {object} options
+   * @param {number} options.silenceMs
+   * @param {number} options.since epoch ms from which the rule applies
+   * @param {number} options.until epoch ms at which it ends, not later than now
+   * @param {number} options.most absences that are kept
+   */
+  constructor({ silenceMs, since, until, most }) {
+    this.#silenceMs = silenceMs;
+    this.#since = since;
+    this.#until = until;
+    this.found = new EpisodeList(most);
+  }
+
+  /** Takes a sample. @param {number} ts epoch ms, later than all before */
+  take(ts) {
+    this.first ??= ts;
+    this.#judge(ts);
+    this.#last = ts;
+  }
+
+  /** There are no more samples. */
+  end() {
+    this.#judge(null);
+  }
+
+  /** @param {number | null} next epoch ms of the sample after the newest */
+  #judge(next) {
+    if (this.#last === null) return;
+    // A silence that the rule already found opens with the rule.
+    const start = Math.max(this.#last, this.#since - this.#silenceMs);
+    const opened = start + this.#silenceMs;
+    if (opened > this.#until || (next !== null && next <= opened)) return;
+    this.found.add({ start, opened, cleared: next, peak: null });
+  }
+}
+
+/** Episodes in order of time: the first ones, and the number of all. */
+export class EpisodeList {
+  #most;
+  /** @type {Episode[]} */
+  episodes = [];
+  count = 0;
+
+  /** @param {number} most episodes that are kept */
+  constructor(most) {
+    this.#most = most;
+  }
+
+  /** @param {Episode} episode */
+  add(episode) {
+    if (this.episodes.length < this.#most) this.episodes.push(episode);
+    this.count++;
+  }
+
+  /** @param {Episode} episode @returns {EpisodeList} a copy that has this one too */
+  with(episode) {
+    const list = new EpisodeList(this.#most);
+    list.episodes = [...this.episodes];
+    list.count = this.count;
+    list.add(episode);
+    return list;
+  }
+}
+
+/**
+ * The silence that is an absence, in ms; null: the rule counts intervals, and the sensor has announced none.
+ *
+ * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
+ * @param {number | null} intervalMs of the sensor, by its birth
+ */
+export const silenceOf = ({ for_ms, intervals = 3 }, intervalMs) =>
+  for_ms ?? (intervalMs === null ? null : Math.round(intervals * intervalMs));

@@ -1,0 +1,340 @@
+import { newestOf } from '../rules/rule.js';
+import { thresholdOf } from './condition.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
+/** @import { Rule } from '../rules/rule.js' */
+/** @import { Threshold } from './condition.js' */
+/** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
+
+/** Tasks that are evaluated at once. */
+const AT_ONCE = 16;
+
+/** One task is evaluated no more often than this, in ms; one with a rate, which needs the samples of all processes, more rarely. */
+const SPACING_MS = 100;
+const RATE_SPACING_MS = 1000;
+
+/** After a failure a task is tried again, in ms. */
+const RETRY_MS = 1000;
+
+/** Tasks that wait. Beyond them the process evaluates again what it committed since. */
+const MAX_WAITING = 50_000;
+
+/**
+ * So long after the last change a task is evaluated again, in ms: another process may commit a sample of the same time, and its clock may be behind.
+ */
+export const SETTLE_MS = 15 * 60_000;
+
+/** The first and the longest pause before a task is evaluated again, in ms. */
+const RECHECK_MS = { first: 1000, longest: 60_000 };
+
+/** New samples. @typedef {{ from: number, to: number, committedAt: number }} Due epoch ms; `committedAt` of the oldest of them */
+
+/**
+ * The evaluation of a rule for a sensor. It waits, or is repeated until it settles.
+ *
+ * @typedef {object} EvaluationTask
+ * @property {string} key
+ * @property {MonitoredSensor} subject
+ * @property {Rule} rule
+ * @property {Due | null} due waits for evaluation
+ * @property {Due | null} current is being evaluated
+ * @property {number} notBefore by `performance.now()`
+ * @property {{ start: number, samples: number, opened: number | null } | null} run under way, by the last evaluation
+ * @property {number} seen samples of the run since the last evaluation
+ * @property {number} newest epoch ms of the newest sample of this process
+ * @property {number} settledAt epoch ms
+ * @property {number} recheckMs pause until it is evaluated again
+ * @property {number} recheckAt epoch ms
+ * @property {number} watchedFrom epoch ms of the earliest sample that is evaluated again
+ */
+
+/**
+ * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs a comparison: a value that clears while
+ * nothing is open, or one that breaches while an episode is open. Everything else is evaluated from the database, after the
+ * commit and never in front of an acknowledgement. A task with an open episode is also repeated from time to time, because another
+ * process may have committed the end of it.
+ */
+export class EvaluationScheduler {
+  #evaluator;
+  #clock;
+  #logger;
+  #onChange;
+  #onEvaluated;
+  /** @type {Map<string, EvaluationTask>} */
+  #tasks = new Map();
+  /** Number of tasks by the id of their sensor. @type {Map<string, number>} */
+  #watched = new Map();
+  /** @type {Set<EvaluationTask>} due, the longest waiting first */
+  #waiting = new Set();
+  /** @type {Set<EvaluationTask>} */
+  #running = new Set();
+  /** Samples that were committed since could not wait. Epoch ms; infinite: all could. */
+  #overflowedAt = Number.POSITIVE_INFINITY;
+  /** @type {WeakMap<Rule, Threshold | null>} */
+  #thresholds = new WeakMap();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** @type {NodeJS.Timeout | undefined} */
+  #recheckTimer;
+  #stopped = false;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<Evaluator, 'evaluate'>} deps.evaluator
+   * @param {() => number} deps.clock epoch ms
+   * @param {Logger} deps.logger
+   * @param {(change: AlarmChange) => void} deps.onChange after it is committed
+   * @param {(ok: boolean, waitedMs: number) => void} deps.onEvaluated
+   */
+  constructor({ evaluator, clock, logger, onChange, onEvaluated }) {
+    this.#evaluator = evaluator;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#onChange = onChange;
+    this.#onEvaluated = onEvaluated;
+    this.#recheckTimer = setInterval(() => this.#recheck(), RECHECK_MS.first).unref();
+  }
+
+  /** Tasks that wait, or are being evaluated. */
+  get waiting() {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  /** Tasks in memory. */
+  get size() {
+    return this.#tasks.size;
+  }
+
+  /** @returns {number} epoch ms: everything that this process committed before is evaluated */
+  get evaluatedUntil() {
+    let until = Math.min(this.#overflowedAt, this.#clock());
+    for (const { due, current } of [...this.#waiting, ...this.#running])
+      until = Math.min(until, due?.committedAt ?? until, current?.committedAt ?? until);
+    return until;
+  }
+
+  /** @returns {number | null} epoch ms since which samples could not wait, when there is room again; null: all could */
+  takeOverflow() {
+    if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
+    const since = this.#overflowedAt;
+    this.#overflowedAt = Number.POSITIVE_INFINITY;
+    return since;
+  }
+
+  /** @param {number} since epoch ms: samples that were committed then, or later, are not evaluated and do not wait */
+  overflow(since) {
+    this.#overflowedAt = Math.min(this.#overflowedAt, since);
+  }
+
+  /** Whether samples could not wait, and nobody has taken that over. */
+  get isOverflowed() {
+    return Number.isFinite(this.#overflowedAt);
+  }
+
+  /**
+   * Takes committed samples of a sensor, in order of time. The usual sample costs one comparison.
+   *
+   * @param {MonitoredSensor['device']} device
+   * @param {MonitoredSensor['sensor']} sensor
+   * @param {Rule} rule
+   * @param {{ times: Numbers, values: Numbers }} samples
+   */
+  takeSamples(device, sensor, rule, { times, values }) {
+    // Making a key takes longer than everything else here, and most sensors have no task.
+    const task = this.#watched.has(sensor.id) ? this.#tasks.get(keyOf(sensor.bytes, rule.bytes)) : undefined;
+    const threshold = this.#thresholdOf(rule);
+    if (threshold === null) {
+      // A sample ends an absence. Silence itself is noticed by the clock.
+      if (!task?.run) return;
+    } else if (!threshold.isRate && !isInteresting(threshold, task, times, values)) return;
+    const from = Number(times[0]);
+    const to = Number(times[times.length - 1]);
+    if (task) task.newest = Math.max(task.newest, to);
+    this.evaluate({ device, sensor }, rule, { from, to });
+  }
+
+  /**
+   * Evaluates the rule around these samples, soon.
+   *
+   * @param {MonitoredSensor} subject
+   * @param {Rule} rule
+   * @param {{ from: number, to: number }} range epoch ms
+   */
+  evaluate(subject, rule, { from, to }) {
+    if (this.#stopped) return;
+    const key = keyOf(subject.sensor.bytes, rule.bytes);
+    let task = this.#tasks.get(key);
+    if (!task) {
+      if (this.#waiting.size >= MAX_WAITING) {
+        this.overflow(this.#clock());
+        return;
+      }
+      task = newTask(key, subject, rule);
+      this.#tasks.set(key, task);
+      const { id } = subject.sensor;
+      this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
+    }
+    task.subject = subject;
+    task.rule = rule;
+    task.due = merged(task.due, { from, to, committedAt: this.#clock() });
+    if (!task.current) this.#waiting.add(task);
+    this.#next();
+  }
+
+  /** Ends after the evaluations under way. @param {number} withinMs */
+  async stop(withinMs) {
+    this.#stopped = true;
+    clearInterval(this.#recheckTimer);
+    const end = performance.now() + withinMs;
+    while (this.waiting > 0 && performance.now() < end) {
+      this.#next();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    clearTimeout(this.#timer);
+  }
+
+  #next() {
+    const now = performance.now();
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const task of this.#waiting) {
+      if (this.#running.size >= AT_ONCE) return;
+      if (task.notBefore > now) {
+        soonest = Math.min(soonest, task.notBefore);
+        continue;
+      }
+      this.#waiting.delete(task);
+      this.#running.add(task);
+      void this.#run(task);
+    }
+    clearTimeout(this.#timer);
+    if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
+  }
+
+  /** @param {EvaluationTask} task */
+  async #run(task) {
+    const current = /** @type {Due} */ (task.due);
+    task.due = null;
+    task.current = current;
+    task.seen = 0;
+    let pause = RETRY_MS;
+    try {
+      const evaluated = await this.#evaluator.evaluate(task.subject, task.rule, current);
+      this.#note(task, evaluated, current.from);
+      for (const change of evaluated.changes) this.#onChange(change);
+      pause = this.#thresholdOf(task.rule)?.isRate ? RATE_SPACING_MS : SPACING_MS;
+    } catch (error) {
+      this.#logger.debug(
+        { reason: String(error) },
+        'an alarm rule could not be evaluated, and is tried again',
+      );
+      task.due = merged(task.due, current);
+    }
+    this.#onEvaluated(pause !== RETRY_MS, this.#clock() - current.committedAt);
+    task.current = null;
+    task.notBefore = performance.now() + pause;
+    this.#running.delete(task);
+    if (task.due) this.#waiting.add(task);
+    else if (isSettled(task, this.#clock())) this.#forget(task);
+    this.#next();
+  }
+
+  /** @param {EvaluationTask} task @param {Evaluated} evaluated @param {number} from */
+  #note(task, { changes, run, episodes }, from) {
+    const now = this.#clock();
+    const isNew = run?.start !== task.run?.start || run?.opened !== task.run?.opened;
+    task.run = run;
+    task.watchedFrom = Math.min(task.watchedFrom, from);
+    if (episodes > 0)
+      task.settledAt = Math.max(task.settledAt, now + (isNew || changes.length > 0 ? SETTLE_MS : 0));
+    const isQuiet = changes.length === 0 && !isNew;
+    task.recheckMs = isQuiet ? Math.min(2 * task.recheckMs, RECHECK_MS.longest) : RECHECK_MS.first;
+    task.recheckAt = now + task.recheckMs;
+  }
+
+  /** @param {EvaluationTask} task */
+  #forget(task) {
+    const { id } = task.subject.sensor;
+    const others = (this.#watched.get(id) ?? 1) - 1;
+    this.#tasks.delete(task.key);
+    if (others === 0) this.#watched.delete(id);
+    else this.#watched.set(id, others);
+  }
+
+  /** Repeats the tasks that may change without a sample of this process. */
+  #recheck() {
+    const now = this.#clock();
+    for (const task of this.#tasks.values()) {
+      if (task.due || task.current || now < task.recheckAt) continue;
+      if (isSettled(task, now)) {
+        this.#forget(task);
+        continue;
+      }
+      const from = Math.max(task.watchedFrom, now - SETTLE_MS);
+      this.evaluate(task.subject, task.rule, { from, to: now });
+    }
+  }
+
+  /** @param {Rule} rule */
+  #thresholdOf(rule) {
+    const known = this.#thresholds.get(rule);
+    if (known !== undefined) return known;
+    const { condition } = newestOf(rule).definition;
+    const threshold = condition.kind === 'absent' ? null : thresholdOf(condition);
+    this.#thresholds.set(rule, threshold);
+    return threshold;
+  }
+}
+
+/** @param {Buffer} sensor @param {Buffer} rule @returns {string} */
+const keyOf = (sensor, rule) => sensor.toString('latin1') + rule.toString('latin1');
+
+/** @param {string} key @param {MonitoredSensor} subject @param {Rule} rule @returns {EvaluationTask} */
+const newTask = (key, subject, rule) => ({
+  key,
+  subject,
+  rule,
+  due: null,
+  current: null,
+  notBefore: 0,
+  run: null,
+  seen: 0,
+  newest: Number.NEGATIVE_INFINITY,
+  settledAt: 0,
+  recheckMs: RECHECK_MS.first,
+  recheckAt: 0,
+  watchedFrom: Number.POSITIVE_INFINITY,
+});
+
+/** @param {Due | null} a @param {Due} b @returns {Due} */
+const merged = (a, b) =>
+  a
+    ? {
+        from: Math.min(a.from, b.from),
+        to: Math.max(a.to, b.to),
+        committedAt: Math.min(a.committedAt, b.committedAt),
+      }
+    : b;
+
+/** @param {EvaluationTask} task @param {number} now epoch ms */
+const isSettled = (task, now) => task.run === null && now >= task.settledAt;
+
+/**
+ * Whether samples may change an episode.
+ *
+ * @param {Threshold} threshold
+ * @param {EvaluationTask | undefined} task undefined: nothing is open, and nothing ended lately
+ * @param {Numbers} times
+ * @param {Numbers} values
+ */
+function isInteresting({ breaches, clears, forMs, forSamples }, task, times, values) {
+  const run = task?.run;
+  // A sample that stands before others may move the start or the end of what is known.
+  if (task && Number(times[0]) <= task.newest) return true;
+  if (task) task.newest = Number(times[times.length - 1]);
+  if (!run) return task?.due || task?.current ? true : values.some(breaches);
+  if (Number(times[0]) <= run.start || values.some((value) => clears(value) && !breaches(value))) return true;
+  if (run.opened !== null || !task) return false;
+  task.seen += values.length;
+  return Number(times[times.length - 1]) - run.start >= forMs && run.samples + task.seen >= forSamples;
+}

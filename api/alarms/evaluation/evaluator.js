@@ -1,0 +1,227 @@
+import { DAY_MS } from '../../../schema/rules.js';
+import { writeTimestamp } from '../../store/cql-encoding.js';
+import { covers } from '../rules/rule.js';
+import { readWindow } from './windows.js';
+
+/** @import { Reading } from '../../history/reading/index.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
+/** @import { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.js' */
+/** @import { Rule, RuleVersion } from '../rules/rule.js' */
+/** @import { Window } from './windows.js' */
+
+/**
+ * A sensor with what alarms show of it.
+ *
+ * @typedef {object} MonitoredSensor
+ * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
+ * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, site: string | null, intervalMs: number | null }} sensor
+ */
+
+/** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
+
+/** What changed about an episode. @typedef {{ alarm: Alarm, group: number, kinds: AlarmEventKind[] }} AlarmChange */
+
+/** An episode that becomes known so long after it opened is marked as seen late, in ms. */
+const LATE_AFTER_MS = 5 * 60_000;
+
+/**
+ * The result of an evaluation.
+ *
+ * @typedef {object} Evaluated
+ * @property {AlarmChange[]} changes
+ * @property {number} episodes around the samples
+ * @property {Window['run']} run under way now, whether it is an episode yet or not; null: nothing is
+ */
+
+/**
+ * Computes the episodes of a sensor and a rule around some samples, and writes where the stored ones differ. It reads only what is committed,
+ * and writes with the time before it read. So of two evaluations of the same time, in any processes, the one that read more wins.
+ */
+export class Evaluator {
+  #deps;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} deps.reading
+   * @param {AlarmStore} deps.episodes
+   * @param {Pick<ClockGuard, 'now'>} deps.clock
+   * @param {number} deps.historyMs
+   * @param {number} deps.maxClockSkewMs
+   * @param {(key: { device: Buffer, sensor: Buffer }) => Promise<boolean>} deps.isRegistered whether the sensor is in the registry
+   * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @param {MonitoredSensor} subject
+   * @param {Rule} rule
+   * @param {{ from: number, to: number }} range epoch ms of the samples that are new
+   * @returns {Promise<Evaluated>}
+   */
+  async evaluate(subject, rule, { from, to }) {
+    const { clock, historyMs } = this.#deps;
+    const now = await clock.now();
+    const readAt = writeTimestamp(now);
+    const first = Math.max(from, now - historyMs);
+    /** @type {Evaluated} */
+    const result = { changes: [], episodes: 0, run: null };
+    for (const version of rule.versions) {
+      // An episode that ended with its version may begin before the samples.
+      if (version.removed || version.until <= first || version.since > Math.max(to, now)) continue;
+      const task = { subject, rule, version, now, readAt };
+      const { changes, episodes, run } = await this.#evaluateVersion(task, first, to);
+      result.changes.push(...changes);
+      result.episodes += episodes;
+      if (version.until > now) result.run = run;
+    }
+    return result;
+  }
+
+  /**
+   * Ends an open episode of a sensor that is no longer registered, with its version or now. Its samples are not read.
+   *
+   * @param {EpisodeKey} key
+   * @param {{ group: number, rule: Rule | undefined }} known `rule`: undefined if this process cannot read it
+   * @returns {Promise<AlarmChange | null>} null: the episode is not open
+   */
+  async end(key, { group, rule }) {
+    const now = await this.#deps.clock.now();
+    const alarm = await this.#deps.episodes.find(key);
+    if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
+    const until = rule?.versions.find(({ version }) => version === alarm.version)?.until ?? now;
+    const ended = { ...alarm, cleared: endOf(alarm, Math.min(until, now)) };
+    return this.#write({ group, readAt: writeTimestamp(now) }, ended, ['cleared']);
+  }
+
+  /**
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
+   * @param {number} from
+   * @param {number} to
+   * @returns {Promise<Evaluated>}
+   */
+  async #evaluateVersion(task, from, to) {
+    const { subject, rule, version, now } = task;
+    const { reading, episodes, historyMs, maxClockSkewMs } = this.#deps;
+    const { device, sensor } = subject;
+    const since = Math.max(version.since, now - historyMs);
+    const until = Math.min(version.until, now + maxClockSkewMs + 1);
+    const { condition } = version.definition;
+    const window = await readWindow(reading, condition, {
+      sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
+      intervalMs: sensor.intervalMs,
+      from: Math.max(from, since),
+      to: Math.min(to, until - 1),
+      since,
+      until,
+      historyFrom: now - historyMs,
+      now,
+    });
+    const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
+    const earliest = condition.kind === 'absent' || window.from <= since ? window.from : window.from + 1;
+    const stored = (await episodes.inRange(key, earliest, Math.min(window.to, now + DAY_MS))).filter(
+      (alarm) => alarm.version === version.version,
+    );
+    const known = new Map(stored.map((alarm) => [alarm.start, alarm]));
+    const isCovered = covers(version, device.id, sensor);
+    const computed = window.episodes
+      .filter(({ start }) => start >= earliest && start <= window.to)
+      // A sensor that left the scope gets no new episode, and its open one ends as usual.
+      .filter(({ start }) => isCovered || known.has(start))
+      .map((episode) => endedBy(episode, version.until));
+    const isOpen = computed.at(-1)?.cleared === null;
+    // A retired sensor has samples, but no end of its last episode.
+    const isGone = isOpen && !(await this.#deps.isRegistered(key));
+    if (isGone) endLast(computed, known, now);
+    /** @type {AlarmChange[]} */
+    const changes = [];
+    for (const episode of computed) {
+      const change = await this.#store(task, episode, known.get(episode.start));
+      known.delete(episode.start);
+      if (change?.kinds.length) changes.push(change);
+    }
+    for (const alarm of known.values()) {
+      if (alarm.withdrawn || (!isCovered && alarm.cleared !== null)) continue;
+      const withdrawn = { ...alarm, withdrawn: true, late: true };
+      changes.push(await this.#write({ group: device.group, readAt: task.readAt }, withdrawn, ['corrected']));
+    }
+    const isWatched = !isGone && (isCovered || computed.length > 0);
+    return { changes, episodes: computed.length, run: isWatched ? window.run : null };
+  }
+
+  /**
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
+   * @param {Episode} episode
+   * @param {Alarm | undefined} before as it is stored
+   * @returns {Promise<AlarmChange | null>} null: nothing has changed that is reported
+   */
+  async #store(task, episode, before) {
+    const { subject, rule, version, now } = task;
+    const { device, sensor } = subject;
+    const kinds = kindsOf(before, episode);
+    if (before && kinds.length === 0 && before.peak === episode.peak) return null;
+    const isCorrected = kinds.includes('corrected');
+    const { definition } = version;
+    /** @type {Alarm} */
+    const alarm = {
+      acknowledgedAt: null,
+      acknowledgedBy: null,
+      comment: null,
+      shelvedUntil: null,
+      ...before,
+      ...episode,
+      device: device.bytes,
+      sensor: sensor.bytes,
+      rule: rule.bytes,
+      version: version.version,
+      ruleName: definition.name,
+      severity: definition.severity,
+      deviceName: device.name,
+      sensorName: sensor.name,
+      site: sensor.site,
+      late: before?.late || isCorrected || (!before && now - episode.opened > LATE_AFTER_MS),
+      withdrawn: false,
+    };
+    return this.#write({ group: device.group, readAt: task.readAt }, alarm, kinds);
+  }
+
+  /** @param {{ group: number, readAt: Buffer }} target @param {Alarm} alarm @param {AlarmEventKind[]} kinds @returns {Promise<AlarmChange>} */
+  async #write({ group, readAt }, alarm, kinds) {
+    const change = { alarm, group, kinds };
+    // A process that dies here has begun deliveries of a row that is missing. Its successor writes the row, and then they go out.
+    if (kinds.length > 0) await this.#deps.announce(change);
+    await this.#deps.episodes.write(group, alarm, readAt);
+    return change;
+  }
+}
+
+/** @param {Episode} episode @param {number} until epoch ms, the end of its version */
+const endedBy = (episode, until) =>
+  Number.isFinite(until) && (episode.cleared === null || episode.cleared > until)
+    ? { ...episode, cleared: until }
+    : episode;
+
+/** @param {Episode} episode @param {number} at epoch ms @returns {number} epoch ms; samples may be ahead of the clock */
+const endOf = ({ opened }, at) => Math.max(opened, at);
+
+/**
+ * Ends the last episode of a retired sensor as it is stored, or now. An episode that is not stored is dropped.
+ *
+ * @param {Episode[]} computed the last is open
+ * @param {Map<number, Alarm>} known by start
+ * @param {number} now epoch ms
+ */
+function endLast(computed, known, now) {
+  const last = /** @type {Episode} */ (computed.pop());
+  const stored = known.get(last.start);
+  if (stored) computed.push({ ...last, cleared: stored.cleared ?? endOf(last, now) });
+}
+
+/** @param {Alarm | undefined} before @param {Episode} episode @returns {AlarmEventKind[]} */
+function kindsOf(before, { opened, cleared }) {
+  if (!before) return cleared === null ? ['opened'] : ['opened', 'cleared'];
+  if (before.withdrawn || before.opened !== opened) return ['corrected'];
+  if (before.cleared === cleared) return [];
+  return before.cleared === null ? ['cleared'] : ['corrected'];
+}

@@ -1,0 +1,243 @@
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condition.js';
+
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Reading } from '../../history/reading/index.js' */
+/** @import { Sensor } from '../../history/reading/hours.js' */
+/** @import { Episode } from '../../store/alarms/episodes.js' */
+/** @import { RuleCondition } from '../rules/rule.js' */
+/** @import { Threshold } from './condition.js' */
+
+/**
+ * A stretch of time in which the episodes of a sensor are known for certain, because nothing outside it can change them.
+ *
+ * @typedef {object} Window
+ * @property {number} from epoch ms: the earliest start of its episodes
+ * @property {number} to epoch ms: their latest start
+ * @property {Episode[]} episodes in order; the last may be open
+ * @property {number} count of its episodes, with those that were not kept
+ * @property {number | null} first epoch ms of the oldest sample that was read; null: there was none
+ * @property {{ start: number, samples: number, opened: number | null } | null} run under way at the end; null: none is
+ */
+
+/**
+ * The samples that have to be evaluated.
+ *
+ * @typedef {object} Part
+ * @property {Sensor} sensor
+ * @property {number | null} intervalMs of the sensor
+ * @property {number} from epoch ms of the first changed sample
+ * @property {number} to epoch ms of the last changed sample
+ * @property {number} since epoch ms from which the rule applies
+ * @property {number} until epoch ms at which it ends, exclusive
+ * @property {number} historyFrom epoch ms: before it nothing is stored
+ * @property {number} now epoch ms
+ * @property {number} [most] episodes that are kept; default all
+ */
+
+/** Samples that are younger than this are looked for in the open hours first, in ms. */
+const YOUNG_MS = 50 * 60_000;
+
+/** So far before a young sample a value that clears is looked for first, in ms. */
+const LOOK_BACK_MS = 60_000;
+
+/** Hours of the first stretch of a search. */
+const FIRST_MS = 4 * HOUR_MS;
+
+/** All episodes are kept. */
+const ALL = Number.POSITIVE_INFINITY;
+
+/**
+ * Computes the episodes around some samples from what is stored. It begins after the last value before them that clears, and ends with the
+ * first one after them. So it needs no state, and gives the same episodes in any order of arrival.
+ *
+ * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} reading
+ * @param {RuleCondition} condition
+ * @param {Part} part
+ * @returns {Promise<Window>}
+ */
+export async function readWindow(reading, condition, part) {
+  if (condition.kind === 'absent') return readAbsences(reading, condition, part);
+  const threshold = thresholdOf(condition);
+  const young = part.from > part.now - YOUNG_MS ? await readYoung(reading, threshold, part) : null;
+  return young ?? readOld(reading, threshold, part);
+}
+
+/**
+ * The usual case: the samples are minutes old, and a value shortly before them clears.
+ *
+ * @param {Pick<Reading, 'samplesOf' | 'lookUp'>} reading
+ * @param {Threshold} threshold
+ * @param {Part} part
+ * @returns {Promise<Window | null>} null: no value that clears was found
+ */
+async function readYoung(reading, threshold, { sensor, from, since, until, most = ALL }) {
+  const begin = Math.max(since, from - LOOK_BACK_MS);
+  const hours = await reading.lookUp(sensor, bucketOf(begin), bucketOf(until - 1) + HOUR_MS);
+  const found = join(await reading.samplesOf(sensor, hours, begin));
+  const first = found.times.findIndex((ts) => ts >= begin);
+  const start = first < 0 ? found.times.length : first;
+  const place = begin === since ? { index: start, ts: since } : lastClear(threshold, found, start, from);
+  if (!place) return null;
+  const tracker = new EpisodeTracker(threshold, most);
+  for (let index = place.index; index < found.times.length; index++) {
+    const ts = Number(found.times[index]);
+    if (ts >= until) break;
+    tracker.take(ts, Number(found.values[index]));
+  }
+  return windowOf(tracker, place.ts, until - 1);
+}
+
+/**
+ * Samples of any age. Hours whose statistics show that they change nothing are not read.
+ *
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
+ * @param {Threshold} threshold
+ * @param {Part} part
+ * @returns {Promise<Window>}
+ */
+async function readOld(reading, threshold, { sensor, from, to, since, until, most = ALL }) {
+  const begin = await findClear(reading, threshold, sensor, { from: since, to: from });
+  const tracker = new EpisodeTracker(threshold, most);
+  // The first sample after a changed one has another rate now. It may clear where it did not, and then an episode begins behind it.
+  let unchangedAfter = threshold.isRate ? Number.POSITIVE_INFINITY : to;
+  for await (const hours of reading.hours(sensor, { from: begin, to: until }, 'asc', FIRST_MS)) {
+    for (const hour of hours) {
+      const end = hour.hour + HOUR_MS;
+      const isWhole = hour.hour > begin && end <= until;
+      const isSkippable = !threshold.isRate && isWhole && tracker.first !== null;
+      if (isSkippable && hour.exact && tracker.takeHour(hour.exact, end - 1)) {
+        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, begin, end - 1);
+        continue;
+      }
+      const [series] = await reading.samplesOf(sensor, [hour]);
+      const { times, values } = /** @type {Series} */ (series);
+      for (let index = 0; index < times.length; index++) {
+        const ts = Number(times[index]);
+        if (ts < begin) continue;
+        if (ts >= until) break;
+        tracker.take(ts, Number(values[index]));
+        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, begin, ts);
+        if (ts > to) unchangedAfter = Math.min(unchangedAfter, ts);
+      }
+    }
+  }
+  return windowOf(tracker, begin, until - 1);
+}
+
+/**
+ * Finds the place from which evaluation can begin.
+ *
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
+ * @param {Threshold} threshold
+ * @param {Sensor} sensor
+ * @param {{ from: number, to: number }} range epoch ms
+ * @returns {Promise<number>} epoch ms of the last sample before `to` that clears, or for a rate the one before it; or `from`
+ */
+async function findClear(reading, threshold, sensor, { from, to }) {
+  for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
+    for (const hour of hours) {
+      if (!threshold.isRate && hour.exact && !threshold.mayClear(hour.exact)) continue;
+      const [series] = await reading.samplesOf(sensor, [hour]);
+      const found = /** @type {Series} */ (series);
+      const first = found.times.findIndex((ts) => ts >= from);
+      const place = first < 0 ? null : lastClear(threshold, found, first, to);
+      if (place) return Number(found.times[place.index]);
+    }
+  }
+  return from;
+}
+
+/**
+ * @param {Threshold} threshold
+ * @param {Series} series
+ * @param {number} first index from which samples count
+ * @param {number} before epoch ms
+ * @returns {{ index: number, ts: number } | null} the last sample that clears; for a rate `index` is the one before it
+ */
+function lastClear({ isRate, clears, breaches }, { times, values }, first, before) {
+  for (let index = times.length - 1; index >= first + Number(isRate); index--) {
+    const ts = Number(times[index]);
+    if (ts >= before) continue;
+    const value = Number(values[index]);
+    const seconds = (ts - Number(times[index - 1])) / 1000;
+    const signal = isRate ? Math.abs((value - Number(values[index - 1])) / seconds) : value;
+    if (clears(signal) && !breaches(signal)) return { index: index - Number(isRate), ts };
+  }
+  return null;
+}
+
+/** @param {EpisodeTracker} tracker @param {number} from @param {number} to @returns {Window} */
+const windowOf = ({ found: { episodes, count }, first, run }, from, to) => ({
+  from,
+  to,
+  episodes,
+  count,
+  first,
+  run,
+});
+
+/**
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
+ * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
+ * @param {Part} part
+ * @returns {Promise<Window>}
+ */
+async function readAbsences(reading, condition, part) {
+  const { sensor, intervalMs, from, to, since, until, now, historyFrom, most = ALL } = part;
+  const silenceMs = silenceOf(condition, intervalMs);
+  if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
+  const before = await findBefore(reading, sensor, { from: historyFrom, to: from });
+  const tracker = new AbsenceTracker({ silenceMs, since, until: Math.min(until, now), most });
+  if (before !== null) tracker.take(before);
+  let next = Number.POSITIVE_INFINITY;
+  search: for await (const hours of reading.hours(sensor, { from, to: until }, 'asc', FIRST_MS)) {
+    for (const hour of hours) {
+      const [series] = await reading.samplesOf(sensor, [hour]);
+      for (const ts of /** @type {Series} */ (series).times) {
+        if (ts < from || ts >= until) continue;
+        tracker.take(ts);
+        if (ts > to) {
+          next = ts;
+          break search;
+        }
+      }
+    }
+  }
+  // A silence after the next sample belongs to the next window.
+  if (next === Number.POSITIVE_INFINITY) tracker.end();
+  const { episodes, count } = tracker.found;
+  const last = episodes.at(-1);
+  return {
+    from: Math.max(tracker.first ?? from, since - silenceMs),
+    to: next - 1,
+    episodes,
+    count,
+    first: tracker.first,
+    run: last && last.cleared === null ? { start: last.start, samples: 0, opened: last.opened } : null,
+  };
+}
+
+/** @param {Pick<Reading, 'hours' | 'samplesOf'>} reading @param {Sensor} sensor @param {{ from: number, to: number }} range @returns {Promise<number | null>} epoch ms of the newest sample in it */
+async function findBefore(reading, sensor, { from, to }) {
+  for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
+    for (const hour of hours) {
+      const [series] = await reading.samplesOf(sensor, [hour]);
+      const { times } = /** @type {Series} */ (series);
+      for (let index = times.length - 1; index >= 0; index--) {
+        const ts = Number(times[index]);
+        if (ts < to) {
+          if (ts >= from) return ts;
+          break;
+        }
+      }
+    }
+  }
+  return null;
+}
+
+/** @param {Series[]} list in order of time @returns {{ times: number[], values: number[] }} */
+const join = (list) => ({
+  times: list.flatMap(({ times }) => [...times]),
+  values: list.flatMap(({ values }) => [...values]),
+});

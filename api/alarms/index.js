@@ -1,0 +1,325 @@
+import { randomUUID } from 'node:crypto';
+import { MillraceError } from '../../common/errors.js';
+import { groupOf, uuidText } from '../../schema/ids.js';
+import { DAY_MS, dayOf } from '../../schema/rules.js';
+import { changeId } from '../store/alarms/deliveries.js';
+import { Retry } from '../store/retry.js';
+import { AbsenceWatch } from './absence.js';
+import { alarmItem } from './alarm-item.js';
+import { createBacktest } from './backtest.js';
+import { Deliveries } from './delivery/deliveries.js';
+import { createReceivers } from './delivery/receivers.js';
+import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js';
+import { Evaluator } from './evaluation/evaluator.js';
+import { Recovery } from './recovery.js';
+import { RuleRegistry } from './rules/rule-registry.js';
+import { createSubjects } from './subjects.js';
+
+export { createBacktest, MAX_EPISODES, MAX_SENSORS } from './backtest.js';
+export { newestOf, RuleDefinition, SEVERITIES, toRule, WantedRule } from './rules/rule.js';
+export { RuleRegistry } from './rules/rule-registry.js';
+export { createSubjects } from './subjects.js';
+
+/** @import { Reading } from '../history/reading/index.js' */
+/** @import { Noted, Outbox } from '../ingest/outbox.js' */
+/** @import { SampleObserver } from '../ingest/pipeline.js' */
+/** @import { Device } from '../ingest/registry/cache.js' */
+/** @import { Context } from '../observability/context.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
+/** @import { Alarm, EpisodeKey } from '../store/alarms/episodes.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { AlarmItem } from './alarm-item.js' */
+/** @import { AlarmEventKind } from './evaluation/evaluator.js' */
+
+/** Samples that are older than this when they are committed are noted before the acknowledgement, in ms. */
+const LATE_MS = 10 * 60_000;
+
+/** An orderly end waits so long for evaluations, in ms. */
+const STOP_WITHIN_MS = 3000;
+
+/** A change of an alarm, as `/stream` and `iot/live/alarms` have it. @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage */
+
+/**
+ * Alarms: rules, the episodes of sensors that they find, and their delivery. Episodes are computed from committed samples in the time of measurement,
+ * never from what arrives. `evaluation/windows.js` has the rule, `evaluation/evaluation-scheduler.js` decides when, `recovery.js` sees to crashes,
+ * `absence.js` to silence. This module uses no MQTT.
+ *
+ * @param {Context} context
+ * @param {object} deps
+ * @param {Store} deps.store
+ * @param {Reading} deps.reading
+ * @param {Pick<ClockGuard, 'now'>} deps.clockGuard
+ * @param {(observer: SampleObserver | null) => void} deps.setSampleObserver sets what receives the committed samples
+ * @param {(id: string) => Device | undefined} deps.peek the devices in the memory of ingest
+ * @param {(message: AlarmMessage) => void} deps.publish to readers
+ * @param {Outbox | null} deps.outbox of streaming out; null: nothing is streamed out
+ * @param {{ rules: number, absence: number, recovery: number, deliveries: number }} deps.periods
+ */
+export function createAlarms(context, deps) {
+  const { config, clock, logger, metrics } = context;
+  const { store, reading, clockGuard, setSampleObserver, peek, publish, outbox, periods } = deps;
+  const tables = store.alarms;
+  const groups = config.retention.latestGroups;
+  const owner = `${config.mqtt.clientId}:${randomUUID()}`;
+  const rules = new RuleRegistry({ store: tables.rules, clock, logger, everyMs: periods.rules });
+  const subjects = createSubjects(store, groups);
+  const toItem = (/** @type {Alarm} */ alarm) => alarmItem(alarm, rules.textOf(alarm));
+
+  /** @returns {Promise<Alarm[]>} all open alarms */
+  async function open() {
+    /** @type {Alarm[]} */
+    const alarms = [];
+    for (let group = 0; group < groups; group++) {
+      const found = await Promise.all((await tables.episodes.open(group)).map(tables.episodes.find));
+      for (const alarm of found) if (alarm && alarm.cleared === null && !alarm.withdrawn) alarms.push(alarm);
+    }
+    return alarms;
+  }
+
+  const deliveries = new Deliveries({
+    receivers: createReceivers(config.alarms, { clock, toItem }),
+    store: tables.deliveries,
+    episodes: tables.episodes,
+    leases: tables.progress,
+    open,
+    clock,
+    logger,
+    owner,
+    everyMs: periods.deliveries,
+    onResult: (target, result) => metrics.alarmDeliveries.inc({ target, result }),
+    onDelivered: (seconds) => metrics.alarmDeliverySeconds.observe(seconds),
+  });
+  /** What the outbox has of a change until it is written. @type {WeakMap<Alarm, Noted[]>} */
+  const noted = new WeakMap();
+  const evaluator = new Evaluator({
+    reading,
+    episodes: tables.episodes,
+    clock: clockGuard,
+    historyMs: config.retention.historyDays * DAY_MS,
+    maxClockSkewMs: config.ingest.maxClockSkewMs,
+    isRegistered: async (key) => (await subjects.find(key)) !== null,
+    announce: ({ alarm, kinds }) => announce(alarm, kinds),
+  });
+
+  /** Notes a change before it is written. @param {Alarm} alarm @param {AlarmEventKind[]} kinds */
+  async function announce(alarm, kinds) {
+    await deliveries.begin(alarm, kinds);
+    if (!outbox) return;
+    const group = groupOf(alarm.device, groups);
+    const notes = kinds.map((event) =>
+      outbox.note({ kind: 'alarm', id: changeId(event, alarm), group, event, alarm }),
+    );
+    noted.set(alarm, await Promise.all(notes));
+  }
+
+  /** @param {Alarm} alarm @param {AlarmEventKind[]} kinds @param {{ actor?: string, comment?: string | null }} [by] */
+  function report(alarm, kinds, { actor, comment } = {}) {
+    deliveries.send(alarm);
+    for (const each of noted.get(alarm) ?? []) outbox?.send(each);
+    for (const kind of kinds) {
+      metrics.alarmEvents.inc({ event: kind });
+      publish({ event: kind, alarm: toItem(alarm) });
+      const note = { at: clock(), kind, actor: actor ?? null, comment: comment ?? null };
+      tables.episodes
+        .note(alarm, note)
+        .catch((error) =>
+          logger.warn({ reason: String(error) }, 'the history of an alarm could not be written'),
+        );
+    }
+  }
+
+  const scheduler = new EvaluationScheduler({
+    evaluator,
+    clock,
+    logger,
+    onChange: ({ alarm, kinds }) => report(alarm, kinds),
+    onEvaluated(ok, waitedMs) {
+      metrics.alarmEvaluations.inc({ ok: String(ok) });
+      metrics.alarmEvaluationSeconds.observe(waitedMs / 1000);
+    },
+  });
+  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+  const recovery = new Recovery({
+    store: tables.progress,
+    retry,
+    subjects,
+    rules,
+    scheduler,
+    clock,
+    logger,
+    // Processes with the ROLE http may share a client id, so a restart of theirs is noticed by its silence.
+    process: config.role === 'http' ? owner : config.mqtt.clientId,
+    groups,
+    everyMs: periods.recovery,
+  });
+
+  /** Takes over the open episodes of a group. @param {number} group */
+  async function takeOverOpenEpisodes(group) {
+    for (const key of await tables.episodes.open(group)) await evaluateAgain(key);
+  }
+
+  /** @param {EpisodeKey} key */
+  async function evaluateAgain(key) {
+    // A removed rule still ends its episodes.
+    const rule = rules.find(uuidText(key.rule));
+    const subject = await subjects.find(key);
+    if (!subject) {
+      const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
+      if (change) report(change.alarm, change.kinds);
+    } else if (rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
+  }
+
+  const absence = new AbsenceWatch({
+    store,
+    leases: tables.progress,
+    rules,
+    scheduler,
+    takeOverOpenEpisodes,
+    peek,
+    clock,
+    logger,
+    owner,
+    groups,
+    everyMs: periods.absence,
+  });
+
+  /** @type {SampleObserver} */
+  const observer = {
+    note(device, series, seenAt) {
+      const before = seenAt === null ? Number.POSITIVE_INFINITY : clock() - LATE_MS;
+      /** @type {Set<number>} */
+      const days = new Set();
+      for (const { known, times } of series) {
+        if (Number(times[0]) >= before || rules.rulesOf(device, known).length === 0) continue;
+        for (const ts of times) if (ts < before) days.add(dayOf(ts));
+      }
+      return days.size === 0 ? undefined : recovery.note(device, days);
+    },
+
+    observe(device, series) {
+      const before = clock() - LATE_MS;
+      for (const { known, times, values } of series) {
+        for (const rule of rules.rulesOf(device, known)) {
+          if (Number(times[0]) >= before) scheduler.takeSamples(device, known, rule, { times, values });
+          else {
+            const range = { from: Number(times[0]), to: Number(times[times.length - 1]) };
+            scheduler.evaluate({ device, sensor: known }, rule, range);
+          }
+        }
+      }
+    },
+  };
+
+  rules.onChange((changed) => {
+    setSampleObserver(rules.isEmpty ? null : observer);
+    void endOld(changed).catch((error) =>
+      logger.warn({ reason: String(error) }, 'the episodes of a changed rule could not be looked at'),
+    );
+  });
+
+  /** Ends the open episodes of older versions. @param {ReturnType<typeof rules.list>} changed */
+  async function endOld(changed) {
+    const ended = changed.filter(({ versions }) => versions.length > 1);
+    if (ended.length === 0) return;
+    for (let group = 0; group < groups; group++) {
+      for (const key of await tables.episodes.open(group))
+        if (ended.some(({ bytes }) => bytes.equals(key.rule))) await evaluateAgain(key);
+    }
+  }
+
+  metrics.gauge(
+    'iot_alarm_waiting',
+    'Pairs of a sensor and an alarm rule that wait for evaluation, or are being evaluated',
+    () => scheduler.waiting,
+  );
+  metrics.gauge('iot_alarm_rules', 'Alarm rules', () => rules.list().length);
+  metrics.gauge(
+    'iot_alarm_deliveries_pending',
+    'Deliveries of alarms that a receiver has not taken yet, by the last look of this process',
+    () => deliveries.pending,
+  );
+
+  return {
+    rules,
+    /** Sensors that wait for evaluation, or are being evaluated. */
+    get waiting() {
+      return scheduler.waiting;
+    },
+    backtest: createBacktest({ reading, subjects, clock }),
+    open,
+    toItem,
+    /** @type {Deliveries['test']} */
+    testDelivery: (alarm) => deliveries.test(alarm),
+    /** Evaluates a rule over what is stored since then, because it applies to the past. @param {string} ruleId */
+    async evaluatePast(ruleId) {
+      const rule = rules.find(ruleId);
+      const version = rule?.versions.at(-1);
+      if (!rule || !version) return;
+      for await (const subject of subjects.inScope(version))
+        scheduler.evaluate(subject, rule, { from: version.since, to: clock() });
+    },
+
+    /** Ends the open alarms of a device that was retired. @param {Buffer} device 16 bytes */
+    async endOfDevice(device) {
+      for (const key of await tables.episodes.open(groupOf(device, groups)))
+        if (key.device.equals(device)) await evaluateAgain(key);
+    },
+
+    /**
+     * @param {EpisodeKey} key
+     * @param {{ by: string, comment: string | null }} given
+     * @returns {Promise<Alarm>}
+     * @throws {MillraceError} `not_found`
+     */
+    async acknowledge(key, { by, comment }) {
+      const before = await found(key);
+      const at = clock();
+      const alarm = { ...before, acknowledgedAt: at, acknowledgedBy: by, comment: comment ?? before.comment };
+      await announce(alarm, ['acknowledged']);
+      await tables.episodes.acknowledge(key, { at, by, comment });
+      report(alarm, ['acknowledged'], { actor: by, comment });
+      return alarm;
+    },
+
+    /**
+     * @param {EpisodeKey} key
+     * @param {{ by: string, until: number, comment: string | null }} given
+     * @returns {Promise<Alarm>}
+     * @throws {MillraceError} `not_found`
+     */
+    async shelve(key, { by, until, comment }) {
+      const before = await found(key);
+      const alarm = { ...before, shelvedUntil: until };
+      await tables.episodes.shelve(key, until);
+      await deliveries.shelve(before, until);
+      await tables.episodes.note(key, { at: clock(), kind: 'shelved', actor: by, comment });
+      publish({ event: 'shelved', alarm: toItem(alarm) });
+      return alarm;
+    },
+
+    async start() {
+      await rules.start();
+      recovery.start();
+      absence.start();
+      deliveries.start();
+    },
+
+    /** Ends when what was committed is evaluated, or after three seconds. */
+    async stop() {
+      rules.stop();
+      setSampleObserver(null);
+      retry.abort();
+      await scheduler.stop(STOP_WITHIN_MS);
+      await Promise.all([recovery.stop(), absence.stop(), deliveries.stop()]);
+    },
+  };
+
+  /** @param {EpisodeKey} key */
+  async function found(key) {
+    const alarm = await tables.episodes.find(key);
+    if (!alarm) throw new MillraceError('not_found', 'There is no such alarm, or it has expired.');
+    return alarm;
+  }
+}
+
+/** @typedef {ReturnType<typeof createAlarms>} Alarms */

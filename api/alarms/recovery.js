@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { someAtOnce } from '../../common/some-at-once.js';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, LATE_MARGIN_MS } from '../../schema/rules.js';
+import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { AlarmProgress, EvaluationProgress } from '../store/alarms/progress.js' */
+/** @import { Retry } from '../store/retry.js' */
+/** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
+/** @import { RuleRegistry } from './rules/rule-registry.js' */
+/** @import { Rule } from './rules/rule.js' */
+/** @import { Subjects } from './subjects.js' */
+
+/** A run of a process that has written no progress for this long has died, in ms. */
+const DEAD_AFTER_MS = 45_000;
+
+/** `last_seen` of a device is written once a minute; a clock may differ by two. */
+const SEEN_MARGIN_MS = 3 * 60_000;
+
+/** Devices that are looked up at once. */
+const DEVICES_AT_ONCE = 8;
+
+/** Evaluations that a recovery lets wait, and how often it looks whether there is room, in ms. */
+const MAX_WAITING = 5000;
+const DRAIN_MS = 20;
+
+/** Notes of the current hour that this process remembers. Above this limit it writes notes again, which changes nothing. */
+const MAX_REMEMBERED = 100_000;
+
+/**
+ * Sees to it that no committed sample stays without evaluation when a process dies. Each process stores until when it has evaluated what it
+ * committed. If one dies, another evaluates again what any device sent since then, and the days of the samples that came late.
+ */
+export class Recovery {
+  #deps;
+  #run = randomUUID();
+  #hour = 0;
+  /** @type {Set<string>} */
+  #noted = new Set();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** @type {Promise<void>} */
+  #round = Promise.resolve();
+  #stopped = false;
+  #isFirst = true;
+
+  /**
+   * @param {object} deps
+   * @param {AlarmProgress} deps.store
+   * @param {Retry} deps.retry
+   * @param {Subjects} deps.subjects
+   * @param {RuleRegistry} deps.rules
+   * @param {EvaluationScheduler} deps.scheduler
+   * @param {() => number} deps.clock epoch ms
+   * @param {Logger} deps.logger
+   * @param {string} deps.process its name, which a restart keeps
+   * @param {number} deps.groups `LATEST_GROUPS`
+   * @param {number} deps.everyMs
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /** Evaluates what the run before left, and then looks for runs that died. */
+  start() {
+    this.#later(0);
+  }
+
+  /** Ends. When everything is evaluated, nothing is left to a successor. */
+  async stop() {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    const { store, process, scheduler } = this.#deps;
+    if (scheduler.waiting === 0 && !scheduler.isOverflowed)
+      await store.remove({ process, run: this.#run }).catch(() => {});
+  }
+
+  /**
+   * Notes the days of late samples of a device, once an hour each.
+   *
+   * @param {{ id: string, bytes: Buffer, group: number }} device
+   * @param {Iterable<number>} instants epoch ms
+   * @returns {Promise<void> | undefined} undefined: they are noted already
+   */
+  note(device, instants) {
+    const noticed = bucketOf(this.#deps.clock());
+    if (noticed !== this.#hour || this.#noted.size > MAX_REMEMBERED) {
+      this.#hour = noticed;
+      this.#noted = new Set();
+    }
+    const days = [...new Set([...instants].map(dayOf))].filter(
+      (day) => !this.#noted.has(`${device.id} ${day}`),
+    );
+    if (days.length === 0) return undefined;
+    return this.#deps.retry
+      .run(() => this.#deps.store.noteDue(device, noticed, days))
+      .then(() => {
+        if (noticed === this.#hour) for (const day of days) this.#noted.add(`${device.id} ${day}`);
+      });
+  }
+
+  /**
+   * Evaluates what all devices sent since then.
+   *
+   * @param {number} since epoch ms of the commit
+   * @param {Rule[] | null} [only] default: all rules
+   */
+  async evaluateSince(since, only = null) {
+    const { store, groups, clock } = this.#deps;
+    const now = clock();
+    const recent = { from: since - SETTLE_MS - LATE_MARGIN_MS, to: now };
+    for (let group = 0; group < groups && !this.#stopped; group++) {
+      const devices = await store.seenSince(group, since - SEEN_MARGIN_MS);
+      await someAtOnce(DEVICES_AT_ONCE, devices, (device) => this.#evaluateDevice(device, recent, only));
+      for (let hour = bucketOf(since - LATE_MARGIN_MS); hour <= now; hour += HOUR_MS) {
+        const due = await store.due(group, hour);
+        await someAtOnce(DEVICES_AT_ONCE, due, ({ device, day }) =>
+          this.#evaluateDevice(device, { from: day, to: day + DAY_MS - 1 }, only),
+        );
+      }
+    }
+  }
+
+  /** @param {Buffer} device @param {{ from: number, to: number }} range @param {Rule[] | null} only */
+  async #evaluateDevice(device, range, only) {
+    await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+    for (const subject of await this.#deps.subjects.ofDevice(device)) {
+      const rules = this.#deps.rules.rulesOf(subject.device, subject.sensor);
+      for (const rule of rules)
+        if (!only || only.includes(rule)) this.#deps.scheduler.evaluate(subject, rule, range);
+    }
+  }
+
+  /** @param {() => boolean} isBusy waits until it is not, or this process ends */
+  async #drain(isBusy) {
+    while (isBusy() && !this.#stopped) await sleep(DRAIN_MS, undefined, { ref: false });
+  }
+
+  /** @param {number} pauseMs */
+  #later(pauseMs) {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.#once().then(() => this.#later(this.#deps.everyMs));
+    }, pauseMs).unref();
+  }
+
+  async #once() {
+    const { store, rules, scheduler, process, clock, logger } = this.#deps;
+    try {
+      await this.#evaluateOverflow();
+      if (!rules.isEmpty)
+        await store.write({ process, run: this.#run, evaluatedUntil: scheduler.evaluatedUntil });
+      const now = clock();
+      const left = (await store.all()).filter((progress) => this.#isLeft(progress, now));
+      for (const progress of left) {
+        logger.info({ process: progress.process }, 'evaluating what a process committed before it ended');
+        await this.evaluateSince(progress.evaluatedUntil);
+        await this.#drain(() => scheduler.waiting > 0 && scheduler.evaluatedUntil <= now);
+        if (!this.#stopped) await store.remove(progress);
+      }
+      this.#isFirst = false;
+    } catch (error) {
+      logger.debug({ reason: String(error) }, 'the progress of evaluation could not be read or written');
+    }
+  }
+
+  /** Evaluates what could not wait. Until all of it waits, this process has not evaluated it. */
+  async #evaluateOverflow() {
+    const { scheduler } = this.#deps;
+    const since = scheduler.takeOverflow();
+    if (since === null) return;
+    let isDone = false;
+    try {
+      await this.evaluateSince(since);
+      isDone = !this.#stopped;
+    } finally {
+      if (!isDone) scheduler.overflow(since);
+    }
+  }
+
+  /** @param {EvaluationProgress} progress @param {number} now */
+  #isLeft({ process, run, evaluatedUntil }, now) {
+    if (run === this.#run) return false;
+    // A process has one run at a time, so the one before has ended.
+    const isBefore = this.#isFirst && process === this.#deps.process;
+    return isBefore || now - evaluatedUntil > DEAD_AFTER_MS;
+  }
+}

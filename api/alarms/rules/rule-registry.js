@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { MillraceError } from '../../../common/errors.js';
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+import { covers, newestOf, toRule } from './rule.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { AlarmRuleStore, StoredRule } from '../../store/alarms/rules.js' */
+/** @import { Definition, Rule } from './rule.js' */
+
+/** Rules of an installation. */
+export const MAX_RULES = 10_000;
+
+/** Concurrent changes of one rule: each try reads the newest version again. */
+const TRIES = 5;
+
+/** How often all rules are read even if nothing seems to have changed, in ms. */
+const READ_ALL_EVERY_MS = 60_000;
+
+/** @typedef {{ id: string, name: string | null, type: string | null, site: string | null }} NamedSensor */
+
+/** The rules of a sensor, with what they were found by. @typedef {{ generation: number, type: string | null, site: string | null, rules: Rule[] }} Found */
+
+/** @type {Rule[]} */
+const NONE = [];
+
+/**
+ * The rules of the installation, in memory. A process reads whether they changed every few seconds.
+ */
+export class RuleRegistry {
+  #store;
+  #clock;
+  #logger;
+  #everyMs;
+  /** @type {Map<string, Rule>} */
+  #rules = new Map();
+  /** @type {{ device: Map<string, Rule[]>, type: Map<string, Rule[]>, site: Map<string, Rule[]> }} */
+  #index = { device: new Map(), type: new Map(), site: new Map() };
+  /** @type {WeakMap<object, Found>} */
+  #found = new WeakMap();
+  #generation = 0;
+  /** @type {number | null} */
+  #changedAt = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** @type {Set<(rules: Rule[]) => void>} */
+  #listeners = new Set();
+
+  /**
+   * @param {object} deps
+   * @param {AlarmRuleStore} deps.store
+   * @param {() => number} deps.clock epoch ms
+   * @param {Logger} deps.logger
+   * @param {number} deps.everyMs
+   */
+  constructor({ store, clock, logger, everyMs }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#everyMs = everyMs;
+  }
+
+  /** Whether there is no rule. The pipeline asks this for each message. */
+  get isEmpty() {
+    return this.#rules.size === 0;
+  }
+
+  /** @returns {Rule[]} without removed ones */
+  list() {
+    return [...this.#rules.values()].filter((rule) => !newestOf(rule).removed);
+  }
+
+  /** @param {string} id @returns {Rule | undefined} also one that was removed */
+  find(id) {
+    return this.#rules.get(id);
+  }
+
+  /**
+   * Finds what to do about an alarm, by the version of its rule that found it.
+   *
+   * @param {{ rule: Buffer, version: number }} alarm
+   * @returns {string | null} null: the version has no text, or the rule was removed, or this process does not know it yet
+   */
+  textOf({ rule, version }) {
+    const known = this.#rules.get(uuidText(rule));
+    if (!known || newestOf(known).removed) return null;
+    return known.versions.find((entry) => entry.version === version)?.definition.text ?? null;
+  }
+
+  /**
+   * Finds the rules of a sensor, those that were about it earlier included.
+   *
+   * @param {{ id: string }} device
+   * @param {NamedSensor} sensor the same object for each call, because the answer is kept for it
+   * @returns {Rule[]}
+   */
+  rulesOf(device, sensor) {
+    const { type, site } = sensor;
+    const known = this.#found.get(sensor);
+    if (known?.generation === this.#generation && known.type === type && known.site === site)
+      return known.rules;
+    const candidates = new Set([
+      ...(this.#index.device.get(device.id) ?? NONE),
+      ...(this.#index.type.get(type ?? '') ?? NONE),
+      ...(this.#index.site.get(site ?? '') ?? NONE),
+    ]);
+    const rules = [...candidates].filter((rule) =>
+      rule.versions.some((version) => covers(version, device.id, sensor)),
+    );
+    this.#found.set(sensor, { generation: this.#generation, type, site, rules });
+    return rules;
+  }
+
+  /** @param {(changed: Rule[]) => void} listener called with the rules that this process did not know, or not in this version */
+  onChange(listener) {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads all rules, and then their changes. */
+  async start() {
+    await this.refresh();
+    this.#timer = setInterval(() => {
+      this.refresh().catch((error) =>
+        this.#logger.debug({ reason: String(error) }, 'the alarm rules could not be read'),
+      );
+    }, this.#everyMs).unref();
+  }
+
+  /** Ends the reads. */
+  stop() {
+    clearInterval(this.#timer);
+  }
+
+  /** Reads the rules if they have changed. */
+  async refresh() {
+    const changedAt = await this.#store.changedAt();
+    const now = performance.now();
+    if (changedAt === this.#changedAt && now - this.#readAt < READ_ALL_EVERY_MS) return;
+    this.#take(await this.#store.all());
+    this.#changedAt = changedAt;
+    this.#readAt = now;
+  }
+
+  /**
+   * @param {Definition} definition
+   * @param {number} since epoch ms
+   * @returns {Promise<Rule>}
+   * @throws {MillraceError} `too_large`: there are 10,000 rules
+   */
+  async add(definition, since) {
+    await this.refresh();
+    if (this.list().length >= MAX_RULES)
+      throw new MillraceError('too_large', `An installation has at most ${MAX_RULES} alarm rules.`);
+    const ruleId = randomUUID();
+    await this.#store.add(versionOf(ruleId, 1, since, definition), this.#clock());
+    return this.#reread(ruleId);
+  }
+
+  /**
+   * Replaces a rule, or removes it: the new version applies to measurements from now on.
+   *
+   * @param {string} ruleId
+   * @param {Definition | null} definition null: it is removed
+   * @param {number} since epoch ms
+   * @returns {Promise<Rule | null>} null: there is no such rule
+   */
+  async replace(ruleId, definition, since) {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const newest = (await this.#store.versions(ruleId)).at(-1);
+      if (!newest || newest.removed) return null;
+      const next = { ...newest, version: newest.version + 1, since, removed: definition === null };
+      if (definition) next.definition = JSON.stringify(definition);
+      if (await this.#store.add(next, this.#clock())) return this.#reread(ruleId);
+    }
+    throw new MillraceError('unavailable', 'The rule changed several times meanwhile. Try again.');
+  }
+
+  /** @param {string} ruleId */
+  async #reread(ruleId) {
+    this.#take(await this.#store.all());
+    return /** @type {Rule} */ (this.#rules.get(ruleId));
+  }
+
+  /** @param {StoredRule[]} rows */
+  #take(rows) {
+    /** @type {Map<string, StoredRule[]>} */
+    const byRule = new Map();
+    for (const row of rows) byRule.set(row.ruleId, [...(byRule.get(row.ruleId) ?? []), row]);
+    const before = this.#rules;
+    this.#rules = new Map();
+    for (const [id, versions] of byRule) {
+      const known = before.get(id);
+      try {
+        this.#rules.set(
+          id,
+          known?.versions.length === versions.length ? known : toRule(versions, uuidBytes(id)),
+        );
+      } catch (err) {
+        this.#logger.error({ err, rule: id }, 'an alarm rule of a newer version cannot be read');
+      }
+    }
+    const changed = [...this.#rules.values()].filter((rule) => before.get(rule.id) !== rule);
+    if (changed.length === 0) return;
+    this.#generation++;
+    this.#index = indexOf(this.#rules.values());
+    for (const listener of this.#listeners) listener(changed);
+  }
+}
+
+/** @param {string} ruleId @param {number} version @param {number} since @param {Definition} definition @returns {StoredRule} */
+const versionOf = (ruleId, version, since, definition) => ({
+  ruleId,
+  version,
+  since,
+  definition: JSON.stringify(definition),
+  removed: false,
+});
+
+/** Each rule stands under its narrowest member. @param {Iterable<Rule>} rules */
+function indexOf(rules) {
+  const index = { device: new Map(), type: new Map(), site: new Map() };
+  for (const rule of rules) {
+    for (const { ids, definition } of rule.versions) {
+      const { type, site } = definition.scope;
+      if (ids.device !== null) put(index.device, ids.device, rule);
+      else if (type !== undefined) put(index.type, type, rule);
+      else put(index.site, String(site), rule);
+    }
+  }
+  return index;
+}
+
+/** @param {Map<string, Rule[]>} map @param {string} key @param {Rule} rule */
+function put(map, key, rule) {
+  const rules = map.get(key);
+  if (!rules) map.set(key, [rule]);
+  else if (!rules.includes(rule)) rules.push(rule);
+}

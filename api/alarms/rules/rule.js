@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { identifyDevice, identifySensor, isName } from '../../../schema/ids.js';
+
+/** @import { StoredRule } from '../../store/alarms/rules.js' */
+
+const Name = z
+  .string()
+  .min(1)
+  .max(128)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: readers of the documents know ranges, but not all know \p{Cc}
+  .regex(/^[^\x00-\x1f\x7f-\x9f]*$/u)
+  .refine(isName);
+
+const limit = z.number();
+const seconds = 'The change of the value in a second, without its sign.';
+
+/** How long, or for how many samples, a condition must hold. */
+const held = {
+  for_ms: z
+    .int()
+    .min(0)
+    .max(2_592_000_000)
+    .optional()
+    .meta({ description: 'How long the condition must hold, in ms. Default: one sample is enough.' }),
+  for_samples: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .meta({ description: 'For how many samples the condition must hold. Default: 1.' }),
+};
+
+// Not a tuple, because generators of clients do not know those.
+const band = /** @type {z.ZodType<[number, number]>} */ (
+  /** @type {unknown} */ (
+    z
+      .array(z.number())
+      .length(2)
+      .refine(([low, high]) => Number(low) < Number(high), 'the first number must be less than the second')
+  )
+);
+
+const THRESHOLD = { clear: limit.optional(), ...held };
+
+const Condition = z.discriminatedUnion('kind', [
+  z
+    .strictObject({ kind: z.literal('above'), limit, ...THRESHOLD })
+    .refine(({ limit, clear = limit }) => clear <= limit, {
+      path: ['clear'],
+      error: 'must not exceed limit',
+    }),
+  z
+    .strictObject({ kind: z.literal('below'), limit, ...THRESHOLD })
+    .refine(({ limit, clear = limit }) => clear >= limit, {
+      path: ['clear'],
+      error: 'must not be less than limit',
+    }),
+  z
+    .strictObject({ kind: z.literal('outside'), limit: band, clear: band.optional(), ...held })
+    .refine(({ limit, clear = limit }) => clear[0] >= limit[0] && clear[1] <= limit[1], {
+      path: ['clear'],
+      error: 'must lie within limit',
+    }),
+  z
+    .strictObject({
+      kind: z.literal('rate'),
+      limit: z.number().positive().meta({ description: seconds }),
+      clear: z.number().positive().optional(),
+      ...held,
+    })
+    .refine(({ limit, clear = limit }) => clear <= limit, {
+      path: ['clear'],
+      error: 'must not exceed limit',
+    }),
+  z
+    .strictObject({
+      kind: z.literal('absent'),
+      for_ms: z.int().min(1000).max(2_592_000_000).optional().meta({ description: 'The silence in ms.' }),
+      intervals: z.number().min(1).max(1000).optional().meta({
+        description: 'The silence in intervals of the sensor, by its birth. Default: 3, without `for_ms`.',
+      }),
+    })
+    .refine(({ for_ms, intervals }) => for_ms === undefined || intervals === undefined, {
+      path: ['intervals'],
+      error: 'must not stand with for_ms',
+    }),
+]);
+
+/** Part of the devices and sensors that a rule is about. Each member narrows it. */
+const Scope = z
+  .strictObject({
+    type: Name.optional().meta({ description: 'Sensors of this type.' }),
+    site: Name.optional().meta({ description: 'Sensors of this site.' }),
+    device: Name.optional().meta({ description: 'The device: a UUID in lower case, or a name.' }),
+    sensor: Name.optional().meta({ description: 'The sensor of `device`: a UUID in lower case, or a name.' }),
+  })
+  .refine((scope) => Object.keys(scope).length > 0, 'must name a type, a site, a device or a sensor')
+  .refine(({ sensor, device }) => sensor === undefined || device !== undefined, {
+    path: ['sensor'],
+    error: 'must stand with device',
+  });
+
+export const SEVERITIES = /** @type {const} */ (['info', 'warning', 'critical']);
+
+const shape = {
+  name: Name.meta({ description: 'A text of 1 to 128 bytes.' }),
+  scope: Scope,
+  condition: Condition,
+  severity: z.enum(SEVERITIES),
+  text: z.string().max(500).optional().meta({ description: 'What to do. It goes out with each alarm.' }),
+};
+
+/** A rule as a client sends it. */
+export const WantedRule = z
+  .strictObject({
+    ...shape,
+    since: z
+      .union([z.int(), z.iso.datetime({ offset: true })])
+      .optional()
+      .meta({
+        description:
+          'The time of measurement from which the rule applies: epoch milliseconds, or ISO 8601. Default: now.',
+      }),
+  })
+  .meta({
+    examples: [
+      {
+        name: 'Freezer too warm',
+        scope: { type: 'temperature', site: 'freezer' },
+        condition: { kind: 'above', limit: -15, clear: -17, for_ms: 600_000 },
+        severity: 'critical',
+      },
+    ],
+  });
+
+/** A rule as it is stored. */
+export const RuleDefinition = z.strictObject(shape);
+
+/** @typedef {z.infer<typeof RuleDefinition>} Definition */
+/** @typedef {z.infer<typeof WantedRule>} Wanted */
+/** @typedef {z.infer<typeof Condition>} RuleCondition */
+
+/**
+ * One version of a rule, which applies to the measurements of [since, until).
+ *
+ * @typedef {object} RuleVersion
+ * @property {number} version
+ * @property {number} since epoch ms
+ * @property {number} until epoch ms; infinite for the newest
+ * @property {Definition} definition
+ * @property {boolean} removed
+ * @property {{ device: string | null, sensor: string | null }} ids of the scope
+ */
+
+/**
+ * A rule with all its versions.
+ *
+ * @typedef {object} Rule
+ * @property {string} id
+ * @property {Buffer} bytes the id's 16
+ * @property {RuleVersion[]} versions in order; at least one
+ */
+
+/**
+ * @param {StoredRule[]} rows of one rule, in order
+ * @param {Buffer} bytes the id's 16
+ * @returns {Rule}
+ */
+export function toRule(rows, bytes) {
+  const versions = rows.map((row, index) => {
+    const definition = RuleDefinition.parse(JSON.parse(row.definition));
+    // A later version that begins earlier replaces the one before from its own start.
+    const later = rows.slice(index + 1).map(({ since }) => since);
+    return {
+      version: row.version,
+      since: row.since,
+      until: Math.min(Number.POSITIVE_INFINITY, ...later),
+      definition,
+      removed: row.removed,
+      ids: idsOf(definition.scope),
+    };
+  });
+  return { id: /** @type {StoredRule} */ (rows[0]).ruleId, bytes, versions };
+}
+
+/** @param {Definition['scope']} scope */
+function idsOf({ device, sensor }) {
+  const id = device === undefined ? null : (identifyDevice(device)?.id ?? null);
+  return { device: id, sensor: id && sensor !== undefined ? (identifySensor(id, sensor)?.id ?? null) : null };
+}
+
+/** @param {Rule} rule @returns {RuleVersion} */
+export const newestOf = (rule) => /** @type {RuleVersion} */ (rule.versions.at(-1));
+
+/**
+ * Whether a version is about a sensor.
+ *
+ * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
+ * @param {string} deviceId
+ * @param {{ id: string, type: string | null, site: string | null }} sensor
+ */
+export function covers({ definition: { scope }, ids, removed }, deviceId, sensor) {
+  return (
+    !removed &&
+    (ids.device === null ? scope.device === undefined : ids.device === deviceId) &&
+    (ids.sensor === null ? scope.sensor === undefined : ids.sensor === sensor.id) &&
+    (scope.type === undefined || scope.type === sensor.type) &&
+    (scope.site === undefined || scope.site === sensor.site)
+  );
+}

@@ -1,0 +1,80 @@
+import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
+import { covers } from './rules/rule.js';
+
+/** @import { LatestRow } from '../store/devices/latest-rows.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { SensorRow } from '../store/registry/rows.js' */
+/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
+/** @import { RuleVersion } from './rules/rule.js' */
+
+/** @typedef {MonitoredSensor & { ts: number | null }} FoundSubject `ts`: epoch ms of the newest sample */
+
+/**
+ * Finds the sensors that rules are about, in the registry.
+ *
+ * @param {Pick<Store, 'fleet' | 'devices'>} store
+ * @param {number} groups `LATEST_GROUPS`
+ */
+export function createSubjects(store, groups) {
+  /** @param {Buffer} bytes 16 bytes of a device @returns {Promise<FoundSubject[]>} its registered sensors */
+  async function ofDevice(bytes) {
+    const group = groupOf(bytes, groups);
+    const rows = await store.devices.sensors({ group, bytes });
+    const id = uuidText(bytes);
+    return rows
+      .filter(({ registeredAt }) => registeredAt !== null)
+      .map((row) => toSubject(row, id, bytes, group));
+  }
+
+  return {
+    ofDevice,
+
+    /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<FoundSubject | null>} */
+    async find({ device, sensor }) {
+      return (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
+    },
+
+    /**
+     * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
+     * @returns {AsyncGenerator<FoundSubject, void>} the sensors in its scope
+     */
+    async *inScope(version) {
+      const { type, site, device } = version.definition.scope;
+      if (device !== undefined) {
+        const bytes = /** @type {{ bytes: Buffer }} */ (identifyDevice(device)).bytes;
+        yield* (await ofDevice(bytes)).filter((found) => covers(version, found.device.id, found.sensor));
+        return;
+      }
+      const filter = { ...(type !== undefined && { type }), ...(site !== undefined && { site }) };
+      /** @type {Awaited<ReturnType<Store['fleet']['latestPage']>>['next']} */
+      let after = null;
+      do {
+        /** @type {{ rows: LatestRow[], next: any }} */
+        const page = await store.fleet.latestPage({ filter, after, limit: SENSORS_AT_ONCE });
+        for (const row of page.rows) {
+          const bytes = uuidBytes(row.deviceId);
+          yield toSubject(row, row.deviceId, bytes, groupOf(bytes, groups));
+        }
+        after = page.next;
+      } while (after);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSubjects>} Subjects */
+
+const SENSORS_AT_ONCE = 500;
+
+/** @param {SensorRow} row @param {string} id @param {Buffer} bytes @param {number} group @returns {FoundSubject} */
+const toSubject = (row, id, bytes, group) => ({
+  device: { id, bytes, group, name: row.deviceName },
+  sensor: {
+    id: row.id,
+    bytes: uuidBytes(row.id),
+    name: row.name,
+    type: row.type,
+    site: row.site,
+    intervalMs: row.intervalMs,
+  },
+  ts: row.ts,
+});

@@ -1,0 +1,55 @@
+import { parseGroup } from '../../../common/flags.js';
+
+/** @import { CommandGroup, CommandLine } from '../../../common/flags.js' */
+
+const COMMAND = 'npm run alarms --';
+
+const FILE = { usage: 'FILE', rule: 'one YAML file', least: 1, most: 1 };
+
+/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
+const COMMANDS = {
+  list: {
+    help: 'prints all rules as YAML, in the form that apply reads',
+    examples: [`${COMMAND} list`],
+    flags: {},
+  },
+  apply: {
+    help: 'adds the rules of the file, and changes those of the same name that differ',
+    examples: [`${COMMAND} apply alarms.yaml`, `${COMMAND} apply alarms.yaml --prune`],
+    words: FILE,
+    flags: { prune: { type: 'switch', help: 'removes the rules that the file does not have' } },
+  },
+  test: {
+    help: 'prints when each rule of the file would have fired',
+    examples: [`${COMMAND} test alarms.yaml --days 7`],
+    words: FILE,
+    flags: { days: { type: 'integer', min: 1, fallback: 30, help: 'days of history' } },
+  },
+};
+
+/** @type {CommandGroup<typeof COMMANDS>} */
+const GROUP = {
+  command: COMMAND,
+  help: 'Keeps the rules of alarms in a file, at the database itself. Each command answers --help.',
+  examples: [`${COMMAND} list`, `${COMMAND} apply alarms.yaml`],
+  commands: COMMANDS,
+};
+
+/**
+ * @typedef {object} Arguments
+ * @property {keyof typeof COMMANDS} command
+ * @property {string} file path; empty for `list`
+ * @property {boolean} prune
+ * @property {number} days
+ */
+
+/**
+ * @param {string[]} argv without node and script
+ * @returns {Arguments}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function readArguments(argv) {
+  // `rules` names what the commands are about.
+  const { command, flags, words } = parseGroup(GROUP, argv[0] === 'rules' ? argv.slice(1) : argv);
+  return { command, file: words[0] ?? '', prune: flags.prune === true, days: flags.days ?? 30 };
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { DAY_MS } from '../../../schema/rules.js';
+import {
+  createBacktest,
+  createSubjects,
+  MAX_SENSORS,
+  newestOf,
+  RuleDefinition,
+  RuleRegistry,
+  toRule,
+} from '../../alarms/index.js';
+import { createReading } from '../../history/reading/index.js';
+import { createLogger } from '../../observability/logger.js';
+import { connectStore } from '../../store/index.js';
+import { readArguments } from './arguments.js';
+
+/** @import { Backtest } from '../../alarms/backtest.js' */
+/** @import { Definition } from '../../alarms/rules/rule.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Arguments } from './arguments.js' */
+
+/** @typedef {{ store: Store, registry: RuleRegistry, given: Arguments, groups: number, historyDays: number, print: (text: string) => void }} CommandParts */
+
+/** @param {CommandParts} parts */
+async function list({ registry, print }) {
+  print(stringify(registry.list().map((rule) => newestOf(rule).definition)).trimEnd());
+}
+
+/** @param {CommandParts} parts */
+async function apply({ registry, given, print }) {
+  const wanted = readRules(given.file);
+  const known = new Map(registry.list().map((rule) => [newestOf(rule).definition.name, rule]));
+  for (const definition of wanted) {
+    const rule = known.get(definition.name);
+    known.delete(definition.name);
+    if (!rule) {
+      await registry.add(definition, Date.now());
+      print(`added    ${definition.name}`);
+    } else if (JSON.stringify(newestOf(rule).definition) === JSON.stringify(definition)) {
+      print(`same     ${definition.name}`);
+    } else {
+      await registry.replace(rule.id, definition, Date.now());
+      print(`changed  ${definition.name}`);
+    }
+  }
+  for (const [name, rule] of known) {
+    if (given.prune) await registry.replace(rule.id, null, Date.now());
+    print(`${given.prune ? 'removed' : 'kept   '}  ${name}`);
+  }
+}
+
+/** @param {CommandParts} parts */
+async function test({ store, groups, historyDays, given, print }) {
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort(new MillraceError('failed', 'Stopped before the end.')));
+  const backtest = createBacktest({
+    reading: createReading(store),
+    subjects: createSubjects(store, groups),
+    clock: Date.now,
+  });
+  const to = Date.now();
+  // Nothing is stored from before. A search of it would have no end.
+  const days = Math.min(given.days, historyDays);
+  const from = to - days * DAY_MS;
+  for (const definition of readRules(given.file)) {
+    const row = {
+      ruleId: '',
+      version: 1,
+      since: from,
+      definition: JSON.stringify(definition),
+      removed: false,
+    };
+    const found = await backtest(newestOf(toRule([row], Buffer.alloc(16))), { from, to }, stopping.signal);
+    const rest = found.isPartial ? ` (the scope has more sensors; only ${MAX_SENSORS} were tested)` : '';
+    const counts = `${counted(found.count, 'alarm')} of ${counted(found.sensors, 'sensor')}`;
+    print(`${definition.name}: ${counts}, ${storedText(found, days)}${rest}`);
+    for (const { subject, episode } of found.episodes) {
+      const sensor = `${subject.device.name ?? subject.device.id}/${subject.sensor.name ?? subject.sensor.id}`;
+      const end = episode.cleared === null ? 'open' : formatTime(episode.cleared);
+      print(`  ${formatTime(episode.start)}  ${end}  ${sensor}  ${episode.peak ?? ''}`.trimEnd());
+    }
+    if (found.count > found.episodes.length) print(`  and ${found.count - found.episodes.length} more`);
+    if (found.fewerAlarms) print(`  fewer alarms: ${suggestionText(found.fewerAlarms)}`);
+    if (found.moreAlarms) print(`  more alarms: ${suggestionText(found.moreAlarms)}`);
+  }
+}
+
+/** @param {Backtest} found @param {number} days that were asked for @returns {string} how much history there was */
+function storedText({ stored }, days) {
+  if (!stored) return `and the last ${counted(days, 'day')} have no samples`;
+  return `in samples from ${formatTime(stored.from)} to ${formatTime(stored.to)}`;
+}
+
+/** @param {{ limit: number, count: number }} suggestion */
+const suggestionText = ({ limit, count }) => `limit ${limit} gives ${counted(count, 'alarm')}`;
+
+/** @param {number} count @param {string} noun */
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const COMMANDS = { list, apply, test };
+
+const RULES = z.array(RuleDefinition);
+
+/** @param {string} file @returns {Definition[]} @throws {MillraceError} `failed` */
+function readRules(file) {
+  try {
+    const rules = RULES.parse(parse(readFileSync(file, 'utf8')));
+    const names = new Set(rules.map(({ name }) => name));
+    if (names.size < rules.length)
+      throw new MillraceError('failed', 'Two rules of the file have the same name.');
+    return rules;
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    const message =
+      error instanceof z.ZodError ? z.prettifyError(error) : /** @type {Error} */ (error).message;
+    throw new MillraceError('failed', `${file}: ${message}`, { cause: error });
+  }
+}
+
+// npm run alarms. It connects to the database with the settings of npm start, so it works while no other process runs. Processes that
+// run know the changes two seconds later.
+await runCommand(async () => {
+  const given = readArguments(process.argv.slice(2));
+  const { cql, retention } = readCommandSettings('database');
+  // A reader of the output, such as head, may close the pipe early.
+  process.stdout.on('error', () => process.exit());
+  const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
+  const logger = createLogger('silent');
+  const registry = new RuleRegistry({ store: store.alarms.rules, clock: Date.now, logger, everyMs: DAY_MS });
+  try {
+    await registry.refresh();
+    const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
+    const { latestGroups: groups, historyDays } = retention;
+    await COMMANDS[given.command]({ store, registry, given, groups, historyDays, print });
+  } finally {
+    await store.close();
+  }
+});

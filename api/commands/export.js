@@ -1,0 +1,89 @@
+import { runCommand } from '../../common/command.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags, usageError } from '../../common/flags.js';
+import { createStatusLine } from '../../common/status-line.js';
+import { parseMoment } from '../../common/times.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { DAY_MS } from '../../schema/rules.js';
+import { writeDataset } from '../export/index.js';
+import { createReading } from '../history/reading/index.js';
+import { connectStore } from '../store/index.js';
+
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Selection } from '../export/sensors.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  out: { type: 'text', help: 'the directory of the data set; files of the same days are replaced' },
+  site: { type: 'text', help: 'only sensors of this site' },
+  type: { type: 'text', help: 'only sensors of this type' },
+  device: { type: 'text', help: 'only sensors of this device, by id or name' },
+  from: { type: 'text', help: 'ISO 8601, or how long ago: 30d or -30d; default all of history' },
+  to: { type: 'text', help: 'the same, not included; default after the newest' },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run export --',
+  help: 'Writes samples as Parquet files, one for each site and UTC day: DIR/site=NAME/day=2026-11-21/part-0.parquet.',
+  examples: ['npm run export -- --out data', 'npm run export -- --out data --site berlin --from 30d'],
+  flags: FLAGS,
+};
+
+// npm run export. It reads the database with the settings of npm start, so it works while no other process runs.
+await runCommand(async () => {
+  const { out: directory, ...given } = parseFlags(LINE, process.argv.slice(2));
+  if (directory === undefined) throw usageError(LINE.command, ['--out must name a directory']);
+  const selection = readSelection(given);
+  const config = readCommandSettings('database');
+  const range = readRange(given, config, Date.now());
+  const statusLine = createStatusLine(process.stderr);
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort(new MillraceError('failed', 'Stopped before the end.')));
+  const store = await connectStore({
+    cql: config.cql,
+    retention: config.retention,
+    observe: () => {},
+    onStaleIndex: () => {},
+  });
+  try {
+    const { files, samples, bytes } = await writeDataset(
+      { store, reading: createReading(store), groups: config.retention.latestGroups },
+      {
+        directory,
+        selection,
+        range,
+        signal: stopping.signal,
+        onFile: (progress) => statusLine.update(`${progress.samples} samples written; ${progress.path}`),
+      },
+    );
+    statusLine.clear();
+    console.log(`${samples} samples in ${files} files, ${bytes} bytes: ${directory}`);
+  } finally {
+    statusLine.clear();
+    await store.close();
+  }
+});
+
+/** @param {Record<string, string | undefined>} given @returns {Selection} @throws {MillraceError} `usage` */
+function readSelection({ site, type, device: ref }) {
+  if (ref === undefined) return { site, type };
+  const device = identifyDevice(ref);
+  if (!device) throw usageError(LINE.command, ['--device is the id or the name of a device']);
+  return { site, type, device };
+}
+
+/** @param {Record<string, string | undefined>} given @param {Config} config @param {number} now epoch ms @throws {MillraceError} `usage` */
+function readRange(given, { retention, ingest }, now) {
+  const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
+  const problems = [];
+  if (from === null) problems.push('--from is ISO 8601, or a duration such as 30d');
+  if (to === null) problems.push('--to is ISO 8601, or a duration such as 30d');
+  if (problems.length > 0) throw usageError(LINE.command, problems);
+  return {
+    from: Math.max(from ?? 0, now - retention.historyDays * DAY_MS),
+    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + ingest.maxClockSkewMs),
+  };
+}

@@ -1,0 +1,123 @@
+import { createWriteStream, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { MillraceError } from '../../../common/errors.js';
+import { importFile } from '../../import/index.js';
+
+/** @import { StatusLine } from '../../../common/status-line.js' */
+/** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
+/** @import { Ingest } from '../../ingest/index.js' */
+
+/**
+ * Imports one file of the command, with its state, its refused lines and its progress.
+ *
+ * @param {Ingest} ingest
+ * @param {Parameters<typeof importFile>[1]} file
+ * @param {{ flags: { device: string | undefined, 'dry-run': boolean | undefined, restart: boolean | undefined }, statusLine: StatusLine, signal: AbortSignal }} options
+ * @returns {Promise<number>} refused samples and lines
+ * @throws {MillraceError} `failed` after a stop
+ */
+export async function importOne(ingest, file, { flags, statusLine, signal }) {
+  const { path } = file;
+  const dryRun = flags['dry-run'] === true;
+  const state = createState(path);
+  const skip = dryRun || flags.restart ? 0 : state.read();
+  const refusals = createRefusedFile(dryRun ? null : `${path}.refused.csv`, skip > 0);
+  if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
+  const began = performance.now();
+  const { progress, first } = await importFile(ingest, file, {
+    device: flags.device,
+    skip,
+    dryRun,
+    signal,
+    onRefused: refusals.add,
+    onProgress: (progress) => {
+      if (!dryRun) state.write(progress.rows);
+      statusLine.update(`${path}: ${progressText(progress, began)}`);
+    },
+  });
+  statusLine.clear();
+  if (dryRun) for (const line of shownRows(first)) console.log(line);
+  const reasons = await refusals.end();
+  for (const line of reasons) console.log(line);
+  const verb = dryRun ? 'would be stored' : 'stored';
+  console.log(
+    `${path}: ${progress.rows} rows, ${progress.samples} samples ${verb}, ${progress.refused} refused`,
+  );
+  if (signal.aborted) throw new MillraceError('failed', 'Stopped. The same command continues.');
+  if (!dryRun) state.remove();
+  return progress.refused;
+}
+
+/** @param {Progress} progress @param {number} began by `performance.now()` */
+const progressText = ({ rows, samples, refused }, began) =>
+  `${rows} rows, ${samples} samples, ${refused} refused, ${Math.round((samples / (performance.now() - began)) * 1000)} samples/s`;
+
+/** @param {StoredRow[]} rows */
+const shownRows = (rows) =>
+  rows.map(({ line, device, sensor, ts, value, type, unit, site }) =>
+    [`line ${line}`, ts, device, sensor, value, unit ?? '', type ?? '', site ?? ''].join('  ').trimEnd(),
+  );
+
+/**
+ * Remembers how many rows of a file are committed. The state belongs to this size and time of the file.
+ *
+ * @param {string} path
+ */
+function createState(path) {
+  const place = `${path}.import.json`;
+  const { size, mtimeMs } = statSync(path);
+  return {
+    /** @returns {number} rows that are committed */
+    read() {
+      try {
+        const state = JSON.parse(readFileSync(place, 'utf8'));
+        return state.size === size && state.mtimeMs === mtimeMs && Number.isInteger(state.rows)
+          ? state.rows
+          : 0;
+      } catch {
+        return 0; // No state, or a damaged one. Rows that are imported again change nothing.
+      }
+    },
+    /** @param {number} rows */
+    write(rows) {
+      writeFileSync(`${place}.new`, `${JSON.stringify({ size, mtimeMs, rows })}\n`);
+      renameSync(`${place}.new`, place);
+    },
+    remove: () => rmSync(place, { force: true }),
+  };
+}
+
+/** Refused lines that are shown where they are not written to a file. */
+const SHOWN = 20;
+
+/**
+ * Collects refused lines in a file, which is made with the first of them.
+ *
+ * @param {string | null} path null: they are shown instead
+ * @param {boolean} continues an earlier run has begun the file
+ */
+function createRefusedFile(path, continues) {
+  /** @type {ReturnType<typeof createWriteStream> | undefined} */
+  let file;
+  /** @type {string[]} */
+  const shown = [];
+  return {
+    /** @param {RefusedLine} refused */
+    add({ line, code, rule }) {
+      if (path === null) {
+        if (shown.length < SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
+        return;
+      }
+      if (!file) {
+        file = createWriteStream(path, { flags: continues ? 'a' : 'w' });
+        if (!continues) file.write('line,code,rule\n');
+      }
+      file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
+    },
+    /** @returns {Promise<string[]>} lines to show */
+    async end() {
+      if (!file) return shown;
+      await new Promise((resolve) => file?.end(() => resolve(undefined)));
+      return [`The refused lines are in ${path}`];
+    },
+  };
+}

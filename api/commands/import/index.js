@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { MillraceError } from '../../../common/errors.js';
+import { parseLine } from '../../../common/flags.js';
+import { createStatusLine } from '../../../common/status-line.js';
+import { formatOf } from '../../import/index.js';
+import { connectPipeline } from '../../ingest/connect.js';
+import { createContext } from '../../observability/context.js';
+import { createLogger } from '../../observability/logger.js';
+import { importOne } from './import-one.js';
+
+/** @import { CommandLine, Flag } from '../../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  device: { type: 'text', help: 'the device of all rows, if the file does not name it' },
+  'dry-run': { type: 'switch', help: 'shows the first samples as they will be stored, and stores nothing' },
+  restart: { type: 'switch', help: 'begins at the first row, also where an earlier run was stopped' },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run import --',
+  help: 'Stores measurements of CSV, NDJSON and Parquet files at their original times. The same file twice changes nothing.',
+  examples: [
+    'npm run import -- old.csv --device old-logger --dry-run',
+    'npm run import -- old.csv --device old-logger',
+    'npm run import -- 2025/*.parquet',
+  ],
+  flags: FLAGS,
+  words: { usage: 'FILE…', rule: 'one file or more', least: 1, most: Number.POSITIVE_INFINITY },
+};
+
+// npm run import. It writes to the database with the settings of npm start, as a further ingest process.
+await runCommand(async () => {
+  const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
+  const files = paths.map((path) => ({ path, format: formatOf(path) }));
+  for (const { path } of files) {
+    if (!existsSync(path)) throw new MillraceError('usage', `${path} does not exist.`);
+  }
+  const config = readCommandSettings('database');
+  const statusLine = createStatusLine(process.stderr);
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort());
+  const { store, ingest } = await connectPipeline(
+    createContext({ config, version: '', logger: createLogger('silent') }),
+  );
+  try {
+    await ingest.start();
+    let refused = 0;
+    for (const file of files) {
+      refused += await importOne(ingest, file, { flags, statusLine, signal: stopping.signal });
+    }
+    if (refused > 0)
+      throw new MillraceError('failed', 'Some lines are not stored. The files above list them.');
+  } finally {
+    statusLine.clear();
+    ingest.abort();
+    await store.close();
+  }
+});

@@ -1,0 +1,48 @@
+import { parseGroup } from '../../../common/flags.js';
+
+/** @import { CommandGroup, CommandLine } from '../../../common/flags.js' */
+
+const COMMAND = 'npm run mappings --';
+
+/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
+const COMMANDS = {
+  test: {
+    help: 'prints what a message would become, and stores nothing',
+    examples: [
+      `${COMMAND} test mappings.yaml --topic home/kitchen/state --payload '{"temperature": 21.5}'`,
+      `${COMMAND} test zigbee2mqtt --topic zigbee2mqtt/kitchen --payload @payload.json`,
+    ],
+    words: { usage: 'FILE', rule: 'one file of mappings, or the name of a preset', least: 1, most: 1 },
+    flags: {
+      topic: { type: 'text', help: 'topic of the message' },
+      payload: { type: 'text', help: 'its payload; @FILE reads a file, and - the standard input' },
+    },
+  },
+  list: {
+    help: 'lists the presets with their topics, or the mappings of a file',
+    examples: [`${COMMAND} list`, `${COMMAND} list mappings.yaml`],
+    words: { usage: '[FILE]', rule: 'at most one file of mappings', least: 0, most: 1 },
+    flags: {},
+  },
+  show: {
+    help: 'prints the file of a preset, to start a mapping of your own from it',
+    examples: [`${COMMAND} show zigbee2mqtt`],
+    words: { usage: 'PRESET', rule: 'the name of one preset', least: 1, most: 1 },
+    flags: {},
+  },
+};
+
+/** @type {CommandGroup<typeof COMMANDS>} */
+const GROUP = {
+  command: COMMAND,
+  help: 'Shows how topics of other products become measurements. It needs neither a database nor a broker.',
+  examples: [`${COMMAND} list`, ...COMMANDS.test.examples],
+  commands: COMMANDS,
+};
+
+/**
+ * @param {string[]} argv without node and script
+ * @returns {{ command: keyof typeof COMMANDS, flags: { topic?: string, payload?: string }, words: string[] }}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export const readArguments = (argv) => parseGroup(GROUP, argv);

@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { runCommand } from '../../../common/command.js';
+import { MillraceError, refusalText } from '../../../common/errors.js';
+import { usageError } from '../../../common/flags.js';
+import { printable } from '../../../common/printable.js';
+import { readSetting } from '../../../common/settings/index.js';
+import { formatTime } from '../../../common/times.js';
+import { DAY_MS } from '../../../schema/rules.js';
+import { parseTopic } from '../../../schema/topics.js';
+import { MessageDecoder } from '../../ingest/decode/index.js';
+import {
+  expandPreset,
+  Mapping,
+  Mappings,
+  proposeMapping,
+  readMappings,
+  readPresets,
+} from '../../ingest/mappings/index.js';
+import { readArguments } from './arguments.js';
+
+/** @import { ParsedMessage } from '../../ingest/mappings/mapping.js' */
+
+/** Values that `test` prints. */
+const MAX_PRINTED = 200;
+
+/** @param {string} text */
+const print = (text) => process.stdout.write(`${text}\n`);
+
+// npm run mappings. It reads files only.
+await runCommand(async () => {
+  const { command, flags, words } = readArguments(process.argv.slice(2));
+  // A reader of the output, such as head, may close the pipe early.
+  process.stdout.on('error', () => process.exit());
+  if (command === 'list') list(words[0]);
+  else if (command === 'show') print(presetOf(String(words[0])).text.trimEnd());
+  else testMessage(String(words[0]), flags);
+});
+
+/** @param {string | undefined} path */
+function list(path) {
+  const groups = path
+    ? [{ title: path, mappings: readMappings(path) }]
+    : readPresets().map((preset) => ({
+        title: `${preset.name}: ${preset.title}`,
+        mappings: expandPreset(preset).map((spec) => new Mapping(spec)),
+      }));
+  for (const { title, mappings } of groups) {
+    print(title);
+    for (const mapping of mappings) {
+      const kind = mapping.isSkipped ? 'skipped' : mapping.isDescription ? 'describes sensors' : 'values';
+      for (const { text } of mapping.patterns) print(`  ${text}  ${mapping.name}, ${kind}`);
+    }
+  }
+}
+
+/**
+ * @param {string} source a file, or a preset
+ * @param {{ topic?: string, payload?: string }} flags
+ * @throws {MillraceError} `usage`, `bad_settings`, and `failed` if the message would not be stored as a whole
+ */
+function testMessage(source, { topic, payload }) {
+  const problems = [];
+  if (topic === undefined) problems.push('test takes --topic');
+  if (payload === undefined) problems.push('test takes --payload');
+  if (topic === undefined || payload === undefined) throw usageError('npm run mappings -- test', problems);
+  const mappings = existsSync(source) ? Mappings.load(source) : new Mappings(mappingsOf(source));
+  const bytes = bytesOf(payload);
+  if (parseTopic(topic)) {
+    throw new MillraceError('failed', `${printable(topic)} is a topic of Millrace, so no mapping reads it.`);
+  }
+  const match = mappings.match(topic);
+  if (!match) {
+    const proposal = proposeMapping(topic, bytes);
+    const hint = proposal === null ? '' : `\nA mapping that you could add:\n\n${proposal}`;
+    throw new MillraceError('failed', `No mapping reads the topic ${printable(topic)}.${hint}`);
+  }
+  print(`mapping  ${match.mapping.name}`);
+  const opened = match.mapping.open(match.levels, bytes);
+  if (!opened) {
+    print('skipped  the mapping leaves this message out');
+    return;
+  }
+  print(`device   ${printable(opened.device)}`);
+  if (match.mapping.isDescription) printDescription(match.mapping, opened);
+  else printValues(match.mapping, opened);
+}
+
+/** @param {Mapping} mapping @param {ParsedMessage} opened */
+function printDescription(mapping, opened) {
+  const description = mapping.describe(opened);
+  if (!description) throw new MillraceError('failed', 'The message names no sensor.');
+  const { sensor, unit, type } = description;
+  print(
+    `sensor   ${printable(sensor)}${unit ? `, unit ${printable(unit)}` : ''}${type ? `, type ${printable(type)}` : ''}`,
+  );
+}
+
+/** @param {Mapping} mapping @param {ParsedMessage} opened @throws {MillraceError} `failed` if a value is refused */
+function printValues(mapping, opened) {
+  const decoder = new MessageDecoder({
+    historyMs: readSetting('HISTORY_DAYS') * DAY_MS,
+    maxClockSkewMs: readSetting('MAX_CLOCK_SKEW'),
+    relativeTimes: readSetting('RELATIVE_TIMES'),
+  });
+  const receivedAt = Date.now();
+  const batch = decoder.emptyBatch(receivedAt);
+  const described = mapping.read(opened, batch);
+  const rows = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, index) => {
+      const { unit = '', type = '' } = described.get(sensor) ?? {};
+      const time = ts === receivedAt ? 'time of receipt' : formatTime(Number(ts));
+      return [printable(sensor), `${values[index]} ${printable(unit)}`.trim(), time, printable(type)];
+    }),
+  );
+  for (const line of table([['sensor', 'value', 'time', 'type'], ...rows.slice(0, MAX_PRINTED)])) print(line);
+  if (rows.length > MAX_PRINTED) print(`and ${rows.length - MAX_PRINTED} more`);
+  if (batch.counts.skipped > 0) print(`skipped  ${batch.counts.skipped}: no numbers`);
+  for (const refusal of batch.refused) print(`refused  ${refusal.code}  ${printable(refusalText(refusal))}`);
+  if (batch.refused.length > 0) {
+    throw new MillraceError(
+      'failed',
+      'Refused values would become a dead letter. The others would be stored.',
+    );
+  }
+}
+
+/** @param {string[][]} rows @returns {string[]} lines with aligned columns */
+function table(rows) {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** @param {string} name @throws {MillraceError} `usage` */
+function presetOf(name) {
+  const presets = readPresets();
+  const preset = presets.find((each) => each.name === name);
+  if (preset) return preset;
+  const names = presets.map((each) => each.name).join(', ');
+  throw usageError('npm run mappings --', [`${name} is neither a file nor a preset: ${names}`]);
+}
+
+/** @param {string} preset its name @returns {Mapping[]} */
+function mappingsOf(preset) {
+  return expandPreset(presetOf(preset)).map((spec) => new Mapping(spec));
+}
+
+/** @param {string} payload as the command line has it @returns {Buffer} @throws {MillraceError} `failed` */
+function bytesOf(payload) {
+  if (payload !== '-' && !payload.startsWith('@')) return Buffer.from(payload);
+  try {
+    return readFileSync(payload === '-' ? 0 : payload.slice(1));
+  } catch (error) {
+    throw new MillraceError('failed', `The payload cannot be read: ${/** @type {Error} */ (error).message}`);
+  }
+}

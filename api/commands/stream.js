@@ -1,0 +1,251 @@
+import { Admin } from '@platformatic/kafka';
+import { runCommand } from '../../common/command.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseGroup, usageError } from '../../common/flags.js';
+import { createStatusLine } from '../../common/status-line.js';
+import { formatTime, parseTime } from '../../common/times.js';
+import { HOUR_MS } from '../../schema/rules.js';
+import { connectPipeline } from '../ingest/connect.js';
+import { createContext } from '../observability/context.js';
+import { isSilent } from '../observability/heartbeat.js';
+import { createLogger } from '../observability/logger.js';
+import {
+  backlogOf,
+  connectionOptions,
+  createStreamOut,
+  Schemas,
+  TOPICS,
+  TopicRefused,
+  topicName,
+  usedTopics,
+} from '../stream-out/index.js';
+
+/** @import { CommandGroup, CommandLine } from '../../common/flags.js' */
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { TopicKind } from '../stream-out/index.js' */
+
+const COMMAND = 'npm run stream --';
+
+/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
+const COMMANDS = {
+  init: {
+    help: 'makes the topics with their settings, and registers the schemas at SCHEMA_REGISTRY_URL; a topic that exists stays as it is',
+    examples: [`${COMMAND} init`, `${COMMAND} init --partitions 12 --replicas 3`],
+    flags: {
+      partitions: { type: 'integer', help: 'partitions of each topic', fallback: 6, min: 1 },
+      replicas: { type: 'integer', help: 'copies of each partition; Kafka decides by default', min: 1 },
+    },
+  },
+  status: {
+    help: 'shows the records and the backlog of each topic, what waits in each process, and until when all is complete',
+    examples: [`${COMMAND} status`],
+    flags: {},
+  },
+  replay: {
+    help: 'sends all blocks, events, dead letters and alarms of a range again; each hour that it touches is sent whole',
+    examples: [`${COMMAND} replay --from 2026-11-21T00:00:00Z --to 2026-11-22T00:00:00Z`],
+    flags: {
+      from: { type: 'text', help: 'ISO 8601 or epoch ms' },
+      to: { type: 'text', help: 'the first instant that does not count' },
+    },
+  },
+};
+
+/** @type {CommandGroup<typeof COMMANDS>} */
+const GROUP = {
+  command: COMMAND,
+  help: 'Keeps the topics of Kafka that STREAM_KAFKA names. Each command answers --help.',
+  examples: [`${COMMAND} init`, `${COMMAND} status`],
+  commands: COMMANDS,
+};
+
+/** Client id of this command at Kafka. */
+const CLIENT_ID = 'millrace-stream';
+
+/** Kafka's error for a topic that exists. */
+const TOPIC_EXISTS = 36;
+
+/** The newest offset of a partition, in a request of ListOffsets. */
+const NEWEST = -1n;
+
+// npm run stream: topics, progress and replays of streaming out, with the settings of npm start.
+await runCommand(async () => {
+  const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
+  const config = readCommandSettings('database');
+  if (!config.stream.kafka) {
+    throw new MillraceError('usage', 'STREAM_KAFKA must name a Kafka, such as STREAM_KAFKA=127.0.0.1:9092.');
+  }
+  const print = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+  if (command === 'init') return init(config, flags, print);
+  if (command === 'status') return status(config, print);
+  return replay(config, flags, print);
+});
+
+/**
+ * @template T
+ * @param {Config} config
+ * @param {(admin: Admin) => Promise<T>} work
+ * @returns {Promise<T>}
+ * @throws {MillraceError} `broker_away`
+ */
+async function withAdmin({ stream }, work) {
+  const admin = new Admin({ ...connectionOptions(stream, CLIENT_ID), retries: 3, retryDelay: 500 });
+  try {
+    return await work(admin);
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MillraceError('broker_away', `Kafka at ${stream.kafka}: ${reason}`, { cause: error });
+  } finally {
+    await admin.close();
+  }
+}
+
+/** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
+async function init(config, { partitions, replicas = -1 }, print) {
+  await withAdmin(config, async (admin) => {
+    for (const kind of usedTopics(config.stream)) {
+      const name = topicName(config.stream.prefix, kind);
+      const configs = Object.entries(TOPICS[kind].settings).map(([setting, value]) => ({
+        name: setting,
+        value,
+      }));
+      const isNew = await admin.createTopics({ topics: [name], partitions, replicas, configs }).then(
+        () => true,
+        (error) => {
+          if (error.findBy?.('apiCode', TOPIC_EXISTS)) return false;
+          throw error;
+        },
+      );
+      print(`${isNew ? '✓ made' : '✓ is there'}  ${name}: ${TOPICS[kind].holds}`);
+    }
+  });
+  await registerSchemas(config, print);
+}
+
+/**
+ * Finds the schemas in the registry, and registers those that it lacks.
+ *
+ * @param {Config} config
+ * @param {(text: string) => void} print
+ * @throws {MillraceError} `broker_away`
+ */
+async function registerSchemas({ stream }, print) {
+  const schemas = new Schemas(stream, createLogger('silent'));
+  for (const { subject, id, isNew } of await toMillraceError(() => schemas.loadAll()))
+    print(`${isNew ? '✓ registered' : '✓ is there'}  schema ${id} of ${subject}`);
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ * @throws {MillraceError} `broker_away`: a topic or its schema is refused
+ */
+async function toMillraceError(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TopicRefused)) throw error;
+    throw new MillraceError('broker_away', error.message, { cause: error });
+  }
+}
+
+/** @param {Config} config @param {(text: string) => void} print */
+async function status(config, print) {
+  await withAdmin(config, async (admin) => {
+    const kinds = usedTopics(config.stream);
+    const names = kinds.map((kind) => topicName(config.stream.prefix, kind));
+    const existing = new Set(await admin.listTopics());
+    for (const name of names) {
+      if (!existing.has(name)) {
+        print(`✕ ${name}: missing; ${COMMAND} init makes it`);
+        continue;
+      }
+      const { topics } = await admin.metadata({ topics: [name] });
+      const count = topics.get(name)?.partitionsCount ?? 0;
+      const partitions = Array.from({ length: count }, (_, partitionIndex) => ({
+        partitionIndex,
+        timestamp: NEWEST,
+      }));
+      const [listed] = await admin.listOffsets({ topics: [{ name, partitions }] });
+      const records = (listed?.partitions ?? []).reduce((sum, { offset }) => sum + offset, 0n);
+      print(`✓ ${name}: ${records} records in ${count} partitions since it was made`);
+    }
+  });
+  const { store } = await connectPipeline(quietContext(config));
+  try {
+    await printProgress(config, store, print);
+  } finally {
+    await store.close();
+  }
+}
+
+/** @param {Config} config @param {Store} store @param {(text: string) => void} print */
+async function printProgress(config, store, print) {
+  const groups = config.retention.latestGroups;
+  const all = await Promise.all(
+    Array.from({ length: groups }, async (_, group) => {
+      const until = await store.streaming.streamedUntil(group);
+      return until === null ? null : { until, topics: await store.streaming.topicsUntil(group) };
+    }),
+  );
+  const begun = all.filter((shard) => shard !== null);
+  if (begun.length < groups) print(`${groups - begun.length} of ${groups} shards have not begun`);
+  const now = Date.now();
+  for (const { topic, hours, shards } of backlogOf(begun, now)) {
+    const closed = `${hours} closed ${hours === 1 ? 'hour' : 'hours'}, in ${shards} of ${groups} shards`;
+    print(`Backlog of ${topic}: ${hours === 0 ? 'no closed hour' : closed}`);
+  }
+  const rows = (await store.processes.all()).filter((row) => !isSilent(row, now));
+  for (const { clientId, stats } of rows) {
+    const { stream } = JSON.parse(stats);
+    if (stream)
+      print(
+        `Waiting in ${clientId}: ${stream.queue_bytes} of ${stream.queue_limit} bytes, for ${(stream.lag_ms / 1000).toFixed(1)} s${stream.ok ? '' : '; its last request failed'}`,
+      );
+  }
+  if (begun.length === 0) return;
+  const until = Math.min(...begun.map((shard) => shard.until));
+  const hours = ((now - until) / HOUR_MS).toFixed(1);
+  print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
+}
+
+/** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
+async function replay(config, flags, print) {
+  const from = parseTime(flags['from'] ?? '');
+  const to = parseTime(flags['to'] ?? '');
+  if (from === null || to === null || from >= to) {
+    throw usageError(`${COMMAND} replay`, ['--from and --to are times, and --from is before --to']);
+  }
+  const statusLine = createStatusLine(process.stderr);
+  const context = quietContext(config);
+  const { store, clockGuard } = await connectPipeline(context);
+  const streamOut = createStreamOut(context, {
+    store,
+    clockGuard,
+    isPressed: () => false,
+    outbox: null,
+    pauseMs: 1000,
+  });
+  try {
+    const { blocks, others } = await toMillraceError(() =>
+      streamOut.replay({ from, to }, (sent) => statusLine.update(`${sent} blocks sent`)),
+    );
+    statusLine.clear();
+    print(
+      `${blocks} ${blocks === 1 ? 'block' : 'blocks'} sent again, and ${others} events, dead letters and alarms, from ${formatTime(from)} to before ${formatTime(to)}`,
+    );
+  } finally {
+    statusLine.clear();
+    await streamOut.stop();
+    await store.close();
+  }
+}
+
+/** @param {Config} config */
+function quietContext(config) {
+  return createContext({ config, version: '', logger: createLogger('silent') });
+}

@@ -1,0 +1,115 @@
+import {
+  AsyncByteQueue,
+  Dictionary,
+  Field,
+  Float64,
+  Int32,
+  makeData,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMillisecond,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { LABELS, labelRuns, rowGroups } from './rows.js';
+
+/** @import { RowGroup, Samples } from './rows.js' */
+
+/** Rows of a batch. A batch is in memory as a whole, with 32 bytes a row. */
+const ROWS_PER_BATCH = 2 ** 16;
+const TWO_32 = 2 ** 32;
+
+const TIME = new TimestampMillisecond('UTC');
+const VALUE = new Float64();
+
+/** The ids tie the dictionaries of each batch to their columns. */
+const LABEL_COLUMNS = LABELS.map((name, id) => ({ name, type: new Dictionary(new Utf8(), new Int32(), id) }));
+
+const SCHEMA = new Schema([
+  new Field('ts', TIME, false),
+  ...LABEL_COLUMNS.map(({ name, type }) => new Field(name, type, true)),
+  new Field('value', VALUE, false),
+]);
+
+/** Bytes of a batch, until they leave the process. The queue of apache-arrow has no bound. */
+class BatchBytes extends AsyncByteQueue {
+  /** @type {Uint8Array[]} */
+  #chunks = [];
+
+  /** @override @param {Uint8Array} chunk */
+  write(chunk) {
+    this.#chunks.push(chunk);
+  }
+
+  /** @returns {Uint8Array} what was written since the last call */
+  take() {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    return bytes;
+  }
+}
+
+/**
+ * Encodes samples as an Arrow IPC stream, batch by batch. The labels are dictionaries, which each batch replaces by the labels that
+ * it needs.
+ *
+ * @param {AsyncIterable<Samples>} source
+ * @returns {AsyncGenerator<Uint8Array, void>}
+ */
+export async function* encodeArrow(source) {
+  const bytes = new BatchBytes();
+  const writer = new RecordBatchStreamWriter().reset(bytes, SCHEMA);
+  for await (const group of rowGroups(source, ROWS_PER_BATCH)) {
+    writer.write(batchOf(group));
+    yield bytes.take();
+  }
+  writer.finish();
+  yield bytes.take();
+}
+
+/** @param {RowGroup} group */
+function batchOf(group) {
+  const { times, values, count: length } = group;
+  const children = [
+    makeData({ type: TIME, length, nullCount: 0, data: wholeNumbers(times, length) }),
+    ...LABEL_COLUMNS.map((column) => labelData(group, column)),
+    makeData({ type: VALUE, length, nullCount: 0, data: values.slice(0, length) }),
+  ];
+  const data = makeData({ type: new Struct(SCHEMA.fields), length, nullCount: 0, children });
+  return new RecordBatch(SCHEMA, data);
+}
+
+/** @param {RowGroup} group @param {typeof LABEL_COLUMNS[number]} column */
+function labelData(group, { name, type }) {
+  const { count: length } = group;
+  const { values, runs } = labelRuns(group, name);
+  const indexes = new Int32Array(length);
+  const present = new Uint8Array(Math.ceil(length / 8));
+  let nullCount = 0;
+  let row = 0;
+  for (const { index, count } of runs) {
+    if (index >= 0) {
+      indexes.fill(index, row, row + count);
+      for (let at = row; at < row + count; at++)
+        present[at >> 3] = Number(present[at >> 3]) | (1 << (at & 7));
+    } else nullCount += count;
+    row += count;
+  }
+  const dictionary = vectorFromArray(values, new Utf8());
+  return makeData({ type, length, nullCount, nullBitmap: present, data: indexes, dictionary });
+}
+
+/** Writes 64-bit integers as two words, since a BigInt for each of them would cost more than all the rest. @param {Float64Array} numbers @param {number} count */
+function wholeNumbers(numbers, count) {
+  const whole = new BigInt64Array(count);
+  const words = new Int32Array(whole.buffer);
+  for (let index = 0; index < count; index++) {
+    const number = /** @type {number} */ (numbers[index]);
+    const high = Math.floor(number / TWO_32);
+    words[2 * index] = number - high * TWO_32;
+    words[2 * index + 1] = high;
+  }
+  return whole;
+}

@@ -1,0 +1,127 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DAY_MS, dayOf } from '../../schema/rules.js';
+import { encodeParquet } from './parquet.js';
+import { listSensors, readSensors } from './sensors.js';
+
+/** @import { Range } from '../history/reading/hours.js' */
+/** @import { Reading } from '../history/reading/index.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { Samples } from './rows.js' */
+/** @import { ExportedSensor, Selection } from './sensors.js' */
+
+/** How far an export is. @typedef {{ files: number, samples: number, bytes: number, path: string }} DatasetProgress `path`: of the newest file */
+
+/**
+ * Writes a data set of Parquet files, one for each site and UTC day that has samples: `site=NAME/day=2026-11-21/part-0.parquet`. The sensors
+ * of a site are in memory, their samples are not. A file gets its name when it is complete, and replaces an earlier one.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
+ * @param {Pick<Reading, 'all'>} deps.reading
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {object} options
+ * @param {string} options.directory
+ * @param {Selection} options.selection
+ * @param {Range} options.range
+ * @param {AbortSignal} options.signal
+ * @param {(progress: DatasetProgress) => void} options.onFile
+ * @returns {Promise<DatasetProgress>}
+ * @throws what `signal` was aborted with
+ */
+export async function writeDataset({ store, reading, groups }, options) {
+  const { directory, selection, range, signal, onFile } = options;
+  const progress = { files: 0, samples: 0, bytes: 0, path: '' };
+  const sites = await sensorsBySite(listSensors(store, groups, selection));
+  for (const [site, sensors] of sites) {
+    for (let day = dayOf(range.from); day < range.to; day += DAY_MS) {
+      signal.throwIfAborted();
+      const part = { from: Math.max(day, range.from), to: Math.min(day + DAY_MS, range.to) };
+      const path = join(directory, partitionOf(site, day), 'part-0.parquet');
+      const written = await writePart(path, readSensors(reading, sensors, part, signal));
+      if (written === null) continue;
+      progress.files++;
+      progress.samples += written.samples;
+      progress.bytes += written.bytes;
+      progress.path = path;
+      onFile(progress);
+    }
+  }
+  return progress;
+}
+
+/** @param {AsyncIterable<ExportedSensor>} sensors @returns {Promise<Map<string | null, ExportedSensor[]>>} */
+async function sensorsBySite(sensors) {
+  /** @type {Map<string | null, ExportedSensor[]>} */
+  const sites = new Map();
+  for await (const sensor of sensors) {
+    const list = sites.get(sensor.site);
+    if (list) list.push(sensor);
+    else sites.set(sensor.site, [sensor]);
+  }
+  return sites;
+}
+
+/** A file system takes no longer name of a directory, in bytes. */
+const MAX_DIRECTORY_BYTES = 255;
+
+/**
+ * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. Where the name is too long for a directory, other
+ * alphabets stand as they are: a device chooses its site, and must not stop the export of all others.
+ *
+ * @param {string} site
+ * @returns {string}
+ */
+function directoryOf(site) {
+  const encoded = `site=${encodeURIComponent(site)}`;
+  if (encoded.length <= MAX_DIRECTORY_BYTES) return encoded;
+  return `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
+}
+
+/**
+ * Sensors without a site are in `site=`, since no site has an empty name. pandas 3.1 cannot read the usual name of a missing value,
+ * `__HIVE_DEFAULT_PARTITION__`, next to others.
+ *
+ * @param {string | null} site
+ * @param {number} day epoch ms
+ * @returns {string}
+ */
+const partitionOf = (site, day) =>
+  join(directoryOf(site ?? ''), `day=${new Date(day).toISOString().slice(0, 10)}`);
+
+/**
+ * @param {string} path
+ * @param {AsyncGenerator<Samples, void>} source
+ * @returns {Promise<{ samples: number, bytes: number } | null>} null: there are no samples, and no file
+ */
+async function writePart(path, source) {
+  const first = await source.next();
+  if (first.done) return null;
+  const head = first.value;
+  let samples = 0;
+  let bytes = 0;
+  async function* all() {
+    yield head;
+    samples += head.to - head.from;
+    for await (const more of source) {
+      yield more;
+      samples += more.to - more.from;
+    }
+  }
+  await mkdir(dirname(path), { recursive: true });
+  const unfinished = `${path}.new`;
+  const file = await open(unfinished, 'w');
+  try {
+    for await (const chunk of encodeParquet(all())) {
+      await file.writeFile(chunk);
+      bytes += chunk.length;
+    }
+    await file.close();
+    await rename(unfinished, path);
+  } catch (error) {
+    await file.close();
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+  return { samples, bytes };
+}

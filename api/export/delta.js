@@ -1,0 +1,100 @@
+/** @import { ByteWriter } from 'hyparquet-writer' */
+
+/** Values of a block, and of one of its parts, which have a bit width each. */
+const BLOCK = 128;
+const PARTS = 4;
+const PART = BLOCK / PARTS;
+
+/** Bits that fit next to a started byte into 32 bits. */
+const FAST_WIDTH = 25;
+const LOW_WIDTH = 24;
+const LOW = 2 ** LOW_WIDTH;
+
+const deltas = new Float64Array(BLOCK);
+/** A part has at most 53 bits for each value. */
+const packed = new Uint8Array((PART * 64) / 8);
+
+/**
+ * Writes whole numbers as DELTA_BINARY_PACKED of INT64. The encoder of hyparquet-writer takes 64-bit numbers as BigInt only, which costs
+ * about 300 ns a value; this one about 10 ns.
+ *
+ * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/
+ * @param {ByteWriter} writer
+ * @param {Float64Array} values whole numbers, whose differences are below 2^52
+ * @param {number} count one or more
+ */
+export function packDeltas(writer, values, count) {
+  writer.appendVarInt(BLOCK);
+  writer.appendVarInt(PARTS);
+  writer.appendVarInt(count);
+  appendZigZag(writer, /** @type {number} */ (values[0]));
+  for (let at = 1; at < count; at += BLOCK) packBlock(writer, values, at, Math.min(at + BLOCK, count));
+}
+
+/** @param {ByteWriter} writer @param {Float64Array} values @param {number} from @param {number} to */
+function packBlock(writer, values, from, to) {
+  let least = Number.POSITIVE_INFINITY;
+  let previous = /** @type {number} */ (values[from - 1]);
+  for (let index = from; index < to; index++) {
+    const value = /** @type {number} */ (values[index]);
+    const delta = value - previous;
+    deltas[index - from] = delta;
+    if (delta < least) least = delta;
+    previous = value;
+  }
+  appendZigZag(writer, least);
+  const count = to - from;
+  const widths = Array.from({ length: PARTS }, (_, part) =>
+    widthOf(least, part * PART, Math.min(count, (part + 1) * PART)),
+  );
+  for (const width of widths) writer.appendUint8(width);
+  for (const [part, width] of widths.entries()) {
+    if (width > 0)
+      packPart(writer, { least, width, from: part * PART, to: Math.min(count, (part + 1) * PART) });
+  }
+}
+
+/** @param {number} least @param {number} from @param {number} to @returns {number} bits that the greatest of these deltas needs */
+function widthOf(least, from, to) {
+  let greatest = 0;
+  for (let index = from; index < to; index++) {
+    const rest = /** @type {number} */ (deltas[index]) - least;
+    if (rest > greatest) greatest = rest;
+  }
+  const high = Math.floor(greatest / 2 ** 32);
+  return high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(greatest);
+}
+
+/** @param {ByteWriter} writer @param {{ least: number, width: number, from: number, to: number }} part */
+function packPart(writer, { least, width, from, to }) {
+  let bits = 0;
+  let used = 0;
+  let at = 0;
+  const put = (/** @type {number} */ value, /** @type {number} */ length) => {
+    bits |= value << used;
+    used += length;
+    while (used >= 8) {
+      packed[at++] = bits;
+      bits >>>= 8;
+      used -= 8;
+    }
+  };
+  for (let index = from; index < from + PART; index++) {
+    // A short part is filled up with zeros.
+    let rest = index < to ? /** @type {number} */ (deltas[index]) - least : 0;
+    let left = width;
+    for (; left > FAST_WIDTH; left -= LOW_WIDTH) {
+      put(rest % LOW, LOW_WIDTH);
+      rest = Math.floor(rest / LOW);
+    }
+    put(rest, left);
+  }
+  writer.appendBytes(packed.subarray(0, at));
+}
+
+/** @param {ByteWriter} writer @param {number} value */
+function appendZigZag(writer, value) {
+  let rest = value < 0 ? -2 * value - 1 : 2 * value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) writer.appendUint8((rest % 128) | 128);
+  writer.appendUint8(rest);
+}

@@ -1,0 +1,43 @@
+import { encodeArrow } from './arrow.js';
+import { encodeParquet } from './parquet.js';
+
+/** @import { Samples } from './rows.js' */
+
+/**
+ * Export: samples of many sensors as files for programs that analyze them. Callers choose sensors and a format, and get bytes. Memory does
+ * not grow with the range, because one group of rows is encoded at a time. HTTP is not known here.
+ */
+export { writeDataset } from './dataset.js';
+export { encodeParquet } from './parquet.js';
+export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.js';
+
+/**
+ * A format with columns.
+ *
+ * @typedef {object} ColumnFormat
+ * @property {string} name as in the parameter `format`
+ * @property {string} extension of a file's name
+ * @property {(source: AsyncIterable<Samples>) => AsyncGenerator<Uint8Array, void>} encode
+ */
+
+/** By media type. @type {Record<'application/vnd.apache.parquet' | 'application/vnd.apache.arrow.stream', ColumnFormat>} */
+export const COLUMN_FORMATS = {
+  'application/vnd.apache.parquet': { name: 'parquet', extension: 'parquet', encode: encodeParquet },
+  'application/vnd.apache.arrow.stream': { name: 'arrow', extension: 'arrows', encode: encodeArrow },
+};
+
+/** @typedef {keyof typeof COLUMN_FORMATS} ColumnType */
+
+/**
+ * Calls a function with the number of samples that pass.
+ *
+ * @param {AsyncIterable<Samples>} source
+ * @param {(samples: number) => void} onSamples
+ * @returns {AsyncGenerator<Samples, void>}
+ */
+export async function* countSamples(source, onSamples) {
+  for await (const samples of source) {
+    yield samples;
+    onSamples(samples.to - samples.from);
+  }
+}

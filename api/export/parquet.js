@@ -1,0 +1,258 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { packDeltas } from './delta.js';
+import { COLUMNS, LABELS, labelRuns, rowGroups } from './rows.js';
+import { splitBytes, ValueDictionary } from './values.js';
+
+/** @import { ColumnChunk, CompressionCodec, Encoding, SchemaElement, Statistics } from 'hyparquet' */
+/** @import { RowGroup, Samples } from './rows.js' */
+
+/**
+ * Rows of a group. A group is in memory as a whole: 4 MiB of times and values, and less for its encoded form. The file's footer has about
+ * 1 KB for each group.
+ */
+const ROWS_PER_GROUP = 2 ** 18;
+
+/** Labels that a sensor may not have. */
+const OPTIONAL = new Set(['type', 'unit']);
+
+/** @type {SchemaElement[]} */
+const SCHEMA = [
+  { name: 'samples', num_children: COLUMNS.length },
+  {
+    name: 'ts',
+    type: 'INT64',
+    repetition_type: 'REQUIRED',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  ...LABELS.map((name) => ({
+    name,
+    type: /** @type {const} */ ('BYTE_ARRAY'),
+    repetition_type: OPTIONAL.has(name)
+      ? /** @type {const} */ ('OPTIONAL')
+      : /** @type {const} */ ('REQUIRED'),
+    converted_type: /** @type {const} */ ('UTF8'),
+    logical_type: /** @type {const} */ ({ type: 'STRING' }),
+  })),
+  { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+];
+
+/** Bytes that leave the process before the next group is encoded. */
+class ChunkWriter extends ByteWriter {
+  /** @returns {Uint8Array} what was written since the last call */
+  take() {
+    const bytes = this.getBytes().slice();
+    this.index = 0;
+    return bytes;
+  }
+}
+
+/**
+ * Encodes samples as a Parquet file, group by group. `ParquetWriter` writes the frame: head, footer and statistics. Its columns
+ * need 1.1 to 2 µs a row and take -0 for 0, so the columns are encoded here, in about 40 ns a row.
+ *
+ * @param {AsyncIterable<Samples>} source
+ * @returns {AsyncGenerator<Uint8Array, void>}
+ */
+export async function* encodeParquet(source) {
+  const writer = new ChunkWriter();
+  const file = new ParquetWriter({
+    writer,
+    schema: SCHEMA,
+    createdBy: 'millrace',
+    // Bounds of texts are whole, so they are exact.
+    statisticsTruncateLength: Number.POSITIVE_INFINITY,
+  });
+  const dictionary = new ValueDictionary(ROWS_PER_GROUP);
+  for await (const group of rowGroups(source, ROWS_PER_GROUP)) {
+    const start = writer.offset;
+    const columns = [
+      writeTimes(writer, group),
+      ...LABELS.map((name) => writeLabels(writer, group, name)),
+      writeValues(writer, group, dictionary),
+    ];
+    const rows = BigInt(group.count);
+    file.num_rows += rows;
+    file.row_groups.push({
+      columns,
+      num_rows: rows,
+      total_byte_size: columns.reduce(
+        (sum, { meta_data: meta }) => sum + (meta?.total_uncompressed_size ?? 0n),
+        0n,
+      ),
+      total_compressed_size: BigInt(writer.offset - start),
+    });
+    yield writer.take();
+  }
+  await file.finish();
+  yield writer.take();
+}
+
+/**
+ * A column of a group: its pages, and its entry in the footer.
+ *
+ * @typedef {object} Column
+ * @property {typeof COLUMNS[number]} name
+ * @property {number} count rows
+ * @property {number} [nulls] rows without a value
+ * @property {Encoding} encoding
+ * @property {{ count: number, bytes: Uint8Array }} [dictionary] a page of plain values
+ * @property {Uint8Array} [levels] which rows have a value
+ * @property {Uint8Array} data
+ * @property {{ bytes: Uint8Array, codec: CompressionCodec }} [compressed] form of `data`
+ * @property {Statistics} statistics
+ */
+
+/** @param {ChunkWriter} writer @param {Column} column @returns {ColumnChunk} */
+function writeColumn(writer, column) {
+  const { name, count, nulls = 0, encoding, dictionary, data, statistics } = column;
+  const { levels = new Uint8Array(), compressed } = column;
+  const start = writer.offset;
+  const body = compressed?.bytes ?? data;
+  const codec = compressed?.codec ?? 'UNCOMPRESSED';
+  if (dictionary) {
+    writePageHeader(writer, {
+      type: 'DICTIONARY_PAGE',
+      uncompressed_page_size: dictionary.bytes.length,
+      compressed_page_size: dictionary.bytes.length,
+      dictionary_page_header: { num_values: dictionary.count, encoding: 'PLAIN' },
+    });
+    writer.appendBytes(dictionary.bytes);
+  }
+  const dataStart = writer.offset;
+  writePageHeader(writer, {
+    type: 'DATA_PAGE_V2',
+    uncompressed_page_size: levels.length + data.length,
+    compressed_page_size: levels.length + body.length,
+    data_page_header_v2: {
+      num_values: count,
+      num_nulls: nulls,
+      num_rows: count,
+      encoding,
+      definition_levels_byte_length: levels.length,
+      repetition_levels_byte_length: 0,
+      is_compressed: compressed !== undefined,
+    },
+  });
+  writer.appendBytes(levels);
+  writer.appendBytes(body);
+  const size = writer.offset - start;
+  return {
+    file_offset: BigInt(start),
+    meta_data: {
+      type: SCHEMA.find((element) => element.name === name)?.type ?? 'DOUBLE',
+      encodings: dictionary ? ['PLAIN', encoding] : [encoding],
+      path_in_schema: [name],
+      codec,
+      num_values: BigInt(count),
+      total_compressed_size: BigInt(size),
+      total_uncompressed_size: BigInt(size - body.length + data.length),
+      data_page_offset: BigInt(dataStart),
+      ...(dictionary && { dictionary_page_offset: BigInt(start) }),
+      statistics: { null_count: BigInt(nulls), ...statistics },
+    },
+  };
+}
+
+/** @param {ChunkWriter} writer @param {RowGroup} group */
+function writeTimes(writer, { times, count }) {
+  const page = new ByteWriter();
+  packDeltas(page, times, count);
+  const { min, max } = boundsOf(times, count);
+  return writeColumn(writer, {
+    name: 'ts',
+    count,
+    encoding: 'DELTA_BINARY_PACKED',
+    data: page.getBytes(),
+    statistics: { min_value: BigInt(min), max_value: BigInt(max) },
+  });
+}
+
+/** @param {ChunkWriter} writer @param {RowGroup} group @param {typeof LABELS[number]} name */
+function writeLabels(writer, group, name) {
+  const { values, runs } = labelRuns(group, name);
+  const encoded = values.map((value) => Buffer.from(value));
+  const sorted = encoded.toSorted(Buffer.compare);
+  const plain = new ByteWriter();
+  for (const bytes of encoded) {
+    plain.appendUint32(bytes.length);
+    plain.appendBytes(bytes);
+  }
+  const width = Math.max(1, 32 - Math.clz32(values.length - 1));
+  const present = runs.filter(({ index }) => index >= 0);
+  const data = new ByteWriter();
+  data.appendUint8(width);
+  for (const { index, count } of present) appendRun(data, index, count, width);
+  const levels = new ByteWriter();
+  if (OPTIONAL.has(name)) for (const { index, count } of runs) appendRun(levels, index < 0 ? 0 : 1, count, 1);
+  return writeColumn(writer, {
+    name,
+    count: group.count,
+    nulls: group.count - present.reduce((sum, { count }) => sum + count, 0),
+    encoding: 'RLE_DICTIONARY',
+    dictionary: { count: values.length, bytes: plain.getBytes() },
+    levels: levels.getBytes(),
+    data: data.getBytes(),
+    statistics: { min_value: sorted[0], max_value: sorted.at(-1) },
+  });
+}
+
+/**
+ * A repeated run of the hybrid of run lengths and packed bits.
+ *
+ * @param {ByteWriter} writer
+ * @param {number} value
+ * @param {number} count
+ * @param {number} width bits of the value
+ */
+function appendRun(writer, value, count, width) {
+  writer.appendVarInt(count << 1);
+  for (let bit = 0; bit < width; bit += 8) writer.appendUint8((value >>> bit) & 255);
+}
+
+/** @param {ChunkWriter} writer @param {RowGroup} group @param {ValueDictionary} dictionary */
+function writeValues(writer, { values, count }, dictionary) {
+  const { min, max } = boundsOf(values, count);
+  // The format asks for these signs, so that a reader that compares bits finds both zeros.
+  const statistics = { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
+  const entries = dictionary.encode(values, count);
+  if (entries) {
+    const { values: distinct, indexes, width } = entries;
+    const data = new ByteWriter();
+    data.appendUint8(width);
+    writeRleBitPackedHybrid(data, indexes, width);
+    const bytes = new Uint8Array(distinct.buffer, distinct.byteOffset, distinct.byteLength);
+    return writeColumn(writer, {
+      name: 'value',
+      count,
+      encoding: 'RLE_DICTIONARY',
+      dictionary: { count: distinct.length, bytes },
+      data: data.getBytes(),
+      statistics,
+    });
+  }
+  const data = splitBytes(values, count);
+  return writeColumn(writer, {
+    name: 'value',
+    count,
+    encoding: 'BYTE_STREAM_SPLIT',
+    data,
+    compressed: { bytes: snappyCompress(data), codec: 'SNAPPY' },
+    statistics,
+  });
+}
+
+/** @param {Float64Array} numbers @param {number} count one or more */
+function boundsOf(numbers, count) {
+  let min = /** @type {number} */ (numbers[0]);
+  let max = min;
+  for (let index = 1; index < count; index++) {
+    const number = /** @type {number} */ (numbers[index]);
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return { min, max };
+}

@@ -1,0 +1,220 @@
+import { someAtOnce } from '../../../common/some-at-once.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { ProvisionalBaselines } from './provisional.js';
+import { BaselineTable } from './table.js';
+
+export { createLearning } from './learner.js';
+
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Context } from '../../observability/context.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Rest } from '../packing/steps.js' */
+
+/**
+ * What is usual for each sensor. `learner.js` learns it from history, day by day, and stores it. `Baselines` has the stored days in memory
+ * and judges values by them. So all processes give the same answer, and none learns from what it happens to see. Until a sensor has a
+ * learned baseline, `provisional.js` judges it by its last hours.
+ */
+
+/** Days are in memory from this long before their start until this long after their end, in ms: for values that are a little early or late. */
+const MARGIN_MS = HOUR_MS;
+
+/** Groups whose progress is read at once. */
+const GROUPS_AT_ONCE = 8;
+
+/**
+ * A value, and when it was measured.
+ *
+ * @typedef {{ ts: string | null, value: number | null }} Measured `ts`: ISO 8601
+ */
+
+/**
+ * A value and its judgment, which is noted in place: values are judged as fast as they arrive.
+ *
+ * @typedef {Measured & { sigmas: number | undefined, provisional: true | undefined }} JudgedValue `sigmas`: deviations above (negative: below)
+ *   the mean; undefined: there is no value, it is too old, or nothing is known. `provisional`: it was judged by its last hours
+ */
+
+/** What is usual for a sensor, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
+
+/** Called when other values are judged than before. @callback OnChange @param {readonly string[]} [keys] of these sensors; default: all */
+
+/** The baselines of the present days, read from the database as they are learned. */
+export class Baselines {
+  #store;
+  #groups;
+  #clock;
+  #logger;
+  #everyMs;
+  /** By day, in epoch ms; `loaded`: the groups that were read. @type {Map<number, { table: BaselineTable, loaded: Set<number> }>} */
+  #days = new Map();
+  #changed = false;
+  #provisional;
+  /** @type {Set<OnChange>} */
+  #listeners = new Set();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  #stopped = false;
+
+  /**
+   * @param {Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>} context
+   * @param {object} deps
+   * @param {Pick<Store, 'baselines' | 'samples'>} deps.store
+   * @param {number} deps.everyMs between two looks for newly learned groups
+   * @param {number} deps.provisionalMs between two looks for sensors without a learned baseline
+   * @param {Rest} [deps.rest] between two requests for them
+   */
+  constructor(context, { store, everyMs, provisionalMs, rest }) {
+    const { config, clock, logger, metrics } = context;
+    this.#store = store.baselines;
+    this.#groups = config.retention.latestGroups;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#everyMs = everyMs;
+    metrics.gauge(
+      'iot_baseline_sensors',
+      'Sensors with a baseline of the present day in the memory of this process',
+      () => this.#days.get(dayOf(this.#clock()))?.table.size ?? 0,
+    );
+    this.#provisional = new ProvisionalBaselines(context, {
+      store,
+      everyMs: provisionalMs,
+      rest,
+      isLearned: (key) => this.#learnedAt(key, this.#clock()) !== null,
+      onJudged: (keys) => this.#notify(keys),
+    });
+  }
+
+  /** Reads what is learned, now and then. It does not wait for it: until then nothing is judged. */
+  start() {
+    // Sensors with a learned baseline need no other one.
+    void this.#lookLater().then(() => this.#provisional.start());
+  }
+
+  async stop() {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#provisional.stop();
+  }
+
+  /**
+   * Judges a value by the hour in which it was measured, or else by the last hours of its sensor.
+   *
+   * @param {string} key `device id/sensor id`
+   * @param {JudgedValue} measured gets the judgment
+   */
+  judge(key, measured) {
+    const { ts, value } = measured;
+    measured.sigmas = undefined;
+    measured.provisional = undefined;
+    if (ts === null || value === null) return;
+    const at = Date.parse(ts);
+    const learned = this.#days.get(dayOf(at))?.table.sigmas(key, hourOf(at), value) ?? null;
+    const sigmas = learned ?? this.#provisional.sigmas(key, at, value);
+    if (sigmas === null) return;
+    measured.sigmas = sigmas;
+    if (learned === null) measured.provisional = true;
+  }
+
+  /**
+   * @param {string} key
+   * @param {string | null} ts ISO 8601
+   * @returns {Baseline | null} null: not known
+   */
+  at(key, ts) {
+    if (ts === null) return null;
+    const at = Date.parse(ts);
+    const learned = this.#learnedAt(key, at);
+    if (learned) return { ...learned, provisional: false };
+    const recent = this.#provisional.at(key, at);
+    return recent && { mean: recent.mean, deviation: recent.deviation, provisional: true };
+  }
+
+  /** @param {string} key @returns {Array<Baseline & { ts: number }>} each known hour, oldest first; `ts` in epoch ms */
+  hours(key) {
+    const hours = [];
+    for (const [day, { table }] of [...this.#days].sort(([a], [b]) => a - b)) {
+      for (let hour = 0; hour < 24; hour++) {
+        const baseline = table.at(key, hour);
+        if (baseline) hours.push({ ts: day + hour * HOUR_MS, ...baseline, provisional: false });
+      }
+    }
+    if (hours.length > 0) return hours;
+    return this.#provisional.hours(key).map((hour) => ({ ...hour, provisional: true }));
+  }
+
+  /** @param {OnChange} listener @returns {() => void} ends it */
+  onChange(listener) {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Reads the sensors without a learned baseline that are due. @throws {MillraceError} `unavailable` */
+  async lookAtRecent() {
+    await this.#provisional.look();
+  }
+
+  /**
+   * Reads what was learned since the last time, and forgets the days that are over.
+   *
+   * @throws {MillraceError} `unavailable`
+   */
+  async refresh() {
+    const now = this.#clock();
+    const wanted = new Set([dayOf(now - MARGIN_MS), dayOf(now + MARGIN_MS)]);
+    for (const day of this.#days.keys()) {
+      if (wanted.has(day)) continue;
+      this.#days.delete(day);
+      this.#changed = true;
+    }
+    try {
+      for (const day of wanted) await this.#loadDay(day);
+    } finally {
+      // Also after a failure: some groups may have been read before it.
+      const isChanged = this.#changed;
+      this.#changed = false;
+      if (isChanged) this.#notify();
+    }
+  }
+
+  /** @param {string} key @param {number} at epoch ms */
+  #learnedAt(key, at) {
+    return this.#days.get(dayOf(at))?.table.at(key, hourOf(at)) ?? null;
+  }
+
+  /** @param {readonly string[]} [keys] */
+  #notify(keys) {
+    for (const listener of this.#listeners) listener(keys);
+  }
+
+  /** @param {number} day epoch ms */
+  async #loadDay(day) {
+    const { table, loaded } = this.#days.get(day) ?? { table: new BaselineTable(), loaded: new Set() };
+    this.#days.set(day, { table, loaded });
+    const groups = Array.from({ length: this.#groups }, (_, group) => group);
+    const missing = groups.filter((group) => !loaded.has(group));
+    await someAtOnce(GROUPS_AT_ONCE, missing, async (group) => {
+      const until = await this.#store.learnedUntil(group);
+      if (until === null || until < day + DAY_MS) return;
+      for await (const rows of this.#store.pages(group, day)) {
+        if (this.#stopped) return;
+        for (const { key, profile } of rows) table.set(key, profile);
+        this.#changed = true;
+      }
+      loaded.add(group);
+    });
+  }
+
+  async #lookLater() {
+    try {
+      await this.refresh();
+    } catch (error) {
+      this.#logger.debug({ reason: String(error) }, 'baselines could not be read, and are read later');
+    }
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#lookLater(), this.#everyMs).unref();
+  }
+}
+
+/** @param {number} ts epoch ms @returns {number} its hour of the UTC day */
+const hourOf = (ts) => Math.floor(ts / HOUR_MS) % 24;

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
+import { Retry } from '../../store/retry.js';
+import { createLeases } from '../packing/packer.js';
+import { iteratePages, Steps } from '../packing/steps.js';
+import { LEARNED_DAYS, learnProfile } from './profile.js';
+
+/** @import { Context } from '../../observability/context.js' */
+/** @import { LearnedProfile } from '../../store/history/baselines.js' */
+/** @import { SensorBytes } from '../../store/history/keys.js' */
+/** @import { HourRow } from '../../store/history/reads.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Leases } from '../packing/packer.js' */
+
+/** The next day is learned from this time of the present day on, in ms: the hours of the day before are packed by then. */
+const LEARN_FROM_MS = 6 * HOUR_MS;
+
+/** A step that the database does not answer is waited for no longer than this when the process ends, in ms. */
+const STOP_WITHIN_MS = 3000;
+
+/**
+ * Learns the baselines of each day from the statistics of history, group by group, a day ahead. A group that is interrupted begins again.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'packing' | 'baselines'>} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {() => number} deps.clock epoch ms
+ * @param {Pick<Steps, 'run' | 'stopped'>} deps.steps
+ * @param {Leases} deps.leases
+ * @param {LearningLag} deps.lag
+ * @param {() => void} deps.onLearned called for each sensor that has a baseline
+ */
+export function createLearner({ store, groups, clock, steps, leases, lag, onLearned }) {
+  const { packing, baselines } = store;
+
+  /** @param {number} group @returns {Promise<number>} epoch ms of the day that it has to learn next */
+  async function nextDay(group) {
+    const until = await steps.run(() => baselines.learnedUntil(group));
+    // Days that nobody learned are over.
+    const next = Math.max(until ?? 0, dayOf(clock()));
+    lag.note(group, next);
+    return next;
+  }
+
+  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
+  async function readHours(key, from, to) {
+    /** @type {HourRow[]} */
+    const rows = [];
+    for (let start = from; start < to; ) {
+      const begin = start;
+      const end = Math.min(to, Date.UTC(yearOf(begin) + 1, 0));
+      rows.push(...(await steps.run(() => packing.readStatistics(key, begin, end))));
+      start = end;
+    }
+    return rows;
+  }
+
+  /** @param {number} group @param {Buffer} device 16 bytes @param {number} day epoch ms */
+  async function learnDevice(group, device, day) {
+    const to = Math.min(day, bucketOf(clock()));
+    /** @type {LearnedProfile[]} */
+    const learned = [];
+    for (const sensor of await steps.run(() => packing.sensorIds(group, device))) {
+      const rows = await readHours({ device, sensor }, to - LEARNED_DAYS * DAY_MS, to);
+      const profile = learnProfile(rows, day);
+      if (!profile) continue;
+      learned.push({ device, sensor, profile });
+      onLearned();
+    }
+    if (learned.length > 0) await steps.run(() => baselines.write(group, day, learned));
+  }
+
+  /** @param {number} group */
+  async function learnGroup(group) {
+    // Read again, because the previous owner of the lease may have learned it.
+    const day = await nextDay(group);
+    if (clock() < dueAt(day)) return;
+    for await (const device of iteratePages((after) => steps.run(() => packing.devicePage(group, after)))) {
+      await learnDevice(group, device, day);
+    }
+    await steps.run(() => baselines.writeLearned(group, day + DAY_MS));
+    lag.note(group, day + DAY_MS);
+  }
+
+  return {
+    /**
+     * Learns all that is due now and that no other process is learning.
+     *
+     * @returns {Promise<void>}
+     * @throws what the first group failed with; the others were learned nevertheless
+     */
+    async learnDue() {
+      /** @type {unknown[]} */
+      const failures = [];
+      for (let group = 0; group < groups && !steps.stopped; group++) {
+        try {
+          if (!lag.isDue(group) || clock() < dueAt(await nextDay(group))) continue;
+          // Leases of packing are those below. A group may be packed and learned at the same time.
+          await leases.hold(groups + group, () => learnGroup(group));
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLearner>} Learner */
+
+/** @param {number} day epoch ms @returns {number} epoch ms from which it is learned */
+const dueAt = (day) => day - DAY_MS + LEARN_FROM_MS;
+
+/** How far learning is behind, by what was last read of each group. */
+export class LearningLag {
+  #clock;
+  /** @type {Map<number, number>} the day that each group has to learn next */
+  #next = new Map();
+
+  /** @param {() => number} clock epoch ms */
+  constructor(clock) {
+    this.#clock = clock;
+  }
+
+  /** @param {number} group @param {number} next epoch ms of the day that it has to learn next */
+  note(group, next) {
+    this.#next.set(group, next);
+  }
+
+  /** @param {number} group @returns {boolean} false: it has nothing to learn yet, which no other process changes */
+  isDue(group) {
+    return this.#clock() >= dueAt(this.#next.get(group) ?? 0);
+  }
+
+  /** How long the oldest group could have been learned. @returns {number} ms; 0 as long as nothing is known */
+  overdueMs() {
+    return this.#next.size === 0 ? 0 : Math.max(0, this.#clock() - dueAt(Math.min(...this.#next.values())));
+  }
+
+  /** Groups by whether they have the baselines of the present day. @returns {{ learned: number, missing: number }} */
+  groups() {
+    const today = dayOf(this.#clock());
+    const learned = [...this.#next.values()].filter((next) => next > today).length;
+    return { learned, missing: this.#next.size - learned };
+  }
+}
+
+/**
+ * Learning while the process runs. It does one step at a time and rests after each one, so that it takes a tenth of the time of one
+ * connection, and at most half when it is behind.
+ *
+ * @param {Context} context
+ * @param {object} deps
+ * @param {Pick<Store, 'packing' | 'baselines' | 'packLeases'>} deps.store
+ * @param {number} deps.pauseMs between two looks for groups to learn
+ */
+export function createLearning({ config, clock, logger, metrics }, { store, pauseMs }) {
+  const lag = new LearningLag(clock);
+  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+  const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => lag.overdueMs() });
+  const owner = `${config.mqtt.clientId}:${randomUUID()}`;
+  const learner = createLearner({
+    store,
+    groups: config.retention.latestGroups,
+    clock,
+    steps,
+    leases: createLeases({ store: store.packLeases, owner, logger }),
+    lag,
+    onLearned: () => metrics.learnedBaselines.inc(),
+  });
+  metrics.gauge(
+    'iot_baseline_lag_seconds',
+    'Time for which the oldest group of devices could have learned its next baselines; some hours are normal',
+    () => lag.overdueMs() / 1000,
+  );
+  metrics.states(
+    'iot_baseline_groups',
+    'Groups of devices by their baselines of the present day: learned, missing',
+    () => lag.groups(),
+  );
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  /** @type {Promise<void>} */
+  let round = Promise.resolve();
+
+  async function learnOnce() {
+    try {
+      await learner.learnDue();
+    } catch (error) {
+      if (steps.stopped) return;
+      logger.warn({ reason: String(error) }, 'baselines could not be learned, and are learned later');
+    }
+  }
+
+  function learnLater() {
+    if (steps.stopped) return;
+    // A random pause keeps processes that started together from checking together.
+    const pause = pauseMs * (0.5 + Math.random());
+    timer = setTimeout(() => {
+      round = learnOnce().then(learnLater);
+    }, pause).unref();
+  }
+
+  return {
+    start: learnLater,
+
+    /** Ends after the step under way, and gives the lease back. */
+    async stop() {
+      clearTimeout(timer);
+      steps.stop();
+      await Promise.race([round, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLearning>} Learning */

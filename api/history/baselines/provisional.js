@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { uuidBytes } from '../../../schema/ids.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { Retry } from '../../store/retry.js';
+import { Steps } from '../packing/steps.js';
+import { learnRecent, missingMs, readRecent, WINDOW_MS } from './recent.js';
+import { sigmasOf } from './table.js';
+
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Context } from '../../observability/context.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Rest } from '../packing/steps.js' */
+/** @import { RecentBaseline } from './recent.js' */
+
+/** A device is looked at again after half of the time that its samples cover, so that a drift stays usual. In ms, the shortest and longest. */
+const SHORTEST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = WINDOW_MS / 2;
+
+/** A look that the database does not answer is waited for no longer than this when the process ends, in ms. */
+const STOP_WITHIN_MS = 3000;
+
+/**
+ * A device with sensors that have no learned baseline.
+ *
+ * @typedef {object} Device
+ * @property {string} id
+ * @property {string[]} keys of these sensors
+ * @property {number} seenAt time of the newest value that was judged, epoch ms
+ * @property {number} dueAt of the next look, epoch ms
+ */
+
+/** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline`: null: too few samples, or none was read yet */
+
+/** Called when values of some sensors are judged otherwise than before. @callback OnJudged @param {readonly string[]} keys */
+
+/**
+ * Baselines of sensors that have no learned one, by their last hours. They are read from the database, device by device, only for sensors
+ * whose values somebody follows, and rest after each request as learning does. So ingest never waits for them, a process that starts again has them
+ * at once, and all processes judge by the same samples.
+ */
+export class ProvisionalBaselines {
+  #store;
+  #clock;
+  #logger;
+  #everyMs;
+  #isLearned;
+  #onJudged;
+  #steps;
+  /** @type {Map<string, Device>} by id */
+  #devices = new Map();
+  /** @type {Map<string, Sensor>} by key, `device id/sensor id` */
+  #sensors = new Map();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** @type {Promise<void>} */
+  #round = Promise.resolve();
+  /** When the device that is read now was due, in epoch ms; null: none is read. @type {number | null} */
+  #dueSince = null;
+
+  /**
+   * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
+   * @param {object} deps
+   * @param {Pick<Store, 'samples'>} deps.store
+   * @param {number} deps.everyMs between two rounds
+   * @param {Rest | undefined} deps.rest between two requests
+   * @param {(key: string) => boolean} deps.isLearned whether a sensor has a learned baseline
+   * @param {OnJudged} deps.onJudged
+   */
+  constructor({ clock, logger, metrics }, { store, everyMs, rest, isLearned, onJudged }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#everyMs = everyMs;
+    this.#isLearned = isLearned;
+    this.#onJudged = onJudged;
+    const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+    this.#steps = new Steps({ retry, isPressed: () => true, overdueMs: () => this.#overdueMs(), rest });
+    metrics.gauge(
+      'iot_baseline_provisional_sensors',
+      'Sensors that this process judges by their last hours, because they have no learned baseline',
+      () => this.#judged(),
+    );
+    metrics.gauge(
+      'iot_baseline_provisional_lag_seconds',
+      'Time for which the device that is read for provisional baselines has been due',
+      () => this.#overdueMs() / 1000,
+    );
+  }
+
+  start() {
+    this.#lookLater();
+  }
+
+  /** Ends after the request under way. */
+  async stop() {
+    clearTimeout(this.#timer);
+    this.#steps.stop();
+    await Promise.race([this.#round, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+  }
+
+  /**
+   * The baseline of a sensor. If it is not known, it is read soon.
+   *
+   * @param {string} key `device id/sensor id`
+   * @param {number} at epoch ms, the time of a value
+   * @returns {RecentBaseline | null} null: not known yet, or the value is older than its samples
+   */
+  at(key, at) {
+    const sensor = this.#sensors.get(key) ?? this.#follow(key, at);
+    if (!sensor) return null;
+    if (at > sensor.device.seenAt) sensor.device.seenAt = at;
+    const { baseline } = sensor;
+    return baseline && at >= baseline.from ? baseline : null;
+  }
+
+  /** @param {string} key @param {number} at epoch ms @param {number} value @returns {number | null} */
+  sigmas(key, at, value) {
+    const baseline = this.at(key, at);
+    return baseline && sigmasOf(baseline, value);
+  }
+
+  /** @param {string} key @returns {Array<{ ts: number, mean: number, deviation: number }>} each hour that it judges, oldest first; `ts` in epoch ms */
+  hours(key) {
+    const now = this.#clock();
+    const baseline = this.at(key, now);
+    if (!baseline) return [];
+    const { mean, deviation, from } = baseline;
+    const hours = [];
+    for (let ts = bucketOf(from); ts <= now; ts += HOUR_MS) hours.push({ ts, mean, deviation });
+    return hours;
+  }
+
+  /**
+   * Reads the devices that are due, the longest due first, and forgets those that nobody follows any more.
+   *
+   * @throws {MillraceError} `unavailable` when the process ends
+   */
+  async look() {
+    const now = this.#clock();
+    const due = [...this.#devices.values()].filter(({ dueAt }) => dueAt <= now);
+    try {
+      for (const device of due.sort((a, b) => a.dueAt - b.dueAt)) {
+        this.#dueSince = device.dueAt;
+        await this.#lookAt(device);
+      }
+    } finally {
+      this.#dueSince = null;
+    }
+  }
+
+  /** @param {string} key @param {number} at epoch ms @returns {Sensor | null} null: the value is too old to be judged by the last hours */
+  #follow(key, at) {
+    const now = this.#clock();
+    if (at < now - WINDOW_MS) return null;
+    const id = key.slice(0, key.indexOf('/'));
+    const device = this.#devices.get(id) ?? { id, keys: [], seenAt: at, dueAt: now };
+    /** @type {Sensor} */
+    const sensor = { device, baseline: null };
+    this.#devices.set(id, device);
+    this.#sensors.set(key, sensor);
+    device.keys.push(key);
+    device.dueAt = Math.min(device.dueAt, now + SHORTEST_WAIT_MS);
+    return sensor;
+  }
+
+  /** @param {Device} device */
+  async #lookAt(device) {
+    const now = this.#clock();
+    const keys = this.#forget(device, now);
+    // After a failure the other devices come first.
+    device.dueAt = now + SHORTEST_WAIT_MS;
+    if (keys.length === 0) return;
+    const deps = { store: this.#store, steps: this.#steps };
+    const read = await readRecent(deps, uuidBytes(device.id), now, keys.map(sensorOf));
+    let wait = LONGEST_WAIT_MS;
+    for (const key of keys) {
+      const samples = read.get(sensorOf(key));
+      const baseline = samples ? learnRecent(samples) : null;
+      const sensor = this.#sensors.get(key);
+      if (sensor) sensor.baseline = baseline;
+      wait = Math.min(wait, baseline ? (baseline.to - baseline.from) / 2 : missingMs(samples, now));
+    }
+    // A sensor that was followed meanwhile is not to wait for as long as the others.
+    if (device.keys.length === keys.length) device.dueAt = now + Math.max(SHORTEST_WAIT_MS, wait);
+    this.#onJudged(keys);
+  }
+
+  /**
+   * Forgets the sensors of a device that have a learned baseline by now, or that nobody follows any more.
+   *
+   * @param {Device} device
+   * @param {number} now epoch ms
+   * @returns {string[]} keys of the others
+   */
+  #forget(device, now) {
+    const before = device.keys;
+    const isFollowed = device.seenAt >= now - WINDOW_MS;
+    device.keys = before.filter((key) => isFollowed && !this.#isLearned(key));
+    if (device.keys.length === before.length) return [...before];
+    const kept = new Set(device.keys);
+    const forgotten = before.filter((key) => !kept.has(key));
+    for (const key of forgotten) this.#sensors.delete(key);
+    if (device.keys.length === 0) this.#devices.delete(device.id);
+    this.#onJudged(forgotten);
+    return [...device.keys];
+  }
+
+  #judged() {
+    let count = 0;
+    for (const { baseline } of this.#sensors.values()) if (baseline) count++;
+    return count;
+  }
+
+  /** How long the device that is read now has been due. @returns {number} ms */
+  #overdueMs() {
+    return this.#dueSince === null ? 0 : Math.max(0, this.#clock() - this.#dueSince);
+  }
+
+  async #lookOnce() {
+    try {
+      await this.look();
+    } catch (error) {
+      if (this.#steps.stopped) return;
+      this.#logger.warn(
+        { reason: String(error) },
+        'provisional baselines could not be read, and are read later',
+      );
+    }
+  }
+
+  #lookLater() {
+    if (this.#steps.stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.#lookOnce().then(() => this.#lookLater());
+    }, this.#everyMs).unref();
+  }
+}
+
+/** @param {string} key `device id/sensor id` */
+const sensorOf = (key) => key.slice(key.indexOf('/') + 1);

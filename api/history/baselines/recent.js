@@ -1,0 +1,205 @@
+import { uuidText } from '../../../schema/ids.js';
+import { visitBlock } from '../../../schema/packed/block.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { allParts } from '../../store/measurements/rows.js';
+import {
+  ascending,
+  FROM_MEAN,
+  FROM_MEDIAN,
+  medianOf,
+  RESOLUTION_OF_CONSTANT,
+  resolved,
+  spreadOf,
+} from './profile.js';
+
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Steps } from '../packing/steps.js' */
+
+/**
+ * What is usual for a sensor by its newest samples, as long as it has too little history. `docs/explanation/baselines.md` has the formula and
+ * its reasons.
+ */
+
+/** A baseline is of the samples of this time, in ms. */
+export const WINDOW_MS = HOUR_MS;
+/** A sensor with fewer samples within the window is judged by more hours, up to so many. */
+const MOST_HOURS = 12;
+
+/** Thirty samples give the median of their distances to about a fifth. */
+export const LEAST_SAMPLES = 30;
+/** The shortest time that the samples may cover, in ms. */
+export const LEAST_SPAN_MS = 60_000;
+
+/** A share of the samples that may be far off without being usual. A larger one is a second state, or a drift. */
+const FAR_SHARE = 1 / 4;
+/** A second state is this far from the mean, in deviations. */
+const STATE_REACH = 2;
+
+/** Rows of a part of an hour that are read at once. With fewer, that is the whole hour. */
+const FEW_ROWS = 80;
+/** An hour of more rows is sampled: so many stretches, no whole number of minutes each, and so many rows of each. */
+const STRETCHES = 11;
+const ROWS_A_STRETCH = 32;
+/** Samples of a sensor that one read of rows gives, about. */
+const MOST_SAMPLES = 1024;
+
+/** @typedef {{ times: number[], values: number[] }} Samples of a sensor, in no order; `times`: epoch ms */
+
+/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: its oldest and newest sample, epoch ms */
+
+/**
+ * @param {Samples} samples
+ * @returns {RecentBaseline | null} null: too few samples
+ */
+export function learnRecent({ times, values }) {
+  const { count, from, to } = spanOf({ times });
+  if (!isEnough({ count, from, to })) return null;
+  const order = times.map((_, index) => index).sort((a, b) => Number(times[a]) - Number(times[b]));
+  const inOrder = order.map((index) => Number(values[index]));
+  // A single float, as learned means are.
+  const mean = Math.fround(medianOf(inOrder.toSorted(ascending)));
+  const drift = sortedMedian(inOrder.slice(count >> 1)) - sortedMedian(inOrder.slice(0, count >> 1));
+  const deviation = resolved(Math.hypot(recentSpread(values, mean), drift), mean);
+  return Number.isFinite(mean) && Number.isFinite(deviation) ? { mean, deviation, from, to } : null;
+}
+
+/** @param {number[]} values @param {number} mean their median */
+function recentSpread(values, mean) {
+  const distances = values.map((value) => Math.abs(value - mean)).sort(ascending);
+  const far = Number(distances[Math.floor((1 - FAR_SHARE) * (distances.length - 1))]);
+  const spread = Math.max(spreadOf(distances, FROM_MEDIAN, FROM_MEAN), far / STATE_REACH);
+  // Most values are equal, so their resolution is unknown.
+  return medianOf(distances) === 0 && spread > 0
+    ? Math.max(spread, RESOLUTION_OF_CONSTANT * Math.abs(mean))
+    : spread;
+}
+
+/** @param {number[]} values */
+const sortedMedian = (values) => medianOf(values.sort(ascending));
+
+/** @param {Pick<Samples, 'times'>} samples @returns {{ count: number, from: number, to: number }} epoch ms */
+function spanOf({ times }) {
+  let from = Number.POSITIVE_INFINITY;
+  let to = Number.NEGATIVE_INFINITY;
+  for (const time of times) {
+    from = Math.min(from, time);
+    to = Math.max(to, time);
+  }
+  return { count: times.length, from, to };
+}
+
+/** @param {ReturnType<typeof spanOf>} span */
+const isEnough = ({ count, from, to }) => count >= LEAST_SAMPLES && to - from >= LEAST_SPAN_MS;
+
+/**
+ * How long a sensor has to be waited for until it has samples enough, by its pace so far.
+ *
+ * @param {Samples | undefined} samples too few
+ * @param {number} now epoch ms
+ * @returns {number} ms
+ */
+export function missingMs(samples, now) {
+  if (!samples) return LEAST_SPAN_MS;
+  const { count, from, to } = spanOf(samples);
+  if (count < 2) return now - from;
+  return Math.max(LEAST_SPAN_MS - (to - from), ((LEAST_SAMPLES - count) * (to - from)) / (count - 1));
+}
+
+/**
+ * Reads the newest samples of a device: of all its sensors at once, because a row has many of them. It reads the last hour. It
+ * reads earlier hours only if a sensor has too few samples, and only as far back as there are any. A busy hour is sampled, so the work has a bound.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'samples'>} deps.store
+ * @param {Pick<Steps, 'run'>} deps.steps
+ * @param {Buffer} device 16 bytes
+ * @param {number} now epoch ms
+ * @param {readonly string[]} wanted ids of its sensors
+ * @returns {Promise<Map<string, Samples>>} by sensor id
+ */
+export async function readRecent({ store, steps }, device, now, wanted) {
+  /** @type {Map<string, Samples>} */
+  const sensors = new Map();
+  /** Sensors that the earlier hours are not read for. @type {Set<string>} */
+  const complete = new Set();
+  for (const { from, to } of stretchesOf(now)) {
+    const isEarlier = to <= now - WINDOW_MS;
+    if (isEarlier) for (const [id, samples] of sensors) if (isEnough(spanOf(samples))) complete.add(id);
+    if (isEarlier && wanted.every((id) => complete.has(id))) break;
+    const rows = await readStretch(from, to);
+    if (isEarlier && rows === 0) break;
+  }
+  return sensors;
+
+  /** @param {number} from epoch ms @param {number} to epoch ms, of the same hour @returns {Promise<number>} rows */
+  async function readStretch(from, to) {
+    const { rows, parts } = await readPart(0, from, to);
+    let sum = rows;
+    for (const part of allParts(parts)) sum += (await readPart(part, from, to)).rows;
+    return sum;
+  }
+
+  /** @param {number} part @param {number} from @param {number} to */
+  async function readPart(part, from, to) {
+    const { blocks, parts } = await steps.run(() =>
+      store.samples.newest(device, part, { from, to }, FEW_ROWS),
+    );
+    if (blocks.length < FEW_ROWS) {
+      collect(blocks, from);
+      return { rows: blocks.length, parts };
+    }
+    // What comes after now has a place in the last stretch.
+    const length = (Math.min(to, now) - from) / STRETCHES;
+    for (let index = 0; index < STRETCHES; index++) {
+      const start = Math.round(from + index * length);
+      const end = index === STRETCHES - 1 ? to : Math.round(from + (index + 1) * length);
+      await steps.run(async () => {
+        const found = await store.samples.newest(device, part, { from: start, to: end }, ROWS_A_STRETCH);
+        collect(found.blocks, from);
+      });
+    }
+    return { rows: blocks.length, parts };
+  }
+
+  /** @param {Buffer[]} blocks of one hour @param {number} from epoch ms; earlier samples do not count */
+  function collect(blocks, from) {
+    const most = Math.ceil(MOST_SAMPLES / Math.max(1, blocks.length));
+    for (const blob of blocks) {
+      try {
+        visitBlock(bucketOf(from), blob, (sensor, series) => add(uuidText(sensor), series(), from, most));
+      } catch (error) {
+        // Bytes that are no block. Packing counts and reports them.
+        if (!(error instanceof RangeError)) throw error;
+      }
+    }
+  }
+
+  /** @param {string} sensor @param {Series} series @param {number} from @param {number} most samples of it */
+  function add(sensor, { times, values }, from, most) {
+    if (complete.has(sensor)) return;
+    const samples = sensors.get(sensor) ?? { times: [], values: [] };
+    sensors.set(sensor, samples);
+    const step = Math.ceil(times.length / most);
+    for (let index = times.length - 1; index >= 0; index -= step) {
+      const time = Number(times[index]);
+      if (time < from) return;
+      samples.times.push(time);
+      samples.values.push(Number(values[index]));
+    }
+  }
+}
+
+/** @param {number} now epoch ms @returns {Array<{ from: number, to: number }>} the last hours, the newest first, cut where an hour of the clock begins and where the window does */
+function stretchesOf(now) {
+  const stretches = [];
+  // Samples of clocks that are ahead are in the hour of now.
+  let to = bucketOf(now) + HOUR_MS;
+  while (to > now - MOST_HOURS * HOUR_MS) {
+    const start = bucketOf(to - 1);
+    const from = to > now - WINDOW_MS ? Math.max(start, now - WINDOW_MS) : start;
+    stretches.push({ from, to });
+    to = from;
+  }
+  return stretches;
+}

@@ -1,0 +1,74 @@
+import { inOrder } from '../../../common/some-at-once.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { Bins } from './bins.js';
+import { readBins } from './series.js';
+
+/** @import { Grid } from './grid.js' */
+/** @import { Range, Sensor } from './hours.js' */
+
+/**
+ * A sensor of an aligned query.
+ *
+ * @typedef {object} AlignedSensor
+ * @property {Sensor} key
+ * @property {number | null} newest epoch ms, after which there is nothing; null: there is nothing at all
+ */
+
+/** Sensors that are read at once: of statistics, enough to hide the round trips; of samples, few enough for the memory. */
+const AT_ONCE = { statistics: 32, samples: 6 };
+
+/** Bins of sensors that are read at once, more or less: about 100 bytes each. */
+const BINS_AT_ONCE = 200_000;
+
+/**
+ * Reads the bins of many sensors, a bounded number of them in memory.
+ *
+ * @template {AlignedSensor} T
+ * @param {Parameters<typeof readBins>[0]} deps
+ * @param {T[]} sensors
+ * @param {Range} range within retention, not empty
+ * @param {{ grid: Grid, signal: AbortSignal }} options `signal` aborts when the client disconnects
+ * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} in the order of the sensors
+ * @throws what `signal` was aborted with
+ */
+export function readAligned(deps, sensors, range, { grid, signal }) {
+  const atOnce = AT_ONCE[grid.narrowest < HOUR_MS ? 'samples' : 'statistics'];
+  const concurrency = Math.max(2, Math.min(atOnce, Math.floor(BINS_AT_ONCE / grid.length)));
+  return inOrder(concurrency, sensors, async (sensor) => {
+    signal.throwIfAborted();
+    const bins = new Bins(range, grid);
+    await readBins(deps, sensor.key, range, { grid, bins, newest: sensor.newest, signal });
+    return { sensor, bins };
+  });
+}
+
+/**
+ * A group of sensors.
+ *
+ * @template T
+ * @typedef {{ sensors: T[], bins: Bins }} Group
+ */
+
+/**
+ * Adds the bins of each group together. The order of the additions is that of the sensors, so the same query gives the same sums.
+ *
+ * @template {AlignedSensor} T
+ * @param {AsyncIterable<{ sensor: T, bins: Bins }>} read the sensors of a group one after the other
+ * @param {(sensor: T) => unknown} groupOf
+ * @returns {AsyncGenerator<Group<T>, void>}
+ */
+export async function* addGroups(read, groupOf) {
+  /** @type {Group<T> | null} */
+  let group = null;
+  for await (const { sensor, bins } of read) {
+    const [first] = group?.sensors ?? [];
+    if (group && first && groupOf(first) === groupOf(sensor)) {
+      group.sensors.push(sensor);
+      group.bins.addBins(bins);
+      continue;
+    }
+    if (group) yield group;
+    group = { sensors: [sensor], bins };
+  }
+  if (group) yield group;
+}

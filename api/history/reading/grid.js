@@ -1,0 +1,111 @@
+import { DateTime } from 'luxon';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+/** @import { Range } from './hours.js' */
+
+/**
+ * The bins of a range, side by side.
+ *
+ * @typedef {object} Grid
+ * @property {number} length count of bins
+ * @property {number} narrowest width in ms that no bin is below
+ * @property {(ts: number) => number} indexOf the bin of an instant within the range, in epoch ms
+ * @property {(index: number) => number} startOf epoch ms; the start of a bin may be before the range
+ */
+
+/**
+ * Bins of one width that begin at whole multiples of it.
+ *
+ * @param {Range} range
+ * @param {number} width ms
+ * @param {number} [shift] ms that the clock of the multiples is ahead of UTC
+ * @returns {Grid}
+ */
+export function uniformGrid(range, width, shift = 0) {
+  const first = Math.floor((range.from + shift) / width);
+  return {
+    length: binsOf(range, width, shift),
+    narrowest: width,
+    indexOf: (ts) => Math.floor((ts + shift) / width) - first,
+    startOf: (index) => (first + index) * width - shift,
+  };
+}
+
+/** @param {Range} range @param {number} width ms @param {number} [shift] ms @returns {number} bins that it touches */
+export const binsOf = ({ from, to }, width, shift = 0) =>
+  Math.ceil((to + shift) / width) - Math.floor((from + shift) / width);
+
+/** Units of a calendar. A week begins on Monday (ISO 8601). @typedef {'day' | 'week' | 'month'} CalendarUnit */
+
+/** No unit is shorter, in ms: a day on which a clock skips up to two hours, and the shortest month. */
+const SHORTEST_MS = {
+  day: DAY_MS - 2 * HOUR_MS,
+  week: 7 * DAY_MS - 2 * HOUR_MS,
+  month: 28 * DAY_MS - 2 * HOUR_MS,
+};
+
+/**
+ * @param {Range} range not empty
+ * @param {CalendarUnit} unit
+ * @returns {number} bins that a calendar may give, before it is computed
+ */
+export const mostCalendarBins = ({ from, to }, unit) => Math.ceil((to - from) / SHORTEST_MS[unit]) + 1;
+
+/**
+ * Days, weeks or months by the clock of a time zone, as long as daylight saving makes them.
+ *
+ * @param {Range} range not empty
+ * @param {CalendarUnit} unit
+ * @param {string} zone of the IANA database
+ * @returns {Grid}
+ */
+export function calendarGrid(range, unit, zone) {
+  const first = DateTime.fromMillis(range.from, { zone }).startOf(unit);
+  const edges = [first.toMillis()];
+  // Each edge is counted from the first, because the 31st plus a month and another month is not the same as plus two.
+  for (let count = 1; /** @type {number} */ (edges.at(-1)) < range.to; count++)
+    edges.push(
+      first
+        .plus({ [unit]: count })
+        .startOf(unit)
+        .toMillis(),
+    );
+  return edgeGrid(edges, SHORTEST_MS[unit]);
+}
+
+/** The whole range as one bin. @param {Range} range @returns {Grid} */
+export const wholeGrid = ({ from, to }) => edgeGrid([from, to], to - from);
+
+/** The grid of an empty range. @type {Grid} */
+export const NO_BINS = edgeGrid([0], HOUR_MS);
+
+/**
+ * @param {number[]} edges epoch ms, ascending: the starts of the bins, and the end of the last
+ * @param {number} narrowest ms
+ * @returns {Grid}
+ */
+function edgeGrid(edges, narrowest) {
+  const length = edges.length - 1;
+  const startOf = (/** @type {number} */ index) => /** @type {number} */ (edges[index]);
+  let last = 0;
+  return {
+    length,
+    narrowest,
+    startOf,
+    indexOf(ts) {
+      // Readers go through a range in order of time, so the bin is nearly always the last one.
+      if (ts >= startOf(last) && ts < startOf(last + 1)) return last;
+      let [low, high] = [0, length];
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (startOf(middle) <= ts) low = middle;
+        else high = middle;
+      }
+      last = low;
+      return low;
+    },
+  };
+}
+
+/** @param {string} zone @returns {boolean} whether the IANA database has it */
+export const isZone = (zone) => DateTime.utc().setZone(zone).isValid;

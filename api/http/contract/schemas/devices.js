@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { Counts, Id, name, pageOf, Time, time, value } from './shared.js';
+
+/** Answers about devices: their sensors, events and annotations, the search, and the fleet. */
+
+const Sensor = z
+  .strictObject({
+    sensor_id: Id,
+    name,
+    type: name,
+    unit: name,
+    label: name,
+    interval_ms: z.int32().positive().nullable(),
+    ts: time,
+    value,
+  })
+  .meta({ description: 'A sensor of the requested device, with its newest value.' });
+
+const SensorOfDevice = z.strictObject({ device_id: Id, ...Sensor.shape });
+
+const Device = z
+  .strictObject({ device_id: Id, name, site: name, label: name, online: z.boolean(), last_seen: time })
+  .meta({ description: '`last_seen` is the time of the last message of the device, to the minute.' });
+
+const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time, sensors: z.array(Sensor) });
+
+const SearchResult = z
+  .strictObject({
+    kind: z.enum(['site', 'device', 'sensor']),
+    name: z.string(),
+    device_id: Id.nullable(),
+    sensor_id: Id.nullable(),
+    device: name,
+    type: name,
+    site: name,
+  })
+  .meta({
+    description:
+      'A site, a device or a sensor. `name` is the id if it has no name. `device` is the name of the device. Members that do not apply are null.',
+    examples: [
+      {
+        kind: 'sensor',
+        name: 'temperature',
+        device_id: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',
+        sensor_id: '5a7e0d3b-3a0f-5c1f-8f0a-2d7a51c0b6ee',
+        device: 'collar-0001',
+        type: 'temperature',
+        site: 'North Meadow',
+      },
+    ],
+  });
+
+const SearchResults = z.strictObject({
+  items: z.array(SearchResult).max(100),
+  more: z.boolean().meta({ description: 'Whether there are more results than `limit`.' }),
+});
+
+const Event = z.strictObject({ ts: Time, kind: z.enum(['birth', 'online', 'offline']) });
+
+/** The text of an annotation: one line. */
+export const AnnotationText = z
+  .string()
+  .min(1)
+  .max(500)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: readers of the documents know ranges, but not all know \p{Cc}
+  .regex(/^[^\x00-\x1f\x7f-\x9f]*$/u);
+
+const Annotation = z
+  .strictObject({
+    id: Id,
+    ts: Time.meta({ description: 'The annotated instant.' }),
+    device_id: Id.nullable(),
+    text: AnnotationText,
+  })
+  .meta({
+    description: 'A text about an instant. `device_id` is null if it is about the whole installation.',
+    examples: [
+      {
+        id: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
+        ts: '2026-11-21T00:00:00.000Z',
+        device_id: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',
+        text: 'Battery replaced',
+      },
+    ],
+  });
+
+const Fleet = z.strictObject({
+  devices: z.strictObject({ online: z.int().min(0), offline: z.int().min(0) }),
+  sensors: z.int().min(0),
+  by_type: Counts,
+  by_site: Counts,
+});
+
+export const DEVICES_SCHEMAS = {
+  Device,
+  DevicePage: pageOf(Device),
+  DeviceWithSensors,
+  SearchResult,
+  SearchResults,
+  Event,
+  EventPage: pageOf(Event),
+  Sensor,
+  SensorOfDevice,
+  Annotation,
+  AnnotationPage: pageOf(Annotation),
+  Fleet,
+};

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { Id, Name, pageOf, Time } from './shared.js';
+
+/** Answers about what was taken in, refused, or not matched. */
+
+const Codes = z.record(z.string(), z.int().positive()).meta({
+  description: 'Counts of refused measurements, by code.',
+  examples: [{ bad_timestamp: 2 }],
+});
+
+export const LineRefusal = z.strictObject({
+  line: z.int().positive(),
+  code: z.string(),
+  path: z
+    .string()
+    .optional()
+    .meta({ examples: ['timestamp', 'sensor'] }),
+  rule: z
+    .string()
+    .optional()
+    .meta({ examples: ['must have a value such as 21.5, 21i, 21u, true or "text" after each ='] }),
+});
+
+const InfluxHealth = z
+  .strictObject({
+    name: z.literal('millrace'),
+    status: z.enum(['pass', 'fail']),
+    message: z.string(),
+    version: z.string(),
+  })
+  .meta({ description: 'Whether this process is ready for writes.' });
+
+export const Refusal = z
+  .strictObject({
+    index: z.int().min(-1),
+    code: z.string(),
+    path: z
+      .string()
+      .optional()
+      .meta({ examples: ['[2].value', 'sensors[3].unit', 'metrics[2]'] }),
+    rule: z
+      .string()
+      .optional()
+      .meta({ examples: ['must be a number', 'must not be empty'] }),
+  })
+  .meta({
+    description:
+      '`index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of the field that breaks the rule, empty for the message as a whole. For CBOR and Sparkplug it names the fields as their specifications do. `rule` describes the valid values for a person. Dead letters of older versions have neither `path` nor `rule`.',
+  });
+
+const DeadLetter = z
+  .strictObject({
+    id: Id,
+    ts: Time,
+    device: z.string().nullable(),
+    topic: z.string(),
+    codes: Codes,
+    refused: z.array(Refusal).max(100).nullable(),
+    content_type: z.string().nullable(),
+    size: z.int().min(0).nullable(),
+    payload_base64: z.base64().nullable(),
+  })
+  .meta({
+    description:
+      'A message with refused measurements. `refused` lists the first 100 of them; `codes` counts all. `content_type` is the content type of the message, if it had one. `size` is the size of the whole payload in bytes; the first 64 KiB are stored. If only the counts were stored, all of these members except `codes` are null.',
+  });
+
+const RefusedHour = z.strictObject({ hour: Time, dead_letters: z.int().positive(), codes: Codes });
+
+const RefusedDevice = z.strictObject({
+  device_id: Id,
+  device: Name,
+  refused: z.int().positive(),
+  newest: Time,
+});
+
+const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
+  description: 'The count of committed measurements.',
+});
+
+const Imported = z
+  .strictObject({
+    rows: z.int().min(0),
+    samples: z.int().min(0),
+    refused: z.int().min(0),
+    refused_lines: z
+      .array(z.strictObject({ line: z.int().min(1), code: z.string(), rule: z.string() }))
+      .max(1000),
+    first: z
+      .array(
+        z.strictObject({
+          line: z.int().min(1),
+          device: z.string(),
+          sensor: z.string(),
+          ts: Time,
+          value: z.number(),
+          type: z.string().nullable(),
+          unit: z.string().nullable(),
+          site: z.string().nullable(),
+        }),
+      )
+      .max(20),
+  })
+  .meta({
+    description:
+      '`rows` of the file are read, and their `samples` committed. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `first` is for a dry run: the first samples as they would be stored.',
+  });
+
+const UnmatchedTopic = z
+  .strictObject({
+    topic: z.string().max(512),
+    count: z.int().positive(),
+    ts: Time,
+    size: z.int().min(0),
+    payload_base64: z.base64(),
+    suggestion: z
+      .string()
+      .nullable()
+      .meta({ examples: ['iot/v1/my-desk/measurements'] }),
+    mapping: z
+      .string()
+      .nullable()
+      .meta({ examples: ['mappings:\n  - use: zigbee2mqtt\n'] }),
+  })
+  .meta({
+    description:
+      'Messages on one topic outside the contract. `topic` has the first 512 characters. `ts`, `size` and `payload_base64` are of the newest message: its receipt, its bytes, and the first 2048 of them. `suggestion` is the topic of the contract that was probably meant, with the same names; null if none is close. `mapping` is a draft for the file of `MQTT_MAPPINGS`, as YAML; null if no mapping may read the topic, or if there is a suggestion. A topic with more than 100 levels is listed as `$SYS/dropped`.',
+  });
+
+const UnmatchedTopics = z.strictObject({
+  items: z.array(UnmatchedTopic).max(200),
+  since: Time,
+  source: z.enum(['embedded', 'external', 'none']),
+});
+
+export const INGEST_SCHEMAS = {
+  LineRefusal,
+  InfluxHealth,
+  Refusal,
+  DeadLetter,
+  DeadLetterPage: pageOf(DeadLetter),
+  DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
+  RefusedDevices: z.strictObject({ items: z.array(RefusedDevice).max(1000), from: Time, to: Time }),
+  Accepted,
+  Imported,
+  UnmatchedTopic,
+  UnmatchedTopics,
+};

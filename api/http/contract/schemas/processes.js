@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { SCOPES } from '../../../access/http/tokens.js';
+import { Id, Name, pageOf, Time, time } from './shared.js';
+
+/** Answers about processes and their health, and about who may do what. */
+
+const RATES = {
+  samples_per_s: z.number().min(0),
+  commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),
+  in_flight: z.int().min(0),
+  refused_per_s: z.number().min(0),
+  readers: z.int().min(0),
+};
+
+const PRESSURE = { window: z.int().min(0), window_limit: z.int().min(0), waiting: z.int().min(0) };
+
+const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
+  description:
+    'The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `readers` counts the readers of `/stream`.',
+});
+
+const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
+
+const Check = z.strictObject({ ok: z.boolean(), message: z.string() });
+
+const ProcessHealth = z
+  .strictObject({
+    client_id: z.string(),
+    role: z.enum(['all', 'ingest', 'http']),
+    checks: z.record(z.string(), Check),
+    unanswered_ms: z.int().min(0),
+    unsettled: z.strictObject({
+      messages: z.int().min(0),
+      oldest_ms: z.int().min(0),
+      standstill_ms: z.int().min(0),
+    }),
+  })
+  .meta({
+    description:
+      'The health of one process, as it reports it once a second. `checks` are those of its `/readyz`. `unanswered_ms` is the time since the database last answered a check, 0 while it answers. `unsettled` counts the messages that are received and not acknowledged, with the age of the oldest. `standstill_ms` is the time since one of them made progress.',
+  });
+
+const StatsEvent = z.strictObject({ ...Stats.shape, health: z.array(ProcessHealth).max(100) }).meta({
+  description:
+    '`Stats`, and the health of the processes. Processes with a failed check come first. The event needs no database, so it also comes while the database is away.',
+});
+
+const Alive = z.strictObject({ status: z.literal('alive') });
+
+const Readiness = z.strictObject({
+  ready: z.boolean(),
+  checks: z.record(z.string(), Check),
+});
+
+const Process = z
+  .strictObject({
+    client_id: z.string(),
+    role: z.enum(['all', 'ingest', 'http']),
+    version: z.string(),
+    since: Time,
+    seen: Time,
+    stale: z.boolean(),
+    ...RATES,
+    pressure: z.strictObject(PRESSURE),
+    broker: Check.nullable(),
+  })
+  .meta({
+    description:
+      '`pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), and the count of requests that wait for a place. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves.',
+  });
+
+const Mqtt = z
+  .strictObject({
+    embedded: z.boolean(),
+    host: z.string().nullable(),
+    port: z.int().min(0).max(65_535),
+    tls: z.boolean(),
+    credentials: z.boolean(),
+  })
+  .meta({
+    description:
+      'The broker that devices connect to. `embedded`: the process that answers is this broker. `host` is null if it listens on all addresses: use the host of this API. An external broker has the host by which the process reaches it. `credentials`: whether a client needs a user name and a password; at an external broker, whether the process has them.',
+  });
+
+const Pipeline = z.strictObject({
+  processes: z.array(Process),
+  database: z.strictObject({
+    nodes: z.array(
+      z.strictObject({ address: z.string(), data_center: z.string().nullable(), up: z.boolean() }),
+    ),
+  }),
+  broker: Check.nullable(),
+  packed_until: Time,
+  stream_out: z
+    .strictObject({
+      ok: z.boolean().meta({ description: 'Whether Kafka took the last request of every process.' }),
+      lag_ms: z.int().min(0).meta({ description: 'Age of the block that waits longest for Kafka.' }),
+      queue_bytes: z.int().min(0),
+      queue_limit: z.int().min(0),
+      until: Time.nullable().meta({
+        description: 'All hours before it are complete in Kafka. Null until each group of devices has begun.',
+      }),
+    })
+    .nullable(),
+  ingest: z.strictObject({
+    auto_register: z.boolean().meta({
+      description:
+        'Whether a measurement registers its device (`AUTO_REGISTER`). Otherwise a birth comes first.',
+    }),
+    mqtt: Mqtt.nullable().meta({ description: 'Null: the process that answers knows no broker.' }),
+  }),
+});
+
+const Session = z.strictObject({
+  required: z.boolean().meta({ description: 'Whether this installation requires tokens.' }),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .meta({ description: 'The scopes of the caller. Empty: the caller has to sign in.' }),
+  ends_at: time.meta({ description: 'The end of the session of the caller; null without a session.' }),
+});
+
+const credential = {
+  device_id: Id,
+  account: Name.meta({
+    description: 'The user name at the broker: the name or the id of the device, as the request had it.',
+  }),
+  devices: z.array(Name).meta({ description: 'Further devices whose topics the account may use.' }),
+  issued_at: Time,
+  changed_at: Time.meta({ description: 'The time of the last new secret.' }),
+};
+
+const Credential = z.strictObject(credential);
+
+const IssuedCredential = z.strictObject({
+  ...credential,
+  secret: z.string().meta({ description: 'The password at the broker. No other answer contains it.' }),
+});
+
+const Document = z.looseObject({}).meta({ description: 'The document.' });
+
+export const PROCESSES_SCHEMAS = {
+  Stats,
+  ProcessHealth,
+  StatsEvent,
+  RecentStats: z.strictObject({ items: z.array(StatsThen).max(300) }),
+  Process,
+  Pipeline,
+  Mqtt,
+  Alive,
+  Readiness,
+  Session,
+  Credential,
+  CredentialPage: pageOf(Credential),
+  IssuedCredential,
+  Document,
+};

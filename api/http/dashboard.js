@@ -1,0 +1,112 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import express from 'express';
+import sirv from 'sirv';
+import { MillraceError } from '../../common/errors.js';
+import { PagePolicy } from './page-policy.js';
+
+const DASHBOARD_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+
+const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
+<p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
+<p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
+
+/** The addresses of the dashboard's views. `web/routes.js` has the same ones, and a test compares them. */
+export const VIEWS = [
+  '/',
+  '/devices/:device',
+  '/devices/:device/sensors/:sensor',
+  '/compare',
+  '/changes',
+  '/pipeline',
+  '/dead-letters',
+  '/alarms',
+  '/import',
+  '/credentials',
+];
+
+const COMMON_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+};
+
+/** The names of these files contain a hash of their content. */
+const ASSET_HEADERS = {
+  ...COMMON_HEADERS,
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/**
+ * Serves the dashboard, as `npm run build` has written it: its page for every view, and its files below `/assets`, compressed.
+ * Unknown addresses go to the next router, except for a browser: it gets the dashboard's page "not found".
+ *
+ * @param {{ dir?: string }} [options]
+ * @returns {express.Router}
+ */
+export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
+  const router = express.Router();
+  const page = createPage(dir);
+
+  for (const path of VIEWS) {
+    router.get(path, page(200));
+    router.all(path, (_request, response) => {
+      response.set('Allow', 'GET, HEAD');
+      throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
+    });
+  }
+  router.use(
+    '/assets',
+    sirv(join(dir, 'assets'), {
+      // A later build has other names. With `dev` the folder is read for each request, not once.
+      dev: true,
+      brotli: true,
+      gzip: true,
+      setHeaders: (response) => {
+        for (const [name, value] of Object.entries(ASSET_HEADERS)) response.setHeader(name, value);
+      },
+    }),
+  );
+  router.get('/mark.svg', (_request, response) => sendFile(response, join(dir, 'mark.svg')));
+  // Browsers request it without a link.
+  router.get('/favicon.ico', (_request, response) => response.redirect('/mark.svg'));
+  router.get('/{*path}', forBrowsers(page(404)));
+  return router;
+}
+
+/**
+ * @param {express.RequestHandler} answer
+ * @returns {express.RequestHandler} answers clients that prefer HTML to a problem document; others go to the next router
+ */
+const forBrowsers = (answer) => (request, response, next) =>
+  request.accepts(['application/problem+json', 'json', 'html']) === 'html'
+    ? answer(request, response, next)
+    : next();
+
+/** @param {string} dir @returns {(status: number) => express.RequestHandler} */
+function createPage(dir) {
+  const path = join(dir, 'index.html');
+  const policy = new PagePolicy(path);
+  return (status) => (_request, response) => {
+    response.status(status).set('Content-Security-Policy', policy.header());
+    if (policy.isBuilt) sendFile(response, path);
+    else response.status(503).type('html').send(NOT_BUILT);
+  };
+}
+
+/**
+ * Sends a file that a browser revalidates each time (304). Its time alone would not do: after a step back to an older build, a browser
+ * would keep the newer page, whose assets are gone.
+ *
+ * @param {express.Response} response
+ * @param {string} path
+ */
+function sendFile(response, path) {
+  const { size, mtimeMs } = statSync(path);
+  response.set('ETag', `W/"${size}-${mtimeMs}"`);
+  response.sendFile(path, {
+    lastModified: false,
+    headers: { ...COMMON_HEADERS, 'Cache-Control': 'no-cache' },
+  });
+}

@@ -1,0 +1,273 @@
+import { z } from 'zod';
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { DAY_MS } from '../../../schema/rules.js';
+import { MAX_EPISODES, MAX_SENSORS, newestOf, toRule, WantedRule } from '../../alarms/index.js';
+import { audit } from '../audit.js';
+import { bodyOf } from '../body.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { abortOnClose, MAX_CONCURRENT } from '../long-requests.js';
+import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.js';
+
+/** @import { Request, RequestHandler, Response } from 'express' */
+/** @import { Backtest } from '../../alarms/backtest.js' */
+/** @import { Definition, Rule, Wanted } from '../../alarms/rules/rule.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
+
+/** A rule with the longest texts, escaped, in bytes. */
+const MAX_BYTES = 16 * 1024;
+
+/** The range of a test by default, in ms. */
+const TEST_MS = 30 * DAY_MS;
+
+const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const NOT_FOUND = 'There is no such rule.';
+
+/**
+ * `GET /alarm-rules`: all rules.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const getRules =
+  ({ alarms }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    await alarms.rules.refresh();
+    res.json({ items: alarms.rules.list().map(ruleItem).sort(byName) });
+  };
+
+/**
+ * `POST /alarm-rules`: adds a rule.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postRule =
+  ({ alarms, clock, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { since, ...definition } = await readRule(req, res);
+    const now = clock();
+    const from = since === undefined ? now : timeOf(since);
+    const rule = await alarms.rules.add(definition, Math.min(from, now));
+    audit(logger, res, 'an alarm rule was added', rule.id);
+    if (from < now) await alarms.evaluatePast(rule.id);
+    res.status(201).json(ruleItem(rule));
+  };
+
+/**
+ * `PUT /alarm-rules/{rule_id}`: replaces a rule from now on.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const putRule =
+  ({ alarms, clock, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { since: _, ...definition } = await readRule(req, res);
+    const rule = await alarms.rules.replace(ruleId(req), definition, clock());
+    if (!rule) throw new MillraceError('not_found', NOT_FOUND);
+    audit(logger, res, 'an alarm rule was changed', rule.id);
+    res.json(ruleItem(rule));
+  };
+
+/**
+ * `DELETE /alarm-rules/{rule_id}`: removes a rule. Its open alarms end.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const deleteRule =
+  ({ alarms, clock, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const rule = await alarms.rules.replace(ruleId(req), null, clock());
+    if (!rule) throw new MillraceError('not_found', NOT_FOUND);
+    audit(logger, res, 'an alarm rule was removed', rule.id);
+    res.status(204).end();
+  };
+
+export const TEST = {
+  from: fields.from.meta({
+    description: 'Start of the range, included. Without it the range is 30 days long.',
+  }),
+  to: fields.to.meta({ description: 'End of the range, not included. Without it the range ends now.' }),
+  device: fields.id.meta({ description: 'Only this device: a UUID in lower case, or a name.' }),
+  sensor: fields.id.meta({ description: 'Only this sensor of `device`.' }),
+};
+
+/**
+ * `POST /alarm-rules/test`: computes when a rule would have fired.
+ *
+ * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
+ * @returns {RequestHandler}
+ */
+export const postTest = (deps) => async (req, res) => {
+  const { from, to, device, sensor } = readQuery(req, TEST);
+  const { since: _, ...definition } = await readRule(req, res);
+  const now = deps.clock();
+  const range = cutRange({ from: from ?? now - TEST_MS, to: to ?? now }, deps);
+  if (sensor !== undefined && device === undefined)
+    throw new MillraceError('bad_parameter', 'sensor: must stand with device');
+  if (device !== undefined) {
+    const { id } = parseDevice(device);
+    if (sensor !== undefined) parseSensor(id, sensor);
+    definition.scope = { device, ...(sensor !== undefined && { sensor }) };
+  }
+  const row = {
+    ruleId: '',
+    version: 1,
+    since: range.from,
+    definition: JSON.stringify(definition),
+    removed: false,
+  };
+  const version = newestOf(toRule([row], Buffer.alloc(16)));
+  const release = deps.limits.queries.acquire();
+  try {
+    await abortOnClose(res, async (signal) => {
+      res.json(backtestItem(await deps.alarms.backtest(version, range, signal), range));
+    });
+  } finally {
+    release();
+  }
+};
+
+/** @param {Backtest} found @param {{ from: number, to: number }} range epoch ms */
+function backtestItem(found, range) {
+  const items = found.episodes.map(({ subject, episode }) => ({
+    device_id: subject.device.id,
+    device: subject.device.name,
+    sensor_id: subject.sensor.id,
+    sensor: subject.sensor.name,
+    started_at: formatTime(episode.start),
+    opened_at: formatTime(episode.opened),
+    cleared_at: episode.cleared === null ? null : formatTime(episode.cleared),
+    peak: episode.peak,
+  }));
+  const lasted = found.episodes.map(({ episode }) => (episode.cleared ?? range.to) - episode.start);
+  return {
+    from: formatTime(range.from),
+    to: formatTime(range.to),
+    stored_from: found.stored && formatTime(found.stored.from),
+    stored_to: found.stored && formatTime(found.stored.to),
+    count: found.count,
+    sensors: found.sensors,
+    partial: found.isPartial,
+    without_interval: found.withoutInterval,
+    total_ms: lasted.reduce((sum, ms) => sum + ms, 0),
+    items,
+    fewer_alarms: found.fewerAlarms,
+    more_alarms: found.moreAlarms,
+  };
+}
+
+/** @param {Request} req @throws {MillraceError} `not_found` */
+function ruleId(req) {
+  const id = String(req.params['rule_id']);
+  if (!RULE_ID.test(id)) throw new MillraceError('not_found', NOT_FOUND);
+  return id;
+}
+
+/** @param {Request} req @param {Response} res @returns {Promise<Wanted>} @throws {MillraceError} `malformed` */
+async function readRule(req, res) {
+  const { read } = bodyOf(req, res, MAX_BYTES);
+  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
+  const text = String(await read());
+  try {
+    return WantedRule.parse(JSON.parse(text));
+  } catch (error) {
+    throw new MillraceError('malformed', `The rule is not valid: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** @param {unknown} error @returns {string} the first broken field */
+function reasonOf(error) {
+  if (!(error instanceof z.ZodError)) return 'it is not JSON.';
+  const [issue] = error.issues;
+  return `${issue?.path.join('.') || 'the rule'}: ${issue?.message}.`;
+}
+
+/** @param {Rule} rule */
+function ruleItem(rule) {
+  const { version, since, definition } = newestOf(rule);
+  return { rule_id: rule.id, version, since: formatTime(since), ...definition };
+}
+
+/** @param {Definition} a @param {Definition} b */
+const byName = (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name));
+
+/** @type {Operation['problems']} */
+const BODY_PROBLEMS = [
+  'bad_parameter',
+  'malformed',
+  'bad_timestamp',
+  'too_large',
+  'unknown_format',
+  'unavailable',
+];
+
+/** @type {Operation} */
+export const listRules = {
+  id: 'listAlarmRules',
+  tag: 'alarms',
+  scope: 'read',
+  summary: 'All alarm rules, by name',
+  answers: { 200: json(SCHEMAS.AlarmRules) },
+  problems: ['bad_parameter', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const addRule = {
+  id: 'addAlarmRule',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Adds an alarm rule',
+  description:
+    'It applies to measurements from now on, or from `since`. All processes know it within two seconds. An installation has at most 10,000 rules.',
+  body: json(WantedRule),
+  answers: { 201: json(SCHEMAS.AlarmRule) },
+  problems: BODY_PROBLEMS,
+};
+
+/** @type {Operation} */
+export const replaceRule = {
+  id: 'replaceAlarmRule',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Replaces an alarm rule from now on',
+  description:
+    'Earlier measurements stay with the version that applied to them. Its open alarms end. `since` is ignored.',
+  body: json(WantedRule),
+  answers: { 200: json(SCHEMAS.AlarmRule) },
+  problems: [...BODY_PROBLEMS, 'not_found'],
+};
+
+/** @type {Operation} */
+export const removeRule = {
+  id: 'removeAlarmRule',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Removes an alarm rule',
+  description: 'Its open alarms end. They stay in the list.',
+  answers: { 204: {} },
+  problems: ['bad_parameter', 'not_found', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const testRule = {
+  id: 'testAlarmRule',
+  tag: 'alarms',
+  scope: 'read',
+  summary: 'When a rule would have fired',
+  description: `Reads history, by default that of the last 30 days, of at most ${MAX_SENSORS} sensors in the scope. \`device\` and \`sensor\` replace the scope. \`items\` has at most ${MAX_EPISODES} alarms; \`count\` has all of them. Nothing is stored. The test ends when its client disconnects. A process runs no more than ${MAX_CONCURRENT.queries} tests and queries of many sensors at once. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
+  query: TEST,
+  body: json(WantedRule),
+  answers: { 200: json(SCHEMAS.Backtest) },
+  problems: [...BODY_PROBLEMS, 'bad_range', 'bad_id', 'busy'],
+};

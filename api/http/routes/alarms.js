@@ -1,0 +1,382 @@
+import { z } from 'zod';
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { DAY_MS, dayOf } from '../../../schema/rules.js';
+import { SEVERITIES } from '../../alarms/index.js';
+import { alarmId, parseAlarmId } from '../../store/alarms/episodes.js';
+import { audit } from '../audit.js';
+import { bodyOf } from '../body.js';
+import { json, PAGED } from '../contract/operation.js';
+import { PAYLOADS } from '../contract/payloads.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.js';
+
+/** @import { Request, RequestHandler, Response } from 'express' */
+/** @import { Alarm, EpisodeKey } from '../../store/alarms/episodes.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
+/** A comment of the greatest length, escaped, in bytes. */
+const MAX_BYTES = 8 * 1024;
+
+/** Alarms that one page looks at when few of them match, and days. A page may be short then. */
+const MAX_READ = 1000;
+const MAX_DAYS = 31;
+
+/** Rows that are read at once. */
+const ROWS_AT_ONCE = 100;
+
+/** Deliveries of an answer. */
+const MAX_DELIVERIES = 1000;
+
+/** Dead letters of deliveries are kept for so many days. */
+const DELIVERY_DAYS = 14;
+
+/** An alarm is shelved for no longer than this, in ms. */
+const MAX_SHELVED_MS = 366 * DAY_MS;
+
+export const LIST = {
+  limit: fields.limit,
+  cursor: fields.cursor,
+  state: z
+    .enum(['open', 'cleared', 'all'])
+    .default('all')
+    .meta({ description: 'The state of the alarms. `all` also has withdrawn ones.', example: 'open' }),
+  from: fields.from,
+  to: fields.to,
+  device: fields.id.meta({ description: 'Alarms of this device: a UUID in lower case, or a name.' }),
+  sensor: fields.id.meta({ description: 'Alarms of this sensor of `device`.' }),
+  site: fields.name.meta({ description: 'Alarms of sensors of this site.' }),
+  severity: z
+    .enum(SEVERITIES)
+    .optional()
+    .meta({ description: 'Alarms of this severity.', example: 'critical' }),
+};
+
+/** Where a page goes on: the start of an alarm, and how many of that start were read. @typedef {{ until: number, skip: number }} Place */
+
+/**
+ * `GET /alarms`: the alarms of the installation, newest first.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const getAlarms = (deps) => async (req, res) => {
+  const { store, cursors, groups } = deps;
+  const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
+  const range = cutRange({ from, to }, deps);
+  const deviceBytes = device === undefined ? null : parseDevice(device);
+  if (sensor !== undefined && !deviceBytes)
+    throw new MillraceError('bad_parameter', 'sensor: must stand with device');
+  const sensorBytes = deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
+  const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
+  /** @type {Place} */
+  const after = cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
+  const { episodes } = store.alarms;
+
+  /** @returns {AsyncGenerator<{ alarms: Array<Alarm | null>, keys: EpisodeKey[] }>} newest first */
+  async function* read() {
+    if (deviceBytes && sensorBytes) {
+      const alarms = (await episodes.ofSensor(deviceBytes.bytes, sensorBytes)).sort(newestFirst);
+      yield* inChunks(alarms, async (some) => some);
+    } else if (state === 'open') {
+      const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
+      yield* inChunks(open.flat().sort(newestFirst), (keys) => Promise.all(keys.map(episodes.find)));
+    } else {
+      const oldest = Math.max(dayOf(range.from), dayOf(after.until) - MAX_DAYS * DAY_MS);
+      for (let day = dayOf(after.until); day >= oldest; day -= DAY_MS) {
+        const until = Math.min(after.until, day + DAY_MS - 1);
+        const keys = await episodes.ofDay(day, until, MAX_READ + after.skip + 1);
+        yield* inChunks(keys, (some) => Promise.all(some.map(episodes.find)));
+      }
+    }
+  }
+
+  const matches = (/** @type {Alarm} */ alarm) =>
+    (state === 'all' || (!alarm.withdrawn && (state === 'open') === (alarm.cleared === null))) &&
+    (site === undefined || alarm.site === site) &&
+    (severity === undefined || alarm.severity === severity) &&
+    (!deviceBytes || alarm.device.equals(deviceBytes.bytes));
+
+  /** @type {Alarm[]} */
+  const found = [];
+  let place = after;
+  let { skip } = after;
+  let isEnd = true;
+  let seen = 0;
+  search: for await (const { alarms, keys } of read()) {
+    for (const [index, { start }] of keys.entries()) {
+      if (start > after.until) continue;
+      if (start < range.from) break search;
+      if (start === after.until && skip > 0) {
+        skip--;
+        continue;
+      }
+      if (found.length === limit || seen === MAX_READ) {
+        isEnd = false;
+        break search;
+      }
+      seen++;
+      place = start === place.until ? { until: start, skip: place.skip + 1 } : { until: start, skip: 1 };
+      const alarm = alarms[index];
+      if (alarm && matches(alarm)) found.push(alarm);
+    }
+  }
+  const days = state === 'open' || sensorBytes ? 0 : dayOf(after.until) - MAX_DAYS * DAY_MS;
+  if (isEnd && days > dayOf(range.from)) {
+    // More days may have alarms.
+    place = { until: days - 1, skip: 0 };
+    isEnd = false;
+  }
+  res.json({ items: found.map(deps.alarms.toItem), next: isEnd ? null : cursors.seal(scope, place) });
+};
+
+/**
+ * @template {EpisodeKey} K
+ * @param {K[]} keys
+ * @param {(keys: K[]) => Promise<Array<Alarm | null>>} read
+ */
+async function* inChunks(keys, read) {
+  for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
+    const some = keys.slice(from, from + ROWS_AT_ONCE);
+    yield { alarms: await read(some), keys: some };
+  }
+}
+
+/** @param {EpisodeKey} a @param {EpisodeKey} b */
+const newestFirst = (a, b) =>
+  b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
+
+/**
+ * `GET /alarms/{alarm_id}/events`: what happened to an alarm, and who did it.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const getAlarmEvents =
+  ({ store }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const key = keyOf(req);
+    if (!(await store.alarms.episodes.find(key))) throw new MillraceError('not_found', NOT_FOUND);
+    const events = await store.alarms.episodes.history(key);
+    const items = events.map(({ at, kind, actor, comment }) => ({
+      ts: formatTime(at),
+      kind,
+      by: actor,
+      comment,
+    }));
+    res.json({ items });
+  };
+
+/**
+ * `POST /alarms/{alarm_id}/acknowledge`: notes that somebody cares.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postAcknowledgement =
+  ({ alarms, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const key = keyOf(req);
+    const { by, comment } = await readBody(req, res, PAYLOADS.Acknowledgement);
+    const alarm = await alarms.acknowledge(key, {
+      by: by ?? res.locals['caller'].by,
+      comment: comment ?? null,
+    });
+    audit(logger, res, 'an alarm was acknowledged', alarmId(key));
+    res.json(alarms.toItem(alarm));
+  };
+
+/**
+ * `POST /alarms/{alarm_id}/shelve`: stops its deliveries for a while.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postShelving =
+  ({ alarms, clock, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const key = keyOf(req);
+    const { by, comment, until } = await readBody(req, res, PAYLOADS.Shelving);
+    const given = {
+      by: by ?? res.locals['caller'].by,
+      // The past ends the shelving.
+      until: timeOf(until, { max: clock() + MAX_SHELVED_MS }),
+      comment: comment ?? null,
+    };
+    const alarm = await alarms.shelve(key, given);
+    audit(logger, res, 'an alarm was shelved', alarmId(key));
+    res.json(alarms.toItem(alarm));
+  };
+
+/**
+ * `GET /alarm-deliveries`: what receivers have not taken.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const getDeliveries =
+  ({ store, clock }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const now = clock();
+    const found = await store.alarms.deliveries.begunIn({ from: now - DELIVERY_DAYS * DAY_MS, to: now + 1 });
+    const items = found
+      .sort((a, b) => b.begunAt - a.begunAt)
+      .slice(0, MAX_DELIVERIES)
+      .map(({ key, target, event, begunAt, attempts, failedAt, error }) => ({
+        alarm_id: alarmId(key),
+        target,
+        event,
+        begun_at: formatTime(begunAt),
+        attempts,
+        failed_at: failedAt === null ? null : formatTime(failedAt),
+        error,
+      }));
+    res.json({ items });
+  };
+
+/** The alarm of a test. Nobody has this sensor. */
+const TEST_ID = Buffer.alloc(16);
+
+/**
+ * `POST /alarm-deliveries/test`: sends an alarm that does not exist.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postDeliveryTest =
+  ({ alarms, clock, logger }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const now = clock();
+    const items = await alarms.testDelivery({
+      device: TEST_ID,
+      sensor: TEST_ID,
+      rule: TEST_ID,
+      start: now,
+      opened: now,
+      cleared: now,
+      peak: 0,
+      version: 1,
+      ruleName: 'Test of Millrace',
+      severity: 'info',
+      deviceName: 'test',
+      sensorName: 'test',
+      site: null,
+      late: false,
+      withdrawn: false,
+      acknowledgedAt: null,
+      acknowledgedBy: null,
+      comment: null,
+      shelvedUntil: null,
+    });
+    audit(logger, res, 'a test of deliveries was sent', items.map(({ target }) => target).join(' '));
+    res.json({ items });
+  };
+
+const NOT_FOUND = 'There is no such alarm, or it has expired.';
+
+/** @param {Request} req @returns {EpisodeKey} @throws {MillraceError} `not_found` */
+function keyOf(req) {
+  const key = parseAlarmId(String(req.params['alarm_id']));
+  if (!key) throw new MillraceError('not_found', NOT_FOUND);
+  return key;
+}
+
+/**
+ * @template {z.ZodType} S
+ * @param {Request} req
+ * @param {Response} res
+ * @param {S} schema
+ * @returns {Promise<z.infer<S>>}
+ * @throws {MillraceError} `malformed`
+ */
+async function readBody(req, res, schema) {
+  const { read } = bodyOf(req, res, MAX_BYTES);
+  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
+  const text = String(await read());
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    const message = 'Send only the members of the document, such as {"by": "Ada", "comment": "…"}.';
+    throw new MillraceError('malformed', message, { cause: error });
+  }
+}
+
+/** @type {Operation} */
+export const listAlarms = {
+  id: 'listAlarms',
+  tag: 'alarms',
+  scope: 'read',
+  summary: 'The alarms of the installation, newest first, page by page',
+  description:
+    'An alarm must match all filters; the range is that of its start. A page may be short, even empty, before the last one. Alarms are kept for `HISTORY_DAYS`.',
+  query: LIST,
+  answers: { 200: json(SCHEMAS.AlarmPage) },
+  links: { events: { to: 'listAlarmEvents', parameters: { alarm_id: '$response.body#/items/0/alarm_id' } } },
+  problems: [...PAGED, 'bad_range', 'bad_id'],
+};
+
+/** @type {Operation} */
+export const listAlarmEvents = {
+  id: 'listAlarmEvents',
+  tag: 'alarms',
+  scope: 'read',
+  summary: 'What happened to an alarm, and who did it',
+  answers: { 200: json(SCHEMAS.AlarmEvents) },
+  problems: ['bad_parameter', 'not_found', 'unavailable'],
+};
+
+/** @type {Operation['problems']} */
+const ACT = ['bad_parameter', 'malformed', 'not_found', 'too_large', 'unknown_format', 'unavailable'];
+
+/** @type {Operation} */
+export const acknowledgeAlarm = {
+  id: 'acknowledgeAlarm',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Notes who takes care of an alarm',
+  description: 'A second acknowledgement replaces the first. Both stay among the events.',
+  body: json(PAYLOADS.Acknowledgement),
+  answers: { 200: json(SCHEMAS.Alarm) },
+  problems: ACT,
+};
+
+/** @type {Operation} */
+export const shelveAlarm = {
+  id: 'shelveAlarm',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Stops the deliveries of an alarm for a while',
+  description:
+    'A change of the alarm is delivered when the shelving ends. An `until` in the past ends it now. A second shelving replaces the first.',
+  body: json(PAYLOADS.Shelving),
+  answers: { 200: json(SCHEMAS.Alarm) },
+  problems: [...ACT, 'bad_timestamp'],
+};
+
+/** @type {Operation} */
+export const listDeliveries = {
+  id: 'listAlarmDeliveries',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Deliveries that no receiver has taken yet, and those that were given up',
+  description: 'Newest first, at most 1,000. They are kept for 14 days.',
+  answers: { 200: json(SCHEMAS.AlarmDeliveries) },
+  problems: ['bad_parameter', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const testDelivery = {
+  id: 'testAlarmDelivery',
+  tag: 'alarms',
+  scope: 'admin',
+  summary: 'Sends a test alarm to all receivers',
+  description: 'Once, without repetition. `items` is empty without a receiver in the settings.',
+  answers: { 200: json(SCHEMAS.AlarmTest) },
+  problems: ['bad_parameter'],
+};

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { DAY_MS } from '../../../schema/rules.js';
+import { createChanges } from '../../stream-out/changes.js';
+import { abortOnClose } from '../long-requests.js';
+import { fields, parseTimeParameter, readQuery } from '../parameters.js';
+import { createWrite } from '../write.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { Position } from '../../stream-out/changes.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
+
+/** How long an answer waits for a first change, in ms. Proxies close a silent connection after a minute. */
+const WAIT_MS = 20_000;
+
+/** How long an answer goes on at most, in ms, so that a reader of little gets a new cursor now and then. */
+const ANSWER_MS = 30_000;
+
+const SCOPE = 'changes';
+
+const QUERY = {
+  since: z.string().optional().meta({
+    description:
+      'A `cursor` of an earlier answer, or a time. A time begins with its whole hour. Default: from now on.',
+    example: '2026-11-22T00:00:00Z',
+  }),
+  limit: fields.limit,
+};
+
+/**
+ * `GET /changes`: what was committed, as NDJSON, from a cursor or a time on. It waits for a while if there is nothing new.
+ *
+ * @param {RouteDeps & { limits: { changes: ConcurrencyLimit } }} deps
+ * @returns {RequestHandler}
+ */
+export function getChanges({ store, groups, batchDays, changesSettleMs, cursors, clock, limits }) {
+  const changes = createChanges({ store, groups, batchDays, settleMs: changesSettleMs, clock });
+
+  /** @param {string | undefined} since @returns {Position} @throws {MillraceError} `bad_cursor` */
+  function positionOf(since) {
+    if (since === undefined) return changes.fromNow();
+    const time = parseTimeParameter(since);
+    if (time !== null) return changes.fromTime(typeof time === 'object' ? clock() - time.ago : time);
+    return cursors.open(SCOPE, since);
+  }
+
+  return async (req, res) => {
+    const { since, limit } = readQuery(req, QUERY);
+    let position = positionOf(since);
+    const seal = () => cursors.seal(SCOPE, position, batchDays * DAY_MS);
+    const release = limits.changes.acquire();
+    res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
+    /** @param {AbortSignal} signal */
+    async function send(signal) {
+      const write = createWrite(res, signal, 'utf8');
+      const began = performance.now();
+      let sent = 0;
+      const isOver = () => sent >= limit || performance.now() - began >= ANSWER_MS;
+      while (!isOver()) {
+        const waitMs = changes.readableAt(position) - clock();
+        if (waitMs > 0) {
+          const left = WAIT_MS - (performance.now() - began);
+          if (sent > 0 || left <= 0) break;
+          await sleep(Math.min(waitMs, left), undefined, { signal });
+          continue;
+        }
+        const step = changes.read(position, signal);
+        for (let next = await step.next(); ; next = await step.next()) {
+          signal.throwIfAborted();
+          position = next.done ? next.value : next.value.position;
+          if (next.done) break;
+          if (next.value.text !== null) {
+            await write(`${next.value.text},"cursor":"${seal()}"}\n`);
+            sent++;
+          }
+          if (isOver()) break;
+        }
+      }
+      // With this line the reader continues behind what has no change for it.
+      if (sent === 0 || (sent < limit && isOver())) await write(`{"kind":"position","cursor":"${seal()}"}\n`);
+      res.end();
+    }
+    try {
+      if (req.method === 'HEAD') res.end();
+      else await abortOnClose(res, send);
+    } finally {
+      // The client may have left before: the place is free when nothing reads for it any more.
+      release();
+    }
+  };
+}
+
+/** @type {Operation} */
+export const readChanges = {
+  id: 'readChanges',
+  tag: 'measurements',
+  scope: 'read',
+  summary: 'What was committed, in order and complete, as a stream of lines',
+  description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
+\`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
+\`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. Changes appear 150 to 210 s after their commit, because the order must be final; batches that come far out of order appear when their hour has closed.
+The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits 20 s for a first change, and ends after \`limit\` lines. Cursors are valid for \`BATCH_DAYS\`.`,
+  query: QUERY,
+  answers: {
+    200: {
+      'application/x-ndjson': {
+        text: 'A line of JSON for each change, with the members of the records in Kafka, and a cursor.',
+        example:
+          '{"kind":"batch","device_id":"0b5bd4a2-6f43-5b0c-8f0c-0d0f5a7e7e51","device":"my-desk","bucket":"2026-11-21T11:00:00.000Z","digest":"8f14e45fceea167a","late":false,"committed_at":"2026-11-21T11:04:05.056Z","sensors":[{"sensor_id":"3c59dc04-8e88-5024-a1a0-7ba2a4f1b0c5","sensor":"temperature","samples":[[1795259045056,21.5]]}],"cursor":"AAAA"}\n',
+      },
+    },
+  },
+  problems: ['bad_parameter', 'bad_cursor', 'busy', 'unavailable'],
+};

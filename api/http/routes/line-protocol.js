@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { MillraceError, refusalText } from '../../../common/errors.js';
+import { bodyOf } from '../body.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { readQuery } from '../parameters.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { Access } from '../../access/http/index.js' */
+/** @import { Precision } from '../../ingest/decode/line-decoder.js' */
+/** @import { LineResult } from '../../ingest/submission.js' */
+/** @import { Readiness } from '../../observability/readiness.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
+/** Refused lines with a reason in an answer. All others are there by their number. */
+const MAX_REASONS = 100;
+
+/** Refused lines with a reason in its message, which clients write to their logs. */
+const MAX_REASONS_IN_MESSAGE = 3;
+
+/** Numbers in its message. */
+const MAX_NUMBERS_IN_MESSAGE = 20;
+
+/** A parameter that clients of InfluxDB send and that has no meaning here. @param {string} description */
+const ignored = (description) =>
+  z
+    .string()
+    .optional()
+    .meta({ description: `${description} It is ignored.` });
+
+const V2_QUERY = {
+  precision: z
+    .enum(['ns', 'us', 'ms', 's'], 'ns, us, ms or s')
+    .default('ns')
+    .meta({ description: 'The unit of the times.' }),
+  bucket: ignored('The bucket.'),
+  org: ignored('The organization.'),
+  orgID: ignored('The id of the organization.'),
+};
+
+const V1_QUERY = {
+  precision: z
+    .enum(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'], 'n, ns, u, us, ms, s, m or h')
+    .default('ns')
+    .meta({ description: 'The unit of the times.' }),
+  u: ignored('The user name.'),
+  p: z.string().optional().meta({ description: 'The token, for clients that cannot send it in a header.' }),
+  db: ignored('The database.'),
+  rp: ignored('The retention policy.'),
+  consistency: ignored('The consistency level.'),
+};
+
+/** Other names of units in version 1. @type {Record<string, Precision>} */
+const V1_UNITS = { n: 'ns', u: 'us', µ: 'us' };
+
+/**
+ * `POST /api/v2/write`: stores line protocol, and answers after its commit.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postV2 = (deps) => writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
+
+/**
+ * `POST /write`: the same for clients of InfluxDB 1.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postV1 = (deps) =>
+  writeLines(deps, (req) => {
+    const { precision } = readQuery(req, V1_QUERY);
+    return V1_UNITS[precision] ?? /** @type {Precision} */ (precision);
+  });
+
+/** @param {RouteDeps} deps @param {(req: import('express').Request) => Precision} precisionOf @returns {RequestHandler} */
+const writeLines =
+  ({ submitLines, maxMessageBytes }, precisionOf) =>
+  async (req, res) => {
+    const precision = precisionOf(req);
+    const body = bodyOf(req, res, maxMessageBytes, { gzip: true });
+    const result = await submitLines({ precision, ...body });
+    if (result.refused.length > 0) throw linesRefused(result);
+    res.status(204).end();
+  };
+
+/** @param {LineResult} result */
+function linesRefused({ accepted, refused }) {
+  const lines = [...new Set(refused.map(({ line }) => line))];
+  const reasons = refused
+    .slice(0, MAX_REASONS_IN_MESSAGE)
+    .map((refusal) => `line ${refusal.line}: ${refusalText(refusal)}`);
+  const numbers = lines.slice(0, MAX_NUMBERS_IN_MESSAGE).join(', ');
+  const subject = lines.length === 1 ? 'One line was' : `${lines.length} lines were`;
+  const message = `${subject} refused, and all others are stored. ${reasons.join('; ')}. Refused: ${numbers}${
+    lines.length > MAX_NUMBERS_IN_MESSAGE ? ' …' : ''
+  }`;
+  return new MillraceError('lines_refused', message, {
+    details: { message, accepted, lines, refused: refused.slice(0, MAX_REASONS) },
+  });
+}
+
+/** `GET /ping` @param {{ version: string }} deps @returns {RequestHandler} */
+export const getPing =
+  ({ version }) =>
+  (_req, res) => {
+    res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
+  };
+
+/** `GET /health` @param {{ readiness: Readiness, version: string }} deps @returns {RequestHandler} */
+export const getInfluxHealth =
+  ({ readiness, version }) =>
+  async (_req, res) => {
+    const { ready } = await readiness.read();
+    res.status(ready ? 200 : 503).json({
+      name: 'millrace',
+      status: ready ? 'pass' : 'fail',
+      message: ready ? 'ready for writes' : 'not ready: /readyz has the checks',
+      version,
+    });
+  };
+
+/** @typedef {{ access: Access, readiness: Readiness, version: string }} InfluxDeps */
+
+const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, and answers 204 after the commit.
+
+The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
+tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts are skipped and
+counted. Times are cut to milliseconds.
+
+If some lines are refused, the others are stored: the problem \`lines_refused\` has their numbers. After \`busy\`, wait for the seconds in
+\`Retry-After\`.`;
+
+const BODY = {
+  'text/plain': {
+    text: 'Line protocol of InfluxDB: a line for each point.',
+    example: 'modbus,device=press-1 temperature=21.5,running=true 1795680000000000000\n',
+  },
+};
+
+/** @type {Operation['problems']} */
+const PROBLEMS = [
+  'lines_refused',
+  'malformed',
+  'too_large',
+  'unknown_format',
+  'bad_parameter',
+  'busy',
+  'unavailable',
+];
+
+/** @type {Operation} */
+export const writeLineProtocol = {
+  id: 'writeLineProtocol',
+  tag: 'line-protocol',
+  scope: 'ingest',
+  summary: 'Stores line protocol, as InfluxDB 2 takes it',
+  description: DESCRIPTION,
+  query: V2_QUERY,
+  body: BODY,
+  emptyBody: true,
+  answers: { 204: {} },
+  problems: PROBLEMS,
+};
+
+/** @type {Operation} */
+export const writeLineProtocolV1 = {
+  id: 'writeLineProtocolV1',
+  tag: 'line-protocol',
+  scope: 'ingest',
+  tokenInQuery: true,
+  summary: 'Stores line protocol, as InfluxDB 1 takes it',
+  description: DESCRIPTION,
+  query: V1_QUERY,
+  body: BODY,
+  emptyBody: true,
+  answers: { 204: {} },
+  problems: PROBLEMS,
+};
+
+/** @type {Operation} */
+export const pingInflux = {
+  id: 'pingInflux',
+  tag: 'line-protocol',
+  scope: 'open',
+  summary: 'Whether this process serves HTTP, for clients of InfluxDB',
+  answers: { 204: {} },
+  problems: [],
+};
+
+/** @type {Operation} */
+export const readInfluxHealth = {
+  id: 'readInfluxHealth',
+  tag: 'line-protocol',
+  scope: 'open',
+  summary: 'Whether this process is ready, for clients of InfluxDB',
+  answers: { 200: json(SCHEMAS.InfluxHealth), 503: json(SCHEMAS.InfluxHealth) },
+  problems: [],
+};

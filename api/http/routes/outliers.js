@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from '../outliers.js';
+import { fields, readQuery } from '../parameters.js';
+import { keyOf } from '../stream/latest-cache.js';
+import { findSensor } from './devices.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { createStream } from '../stream/index.js' */
+
+/** @typedef {RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'latest'> }} OutlierDeps */
+
+const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
+const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });
+const site = fields.name.meta({ description: 'Sensors of this site.' });
+
+export const OUTLIERS_QUERY = { limit, type, site };
+
+export const GROUPS_QUERY = {
+  by: z
+    .enum(['site', 'device'], 'site or device')
+    .default('site')
+    .meta({ description: 'What is one item: a `site` or a `device`.' }),
+  limit,
+  type,
+  site,
+};
+
+/**
+ * `GET /outliers`: the sensors whose newest value is unusual.
+ *
+ * @param {OutlierDeps} deps
+ * @returns {RequestHandler}
+ */
+export function getOutliers(deps) {
+  const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
+  return async (req, res) => {
+    const { limit, type, site } = readQuery(req, OUTLIERS_QUERY);
+    const { sensors, judged, provisional, outliers } = await ranking.sensors({ type, site });
+    res.json({
+      items: outliers.slice(0, limit).map((item) => outlierItem(item, deps)),
+      sensors,
+      judged,
+      provisional,
+      outliers: outliers.length,
+    });
+  };
+}
+
+/**
+ * `GET /outliers/groups`: sites or devices, each with its most unusual sensor.
+ *
+ * @param {OutlierDeps} deps
+ * @returns {RequestHandler}
+ */
+export function getOutlierGroups(deps) {
+  const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
+  return async (req, res) => {
+    const { by, limit, type, site } = readQuery(req, GROUPS_QUERY);
+    const groups = await ranking.groups(by, { type, site });
+    res.json({ items: groups.slice(0, limit).map((group) => groupItem(group, deps)), groups: groups.length });
+  };
+}
+
+/**
+ * `GET /devices/{device}/sensors/{sensor}/baseline`: what is usual for a sensor, hour by hour.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const getBaseline = (deps) => async (req, res) => {
+  readQuery(req, {});
+  const { deviceId, sensorId } = await findSensor(deps, req.params);
+  const hours = deps.baselines.hours(keyOf({ device_id: deviceId, sensor_id: sensorId }));
+  res.json({ hours: hours.map(baselineHourItem) });
+};
+
+/** @type {Operation} */
+export const listOutliers = {
+  id: 'listOutliers',
+  tag: 'latest',
+  scope: 'read',
+  summary: 'Sensors whose newest value is unusual, the most unusual first',
+  description: `The whole fleet is judged. An item is a sensor whose newest value is at least ${OUTLIER_SIGMAS} deviations from its mean. The mean and the
+deviation are those of the hour in which it was measured, learned from the hours of the last four weeks. A sensor with less than 24 hours of history is
+judged by its last hours, which is \`provisional\`. That needs 30 samples of a minute or more. A value of an earlier day is not judged. \`judged\` and \`sensors\` count those of the
+filter: if they differ, the others are not judged yet. The answer is at most 2 s old.`,
+  query: OUTLIERS_QUERY,
+  answers: { 200: json(SCHEMAS.Outliers) },
+  links: {
+    baseline: {
+      to: 'readBaseline',
+      parameters: {
+        device: '$response.body#/items/0/device_id',
+        sensor: '$response.body#/items/0/sensor_id',
+      },
+    },
+  },
+  problems: ['bad_parameter', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const listOutlierGroups = {
+  id: 'listOutlierGroups',
+  tag: 'latest',
+  scope: 'read',
+  summary: 'Sites or devices, each with its most unusual sensor',
+  description:
+    'The group with the most unusual value comes first, and groups without judged sensors last. `groups` counts all groups of the filter. `device_id` and `device` are null if a group is a site. The answer is at most 2 s old.',
+  query: GROUPS_QUERY,
+  answers: { 200: json(SCHEMAS.OutlierGroups) },
+  problems: ['bad_parameter', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const readBaseline = {
+  id: 'readBaseline',
+  tag: 'measurements',
+  scope: 'read',
+  summary: 'The baseline of a sensor, hour by hour',
+  description:
+    'The hours of the present UTC day, and around midnight also of the next or the last one. An hour without a baseline is left out. It is the same in every process. A sensor without a learned baseline has a provisional one, of its last hours.',
+  answers: { 200: json(SCHEMAS.SensorBaseline) },
+  problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
+};

@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { parseDuration } from '../../../common/durations.js';
+import { MillraceError } from '../../../common/errors.js';
+import { addGroups } from '../../history/reading/aligned.js';
+import {
+  binsOf,
+  calendarGrid,
+  isZone,
+  mostCalendarBins,
+  NO_BINS,
+  uniformGrid,
+  wholeGrid,
+} from '../../history/reading/grid.js';
+import { columnsOf, GROUP_KEYS, orderOf, sendColumns, sendRows, tableRows } from '../aligned-answers.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { tableType } from '../export.js';
+import { abortOnClose } from '../long-requests.js';
+import { cutRange, fields, readQuery } from '../parameters.js';
+import { selectSensors } from '../sensor-selection.js';
+import { sendTable } from '../tables.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { Aggregate } from '../../history/reading/bins.js' */
+/** @import { CalendarUnit, Grid } from '../../history/reading/grid.js' */
+/** @import { AlignedShape } from '../aligned-answers.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
+
+/** The limits of one answer. A month of 1,000 sensors by hours is within them. */
+const MAX_SENSORS = 10_000;
+const MAX_BINS = 100_000;
+const MAX_CELLS = 1_000_000;
+
+const AGGREGATES = /** @type {const} */ (['avg', 'min', 'max', 'count', 'sum', 'first', 'last']);
+
+/** A step: a width in ms, or a unit of the calendar. @typedef {number | CalendarUnit} Step */
+
+const BAD_STEP = 'a whole number with its unit from 1ms to 3650d, such as 15m or 1h; or day, week or month';
+const STEP = /^\d{1,9}(?:ms|[smhdy])$/;
+const MAX_STEP_MS = 3650 * 86_400_000;
+
+const step = z.string().transform((text, context) => {
+  if (text === 'day' || text === 'week' || text === 'month') return /** @type {Step} */ (text);
+  const width = STEP.test(text) ? parseDuration(text) : null;
+  if (width !== null && width >= 1 && width <= MAX_STEP_MS) return /** @type {Step} */ (width);
+  context.addIssue({ code: 'custom', message: BAD_STEP });
+  return z.NEVER;
+});
+
+const aggregates = z.string().transform((text, context) => {
+  const given = new Set(text.split(','));
+  const known = AGGREGATES.filter((aggregate) => given.has(aggregate));
+  if (known.length === given.size) return known;
+  context.addIssue({ code: 'custom', message: `a list of ${AGGREGATES.join(', ')}, with commas` });
+  return z.NEVER;
+});
+
+/** A parameter that may be repeated. @param {number} most @param {string} description @param {string} example */
+const repeated = (most, description, example) =>
+  z
+    .union([z.string(), z.array(z.string())], 'a text, which may be repeated')
+    .transform((given) => [given].flat())
+    .refine((texts) => texts.length <= most, `at most ${most} of them`)
+    .optional()
+    .meta({
+      means: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 128 }, maxItems: most },
+      description: `${description} May be repeated, up to ${most} times.`,
+      example: [example],
+    });
+
+export const QUERY = {
+  device: repeated(100, 'Sensors of this device: a UUID in lower case, or a name.', 'my-desk'),
+  sensor: repeated(100, 'Sensors with this name or UUID, of any device.', 'temperature'),
+  site: fields.name.meta({ description: 'Sensors of this site.' }),
+  type: fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' }),
+  from: fields.from,
+  to: fields.to.meta({
+    ...fields.to.meta(),
+    description: 'End of the range, not included. Without it the range ends now.',
+  }),
+  step: step.optional().meta({
+    description:
+      'The width of a bin, such as `15m` or `1h` (`ms`, `s`, `m`, `h`, `d`, `y`), or `day`, `week` or `month` by the clock of `tz`. Default: one bin for the whole range.',
+    example: '1h',
+    means: { type: 'string', pattern: '^([0-9]{1,9}(ms|[smhdy])|day|week|month)$' },
+  }),
+  tz: z.string().refine(isZone, 'a time zone of the IANA database, such as Europe/Berlin').optional().meta({
+    description: 'The time zone of the steps `day`, `week` and `month`. Without it they are days of UTC.',
+    example: 'Europe/Berlin',
+  }),
+  aggregate: aggregates.default(['avg']).meta({
+    description: `The aggregates of each bin, with commas: ${AGGREGATES.map((name) => `\`${name}\``).join(', ')}.`,
+    example: 'avg,min,max',
+    means: {
+      type: 'string',
+      pattern: `^(${AGGREGATES.join('|')})(,(${AGGREGATES.join('|')}))*$`,
+    },
+  }),
+  group: z.enum(['device', 'site', 'type'], 'device, site or type').optional().meta({
+    description: 'Adds the sensors of a device, a site or a type together. Default: each by itself.',
+  }),
+  fill: z.enum(['none', 'previous', 'null'], 'none, previous or null').default('none').meta({
+    description:
+      'Bins without samples: left out, with the values of the bin before, or with null. Columns have all bins, so there `none` is `null`.',
+  }),
+  format: z.enum(['json', 'rows', 'csv', 'ndjson'], 'json, rows, csv or ndjson').optional().meta({
+    description:
+      'The format of the answer: columns as JSON, an array of objects as JSON, CSV or NDJSON. It replaces `Accept`, which a link cannot send.',
+  }),
+};
+
+/**
+ * `GET /query`: many sensors on the same bins.
+ *
+ * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
+ * @returns {RequestHandler}
+ */
+export const getQuery = (deps) => async (req, res) => {
+  const { format, from, to = { ago: 0 }, step: width, tz, aggregate, fill, ...given } = readQuery(req, QUERY);
+  const { device: devices = [], sensor: sensors = [], site, type, group = 'sensor' } = given;
+  if (tz !== undefined && typeof width !== 'string')
+    throw badParameter('tz', 'only with step=day, week or month');
+  const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
+  if (group !== 'sensor' && ordered.length > 0)
+    throw badParameter('aggregate', `${ordered.join(' and ')} only without group`);
+  const range = cutRange({ from, to }, deps);
+  const grid = range.from < range.to ? gridOf(range, width, tz) : NO_BINS;
+  /** @type {AlignedShape} */
+  const shape = { grid, aggregates: aggregate, fill, group };
+
+  /** @param {AbortSignal} signal */
+  async function* read(signal) {
+    const selection = { devices, sensors, site, type };
+    const selected = await selectSensors(deps, selection, { limit: MAX_SENSORS, to: range.to });
+    checkCells(selected.length, grid.length);
+    if (grid.length === 0) return;
+    selected.sort(orderOf(group));
+    yield* addGroups(deps.reading.aligned(selected, range, { grid, signal }), GROUP_KEYS[group]);
+  }
+
+  const limit = deps.limits.queries;
+  const file = tableType(req, format === 'rows' ? 'json' : format);
+  res.vary('Accept');
+  if (file !== null) {
+    const table = (/** @type {AbortSignal} */ signal) => tableRows(read(signal), shape);
+    return sendTable(req, res, { limit, type: file, name: 'query', columns: columnsOf(shape), read: table });
+  }
+  res.once('close', limit.acquire());
+  const send = format === 'rows' ? sendRows : sendColumns;
+  await abortOnClose(res, (signal) => send(res, read(signal), shape, signal));
+};
+
+/** @param {string} name @param {string} reason */
+const badParameter = (name, reason) =>
+  new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
+
+/**
+ * @param {{ from: number, to: number }} range not empty
+ * @param {Step | undefined} width
+ * @param {string} [zone]
+ * @returns {Grid}
+ * @throws {MillraceError} `query_too_large`
+ */
+function gridOf(range, width, zone = 'utc') {
+  if (width === undefined) return wholeGrid(range);
+  const bins = typeof width === 'number' ? binsOf(range, width) : mostCalendarBins(range, width);
+  if (bins > MAX_BINS) {
+    throw new MillraceError(
+      'query_too_large',
+      `The range has ${bins} bins of this step; ${MAX_BINS} is the limit. Take a longer step or a shorter range.`,
+    );
+  }
+  return typeof width === 'number' ? uniformGrid(range, width) : calendarGrid(range, width, zone);
+}
+
+/** @param {number} sensors @param {number} bins @throws {MillraceError} `query_too_large` */
+function checkCells(sensors, bins) {
+  if (sensors * bins <= MAX_CELLS) return;
+  throw new MillraceError(
+    'query_too_large',
+    `${sensors} sensors times ${bins} bins are more than ${MAX_CELLS}. Take a longer step, a shorter range or fewer sensors.`,
+  );
+}
+
+/** @type {Operation} */
+export const query = {
+  id: 'query',
+  tag: 'measurements',
+  scope: 'read',
+  summary: 'Aggregates of many sensors on the same bins',
+  description: `Selects sensors, cuts the range into bins of \`step\`, and answers with exact aggregates of each bin. A sensor must match all conditions.
+
+- Bins of a width begin at whole multiples of it since 1970 in UTC. Bins of \`day\`, \`week\` and \`month\` begin at midnight by the clock of \`tz\`, weeks on Monday.
+  The first and the last bin count only samples within the range.
+- \`group\` adds sensors together: \`avg\` is that of all samples of the group. \`first\` and \`last\` are of one sensor, so they need no group. \`unit\` is the unit that
+  all sensors of the group have, else null.
+- \`sum\` and \`avg\` are null if the sum overflows a double.
+- \`fill=previous\` repeats values of the bin before within the range. It does not repeat \`count\`.
+- One answer has at most ${MAX_SENSORS.toLocaleString('en')} sensors, ${MAX_BINS.toLocaleString('en')} bins, and ${MAX_CELLS.toLocaleString('en')} sensors times bins.
+
+The answer is a stream. If reading fails, the connection breaks. So an answer that ends normally is complete.`,
+  query: QUERY,
+  answers: {
+    200: {
+      ...json(SCHEMAS.QueryAnswer),
+      'text/csv': {
+        text: 'A line of names, then a line for each bin of each sensor. A text that begins with `=`, `+`, `-` or `@` gets an apostrophe in front, so that no spreadsheet runs it.',
+        example:
+          'ts,device,sensor,unit,avg,max\n2026-11-21T00:00:00.000Z,my-desk,temperature,Cel,21.5,22.25\n',
+      },
+      'application/x-ndjson': {
+        text: 'A line of JSON for each bin of each sensor.',
+        example:
+          '{"ts":"2026-11-21T00:00:00.000Z","device":"my-desk","sensor":"temperature","unit":"Cel","avg":21.5,"max":22.25}\n',
+      },
+    },
+  },
+  problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'query_too_large', 'busy', 'unavailable'],
+};

@@ -1,0 +1,118 @@
+import { formatTime } from '../../../common/times.js';
+import { identifyDevice } from '../../../schema/ids.js';
+import { MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { readQuery } from '../parameters.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { DeadLetterReads } from '../../store/dead-letters/reads.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
+/** A refusal of a device counts for this time, in ms. */
+const WINDOW_MS = 300_000;
+
+/** An answer is cached for this time in ms, and for ten times the duration of its count if that is longer. */
+const MAX_AGE_MS = 10_000;
+const MAX_SHARE = 10;
+
+/** Devices in an answer: those with most refusals. */
+const MAX_DEVICES = 1000;
+
+/**
+ * `GET /dead-letters/devices`: the devices whose measurements were refused within the last five minutes.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export function getRefusedDevices({ store, clock }) {
+  const refusedDevices = createRefusedDevices({ count: store.deadLetters.refusedByDevice, clock });
+  return async (req, res) => {
+    readQuery(req, {});
+    res.json(await refusedDevices.read());
+  };
+}
+
+/** @typedef {{ device_id: string, device: string, refused: number, newest: string }} RefusedDevice */
+
+/**
+ * Counts refusals by device, once for all concurrent requests.
+ *
+ * @param {object} deps
+ * @param {DeadLetterReads['refusedByDevice']} deps.count
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => number} [deps.monotonic] ms of a monotonic clock
+ */
+export function createRefusedDevices({ count, clock, monotonic = () => performance.now() }) {
+  /** @type {Promise<{ items: RefusedDevice[], from: string, to: string }> | null} */
+  let answer = null;
+  let validUntil = Number.POSITIVE_INFINITY;
+
+  async function countNow() {
+    const startedAt = monotonic();
+    const now = clock();
+    // The time of a dead letter comes from the process that took the message. Its clock may be ahead.
+    const counts = await count({ from: now - WINDOW_MS, to: now + MOST_CLOCK_DIFFERENCE_MS });
+    const endedAt = monotonic();
+    validUntil = endedAt + Math.max(MAX_AGE_MS, MAX_SHARE * (endedAt - startedAt));
+    return { items: itemsOf(counts), from: formatTime(now - WINDOW_MS), to: formatTime(now) };
+  }
+
+  return {
+    /** @returns {Promise<{ items: RefusedDevice[], from: string, to: string }>} most refusals first */
+    read() {
+      if (answer && monotonic() < validUntil) return answer;
+      validUntil = Number.POSITIVE_INFINITY;
+      const counting = countNow();
+      answer = counting;
+      // After a failure, the next request counts again.
+      counting.catch(() => {
+        if (answer === counting) answer = null;
+      });
+      return counting;
+    },
+  };
+}
+
+/**
+ * A device may use its name and its id in topics. Texts that are neither belong to no device.
+ *
+ * @param {Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>} counts
+ * @returns {RefusedDevice[]}
+ */
+function itemsOf(counts) {
+  /** @type {Map<string, { device: string, refused: number, newest: number }>} */
+  const devices = new Map();
+  for (const [device, { refused, newest }] of counts) {
+    const identity = identifyDevice(device);
+    if (!identity) continue;
+    const known = devices.get(identity.id);
+    devices.set(identity.id, {
+      device: known && device === identity.id ? known.device : device,
+      refused: refused + (known?.refused ?? 0),
+      newest: Math.max(newest, known?.newest ?? 0),
+    });
+  }
+  return [...devices]
+    .sort(([, a], [, b]) => b.refused - a.refused)
+    .slice(0, MAX_DEVICES)
+    .map(([device_id, { device, refused, newest }]) => ({
+      device_id,
+      device,
+      refused,
+      newest: formatTime(newest),
+    }));
+}
+
+/** @type {Operation} */
+export const listRefusedDevices = {
+  id: 'listRefusedDevices',
+  tag: 'dead-letters',
+  scope: 'read',
+  summary: 'The devices whose measurements were refused within the last five minutes',
+  description:
+    'Most refusals first, at most 1,000 devices. `refused` counts measurements and other refused parts of messages. `newest` is the time of the newest dead letter. The counts are about 10 s old. Messages on topics without a valid device are left out.',
+  answers: { 200: json(SCHEMAS.RefusedDevices) },
+  problems: ['bad_parameter', 'unavailable'],
+};

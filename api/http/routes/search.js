@@ -1,0 +1,219 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { groupOf } from '../../../schema/ids.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { fields, parseDevice, readQuery } from '../parameters.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { LiveItem } from '../../live/messages.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { createStream } from '../stream/index.js' */
+
+export const QUERY = {
+  q: fields.text.meta({
+    description: 'Words. Each is a part of the name, of the device or of the site, in any case.',
+    example: 'collar temp',
+  }),
+  limit: fields.results,
+};
+
+/**
+ * `GET /search`: sites, devices and sensors by any part of their names.
+ *
+ * @param {RouteDeps & { stream: ReturnType<typeof createStream> }} deps
+ * @returns {RequestHandler}
+ */
+export function getSearch({ store, stream, groups, clock }) {
+  const index = createSearchIndex({ read: stream.latest, clock });
+
+  /** Devices without sensors are not in the index. A search for the whole name or the id finds them. @param {string} text */
+  async function readDevice(text) {
+    const { id, bytes } = parseDevice(text);
+    const row = await store.devices.device({ group: groupOf(bytes, groups), bytes });
+    return row && deviceResult({ device_id: id, device: row.name, site: row.site });
+  }
+
+  return async (req, res) => {
+    const { q, limit } = readQuery(req, QUERY);
+    const [found, device] = await Promise.all([index.find(q, limit), readDevice(q)]);
+    const isKnown = found.some(({ kind, device_id }) => kind === 'device' && device_id === device?.device_id);
+    const all = device && !isKnown ? [device, ...found] : found;
+    res.json({ items: all.slice(0, limit), more: all.length > limit });
+  };
+}
+
+/**
+ * A result: a site, a device or a sensor. Ids are null where it is not one of them.
+ *
+ * @typedef {object} SearchResult
+ * @property {'site' | 'device' | 'sensor'} kind
+ * @property {string} name the id where it has no name
+ * @property {string | null} device_id
+ * @property {string | null} sensor_id
+ * @property {string | null} device name of the device
+ * @property {string | null} type
+ * @property {string | null} site
+ */
+
+/** @param {Pick<LiveItem, 'device_id' | 'device' | 'site'>} item @returns {SearchResult} */
+const deviceResult = ({ device_id, device, site }) => ({
+  kind: 'device',
+  name: device ?? device_id,
+  device_id,
+  sensor_id: null,
+  device,
+  type: null,
+  site,
+});
+
+/** @param {LiveItem} item @returns {SearchResult} */
+const sensorResult = ({ device_id, sensor_id, device, name, type, site }) => ({
+  kind: 'sensor',
+  name: name ?? sensor_id,
+  device_id,
+  sensor_id,
+  device,
+  type,
+  site,
+});
+
+/** @param {string} site @returns {SearchResult} */
+const siteResult = (site) => ({
+  kind: 'site',
+  name: site,
+  device_id: null,
+  sensor_id: null,
+  device: null,
+  type: null,
+  site,
+});
+
+/** The greatest age of the index, in ms. */
+const MAX_AGE_MS = 10_000;
+
+/** Items that are indexed at once. Then other requests have their turn. */
+const ITEMS_PER_TURN = 5000;
+
+/** Matches of one rank that are collected. A text with more of them is too short to find something. */
+const MAX_COLLECTED = 1000;
+
+/** From the best: the name is the text, begins with it, contains it; the words are elsewhere. */
+const RANKS = 4;
+
+/** In this order among equal names. */
+const KINDS = { site: 0, device: 1, sensor: 2 };
+
+/** @typedef {{ name: string, text: string, result: SearchResult }} Entry `name` and `text` in lower case; `text` is searched */
+
+/**
+ * The names of the fleet. The index is made when somebody searches, from the newest values of the fleet, once for all searches of ten
+ * seconds. A search goes through all texts: 5 MB for 100,000 sensors.
+ *
+ * @param {{ read: () => Promise<LiveItem[]>, clock: () => number }} deps `clock` in epoch ms
+ */
+export function createSearchIndex({ read, clock }) {
+  /** @type {Promise<Entry[]> | null} */
+  let entries = null;
+  let madeAt = Number.NEGATIVE_INFINITY;
+
+  async function make() {
+    /** @type {Map<string, SearchResult>} */
+    const groups = new Map();
+    /** @type {Entry[]} */
+    const made = [];
+    for (const [count, item] of (await read()).entries()) {
+      if (count % ITEMS_PER_TURN === 0) await nextTurn();
+      made.push(entryOf(sensorResult(item)));
+      groups.set(`device ${item.device_id}`, deviceResult(item));
+      if (item.site !== null) groups.set(`site ${item.site}`, siteResult(item.site));
+    }
+    return [...[...groups.values()].map(entryOf), ...made];
+  }
+
+  /** @returns {Promise<Entry[]>} */
+  function current() {
+    // The absolute value: a clock that was set back must not make the index younger.
+    if (entries && Math.abs(clock() - madeAt) < MAX_AGE_MS) return entries;
+    madeAt = clock();
+    const making = make();
+    entries = making;
+    making.catch(() => {
+      if (entries === making) entries = null;
+    });
+    return making;
+  }
+
+  return {
+    /**
+     * @param {string} text
+     * @param {number} limit
+     * @returns {Promise<SearchResult[]>} the best first, and one more than the limit where there are more
+     * @throws {MillraceError} `unavailable`
+     */
+    find: async (text, limit) => findEntries(await current(), text, limit + 1),
+  };
+}
+
+/** @param {SearchResult} result @returns {Entry} */
+function entryOf(result) {
+  const { name, device, site, type } = result;
+  return {
+    name: name.toLowerCase(),
+    text: [name, device, site, type].filter(Boolean).join('\n').toLowerCase(),
+    result,
+  };
+}
+
+/**
+ * @param {Entry[]} entries
+ * @param {string} text
+ * @param {number} limit
+ * @returns {SearchResult[]}
+ */
+export function findEntries(entries, text, limit) {
+  const whole = text.trim().toLowerCase();
+  const words = whole.split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  /** @type {Entry[][]} */
+  const ranks = Array.from({ length: RANKS }, () => []);
+  for (const entry of entries) {
+    if (!words.every((word) => entry.text.includes(word))) continue;
+    const rank = ranks[rankOf(entry.name, whole)];
+    if (rank && rank.length < MAX_COLLECTED) rank.push(entry);
+  }
+  return ranks
+    .flatMap((rank) => rank.sort(inOrder))
+    .slice(0, limit)
+    .map(({ result }) => result);
+}
+
+/** @param {string} name @param {string} whole the text that is looked for */
+function rankOf(name, whole) {
+  if (name === whole) return 0;
+  if (name.startsWith(whole)) return 1;
+  return name.includes(whole) ? 2 : 3;
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** @param {Entry} a @param {Entry} b */
+const inOrder = (a, b) =>
+  KINDS[a.result.kind] - KINDS[b.result.kind] ||
+  collator.compare(a.name, b.name) ||
+  collator.compare(a.text, b.text);
+
+/** @type {Operation} */
+export const search = {
+  id: 'search',
+  tag: 'devices',
+  scope: 'read',
+  summary: 'Sites, devices and sensors by any part of their names',
+  description: `Every word of \`q\` must be a part of the name, type, device or site of a result, in upper or lower case. Names that are or begin with
+the text come first. \`more\` is true if there are more results than \`limit\`. New names are found within ten seconds. A device without
+sensors is found by its whole name or its id.`,
+  query: QUERY,
+  answers: { 200: json(SCHEMAS.SearchResults) },
+  problems: ['bad_parameter', 'unavailable'],
+};

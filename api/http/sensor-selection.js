@@ -1,0 +1,122 @@
+import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
+import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.js';
+import { bucketOf } from '../../schema/rules.js';
+import { parseDevice } from './parameters.js';
+import { noSuchDevice } from './routes/devices.js';
+
+/** @import { AlignedSensor } from '../history/reading/aligned.js' */
+/** @import { LatestRow } from '../store/devices/latest-rows.js' */
+/** @import { RouteDeps } from './api.js' */
+
+/**
+ * Sensors that a request selects. A sensor must match all conditions.
+ *
+ * @typedef {object} Selection
+ * @property {string[]} devices ids or names; empty: all devices
+ * @property {string[]} sensors ids or names; empty: all sensors of these devices
+ * @property {string | undefined} site
+ * @property {string | undefined} type
+ */
+
+/** @typedef {AlignedSensor & { row: LatestRow }} SelectedSensor */
+
+/** Groups or devices that are read at once. */
+const AT_ONCE = 8;
+
+const PAGE = 1000;
+
+/**
+ * Finds the sensors of a selection, each with the time of its newest sample as `findMeasured` has it.
+ *
+ * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
+ * @param {Selection} selection
+ * @param {{ limit: number, to: number }} options `limit`: of sensors; `to`: epoch ms, the end of the range that will be read
+ * @returns {Promise<SelectedSensor[]>} in no particular order
+ * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist; `query_too_large`
+ */
+export async function selectSensors({ store, groups }, { devices, sensors, site, type }, { limit, to }) {
+  /** @type {SelectedSensor[]} */
+  const found = [];
+  const wanted = sensorTest(sensors);
+  // An index by name finds the sensors of one name, if nothing else narrows the fleet down.
+  const [name] = devices.length === 0 && site === undefined && sensors.length === 1 ? sensors : [];
+  const isPrefix = name !== undefined && identifySensor(NOBODY, name)?.name === name;
+  const filter = { type, site, ...(isPrefix ? { name } : {}) };
+
+  /** @param {LatestRow[]} rows */
+  function add(rows) {
+    for (const row of rows) {
+      if (!wanted(row)) continue;
+      if (found.length === limit) {
+        throw new MillraceError(
+          'query_too_large',
+          `The query selects more than ${limit} sensors. Narrow it down by device, site, type or sensor.`,
+        );
+      }
+      const device = uuidBytes(row.deviceId);
+      const key = { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) };
+      found.push({ key, row, newest: row.ts });
+    }
+  }
+
+  if (devices.length > 0) {
+    await someAtOnce(AT_ONCE, new Set(devices), async (text) => {
+      const { bytes } = parseDevice(text);
+      const key = { group: groupOf(bytes, groups), bytes };
+      const rows = await store.fleet.latestOfDevice(key);
+      if (rows.length === 0 && !(await store.devices.device(key))) throw noSuchDevice();
+      add(rows.filter((row) => matches(row, filter)));
+    });
+  } else {
+    await someAtOnce(AT_ONCE, Array(groups).keys(), async (group) => {
+      /** @type {Parameters<typeof store.fleet.latestPage>[0]['after']} */
+      let after = { group };
+      do {
+        const { rows, next } = await store.fleet.latestPage({ filter, after, limit: PAGE }, group + 1);
+        add(rows);
+        after = next;
+      } while (after);
+    });
+  }
+  await coverRetired(store, found, to);
+  return found;
+}
+
+/** A device id for the test whether a text is an id itself. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** @param {LatestRow} row @param {{ type: string | undefined, site: string | undefined }} filter */
+const matches = (row, { type, site }) =>
+  (type === undefined || row.type === type) && (site === undefined || row.site === site);
+
+/** @param {string[]} sensors @returns {(row: LatestRow) => boolean} @throws {MillraceError} `bad_id` */
+function sensorTest(sensors) {
+  if (sensors.length === 0) return () => true;
+  for (const text of sensors)
+    if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
+  return (row) =>
+    sensors.some((text) => row.name === text || identifySensor(row.deviceId, text)?.id === row.id);
+}
+
+/**
+ * A device that was retired and came back may have later samples than `latest` has. Sensors that are silent until the end of the
+ * range are looked at; for the others it does not matter.
+ *
+ * @param {RouteDeps['store']} store
+ * @param {SelectedSensor[]} sensors changed in place
+ * @param {number} to epoch ms
+ */
+async function coverRetired(store, sensors, to) {
+  const silent = sensors.filter(({ newest }) => newest === null || bucketOf(newest) < bucketOf(to - 1));
+  const devices = new Map(silent.map(({ key, row }) => [row.deviceId, key]));
+  /** @type {Set<string>} */
+  const retired = new Set();
+  await someAtOnce(AT_ONCE, devices, async ([id, { group, device }]) => {
+    if ((await store.devices.retiredAt({ group, bytes: device })) !== null) retired.add(id);
+  });
+  for (const sensor of sensors) {
+    const isSilent = sensor.newest === null || bucketOf(sensor.newest) < bucketOf(to - 1);
+    if (!isSilent || retired.has(sensor.row.deviceId)) sensor.newest = Number.POSITIVE_INFINITY;
+  }
+}

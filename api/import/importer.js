@@ -1,0 +1,275 @@
+import { formatTime } from '../../common/times.js';
+import { brokenNameRule, identifyDevice, isName } from '../../schema/ids.js';
+import { sortMerge } from '../../schema/packed/series.js';
+import { timeRefusal } from '../ingest/decode/message-batch.js';
+import { ruleOf } from '../ingest/decode/refusals.js';
+import { readTime, readValue } from './rows.js';
+
+/** @import { ErrorCode } from '../../common/errors.js' */
+/** @import { ImportWriter } from '../ingest/import-writer.js' */
+/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+/** @import { Described } from '../ingest/registry/index.js' */
+/** @import { ImportOptions } from './index.js' */
+/** @import { Rows } from './rows.js' */
+
+/** Samples in memory before they are written, 16 bytes each. While they are written, as many may gather again. */
+const MAX_BUFFERED = 1_000_000;
+
+/** Samples that a dry run shows. */
+const SHOWN = 20;
+
+/** A line without all of its samples. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
+
+/** How far an import is. @typedef {{ rows: number, samples: number, refused: number }} Progress `rows` of the file, all committed */
+
+/** A sample as it is stored. @typedef {{ line: number, device: string, sensor: string, ts: string, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
+
+/** A sensor of the file. @typedef {{ refusal: { code: ErrorCode, rule: string } | null, device: Device | null, sensor: Sensor | null, samples: GrowingSeries | null }} Entry */
+
+/** Gathers the rows of a file by sensor, and commits them in parts of bounded size. */
+export class Importer {
+  #files;
+  #times;
+  #options;
+  /** By device, then by sensor, as the file has them. @type {Map<string, Map<string, Entry>>} */
+  #entries = new Map();
+  /** @type {Map<Sensor, Entry>} */
+  #bySensor = new Map();
+  /** Entries with samples that are not written yet. @type {Set<Entry>} */
+  #filled = new Set();
+  #buffered = 0;
+  /** @type {Progress} */
+  #progress;
+  #gathered;
+  /** @type {StoredRow[]} */
+  #first = [];
+  #writing = Promise.resolve();
+
+  /**
+   * @param {object} deps
+   * @param {ImportWriter} deps.files
+   * @param {{ oldest: number, newest: number }} deps.times that are accepted, epoch ms
+   * @param {ImportOptions} deps.options
+   */
+  constructor({ files, times, options }) {
+    this.#files = files;
+    this.#times = times;
+    this.#options = options;
+    this.#progress = { rows: options.skip, samples: 0, refused: 0 };
+    this.#gathered = { ...this.#progress };
+  }
+
+  /** @param {Rows} rows @returns {Promise<void>} settles when there is room for more */
+  async add(rows) {
+    for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
+    await this.#resolve(rows);
+    this.#gather(rows);
+    this.#gathered.rows = rows.end;
+    if (this.#buffered >= MAX_BUFFERED) await this.#flush();
+  }
+
+  /** @returns {Promise<{ progress: Progress, first: StoredRow[] }>} settles when all is committed */
+  async end() {
+    await this.#flush();
+    await this.#writing;
+    return { progress: this.#progress, first: this.#first };
+  }
+
+  /** Finds the sensors that were not in the file before. @param {Rows} rows */
+  async #resolve({ device, sensor, type, unit, site }) {
+    /** @type {Map<string, { site: string | null, sensors: Described }>} */
+    const missing = new Map();
+    let lastDevice;
+    let lastSensor;
+    for (let index = 0; index < device.length; index++) {
+      if (device[index] === lastDevice && sensor[index] === lastSensor) continue;
+      lastDevice = device[index];
+      lastSensor = sensor[index];
+      const [deviceRef, sensorRef] = [textOf(lastDevice), textOf(lastSensor)];
+      if (deviceRef === null || sensorRef === null) continue;
+      if (this.#entries.get(deviceRef)?.has(sensorRef)) continue;
+      const found = missing.get(deviceRef) ?? { site: nameOf(site?.[index]), sensors: new Map() };
+      missing.set(deviceRef, found);
+      if (!found.sensors.has(sensorRef)) found.sensors.set(sensorRef, describe(type?.[index], unit?.[index]));
+    }
+    for (const [ref, found] of missing) await this.#resolveDevice(ref, found);
+  }
+
+  /** @param {string} ref @param {{ site: string | null, sensors: Described }} found */
+  async #resolveDevice(ref, { site, sensors }) {
+    const entries = this.#entries.get(ref) ?? new Map();
+    this.#entries.set(ref, entries);
+    const identity = identifyDevice(ref);
+    if (!identity) {
+      const refusal = { code: 'bad_id', rule: `the device ${brokenNameRule(ref)}` };
+      for (const sensor of sensors.keys())
+        entries.set(sensor, { refusal, device: null, sensor: null, samples: null });
+      return;
+    }
+    const registers = !this.#options.dryRun;
+    const options = { registers, ...(site !== null && { site }) };
+    const { device, known, refused } = await this.#files.resolve(identity, sensors, options);
+    for (const [sensor, code] of refused) {
+      const rule = code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code);
+      entries.set(sensor, { refusal: { code, rule }, device: null, sensor: null, samples: null });
+    }
+    for (const [name, sensor] of known) {
+      // A file may name a sensor by its id and by its name.
+      const same = sensor && this.#bySensor.get(sensor);
+      const entry = same || { refusal: null, device, sensor, samples: null };
+      if (sensor) this.#bySensor.set(sensor, entry);
+      entries.set(name, entry);
+    }
+  }
+
+  /** @param {Rows} rows */
+  #gather({ lines, device, sensor, ts, value, type, unit, site }) {
+    let lastDevice;
+    let lastSensor;
+    let entry = /** @type {Entry | undefined} */ (undefined);
+    for (let index = 0; index < device.length; index++) {
+      if (!entry || device[index] !== lastDevice || sensor[index] !== lastSensor) {
+        lastDevice = device[index];
+        lastSensor = sensor[index];
+        entry = this.#entryOf(lastDevice, lastSensor);
+      }
+      const line = /** @type {number} */ (lines[index]);
+      const sample = this.#check(line, entry, ts[index], value[index]);
+      if (sample === null) continue;
+      if (this.#first.length < SHOWN) {
+        const labels = { device: String(lastDevice), sensor: String(lastSensor) };
+        const described = {
+          type: nameOf(type?.[index]),
+          unit: nameOf(unit?.[index]),
+          site: nameOf(site?.[index]),
+        };
+        this.#first.push({
+          line,
+          ...labels,
+          ts: formatTime(sample.time),
+          value: sample.number,
+          ...described,
+        });
+      }
+      this.#gathered.samples++;
+      if (this.#options.dryRun) continue;
+      if (entry.samples === null) {
+        entry.samples = new GrowingSeries();
+        this.#filled.add(entry);
+      }
+      entry.samples.add(sample.time, sample.number);
+      this.#buffered++;
+    }
+  }
+
+  /** @param {unknown} device @param {unknown} sensor @returns {Entry} */
+  #entryOf(device, sensor) {
+    const [deviceRef, sensorRef] = [textOf(device), textOf(sensor)];
+    if (deviceRef !== null && sensorRef !== null)
+      return /** @type {Entry} */ (this.#entries.get(deviceRef)?.get(sensorRef));
+    const rule = `the ${deviceRef === null ? 'device' : 'sensor'} must be a text`;
+    return { refusal: { code: 'bad_id', rule }, device: null, sensor: null, samples: null };
+  }
+
+  /** @param {number} line @param {Entry} entry @param {unknown} ts @param {unknown} value @returns {{ time: number, number: number } | null} null: it is refused */
+  #check(line, { refusal }, ts, value) {
+    if (refusal) return this.#refuse(line, refusal.code, refusal.rule);
+    const time = readTime(ts);
+    if (time === null) return this.#refuse(line, 'bad_timestamp');
+    const wrong = timeRefusal(time, this.#times);
+    if (wrong) return this.#refuse(line, wrong.code, wrong.rule);
+    const number = readValue(value);
+    if (number === null) return this.#refuse(line, 'not_numeric');
+    if (Number.isNaN(number)) return this.#refuse(line, 'not_finite');
+    return { time, number };
+  }
+
+  /** @param {number} line @param {ErrorCode} code @param {string} [rule] @returns {null} */
+  #refuse(line, code, rule = ruleOf(code)) {
+    this.#gathered.refused++;
+    this.#options.onRefused({ line, code, rule });
+    return null;
+  }
+
+  /** Writes what has gathered while the next rows gather. @returns {Promise<void>} settles when the write before is committed */
+  async #flush() {
+    await this.#writing;
+    /** @type {Map<Device, Array<{ known: Sensor, sensor: Buffer, times: Float64Array | number[], values: Float64Array | number[] }>>} */
+    const devices = new Map();
+    for (const entry of this.#filled) {
+      const { device, sensor, samples } =
+        /** @type {{ device: Device, sensor: Sensor, samples: GrowingSeries }} */ (entry);
+      const { times, values } = sortMerge(samples.times, samples.values);
+      const series = { known: sensor, sensor: sensor.bytes, times, values };
+      const list = devices.get(device);
+      if (list) list.push(series);
+      else devices.set(device, [series]);
+      entry.samples = null;
+    }
+    this.#filled.clear();
+    this.#buffered = 0;
+    const reached = { ...this.#gathered };
+    this.#writing = this.#write(devices, reached);
+    // Its failure is reported when it is awaited.
+    this.#writing.catch(() => {});
+  }
+
+  /** @param {Map<Device, Parameters<ImportWriter['write']>[1]>} devices @param {Progress} reached */
+  async #write(devices, reached) {
+    for (const [device, series] of devices) await this.#files.write(device, series);
+    this.#progress = reached;
+    this.#options.onProgress(reached);
+  }
+}
+
+/** Times and values of one sensor, in memory outside the heap. */
+class GrowingSeries {
+  #times = new Float64Array(64);
+  #values = new Float64Array(64);
+  #length = 0;
+
+  /** @param {number} time epoch ms @param {number} value */
+  add(time, value) {
+    if (this.#length === this.#times.length) {
+      this.#times = doubled(this.#times);
+      this.#values = doubled(this.#values);
+    }
+    this.#times[this.#length] = time;
+    this.#values[this.#length++] = value;
+  }
+
+  get times() {
+    return this.#times.subarray(0, this.#length);
+  }
+
+  get values() {
+    return this.#values.subarray(0, this.#length);
+  }
+}
+
+/** @param {Float64Array} array */
+function doubled(array) {
+  const larger = new Float64Array(2 * array.length);
+  larger.set(array);
+  return larger;
+}
+
+/** @param {unknown} cell @returns {string | null} null: it cannot be a name */
+function textOf(cell) {
+  if (typeof cell === 'string') return cell;
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : null;
+  return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
+}
+
+/** @param {unknown} cell @returns {string | null} null: it is no valid type or unit */
+function nameOf(cell) {
+  const text = textOf(cell);
+  return isName(text) ? text : null;
+}
+
+/** @param {unknown} type @param {unknown} unit */
+function describe(type, unit) {
+  const [typeName, unitName] = [nameOf(type), nameOf(unit)];
+  return { ...(typeName !== null && { type: typeName }), ...(unitName !== null && { unit: unitName }) };
+}

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
+import { Importer } from './importer.js';
+import { readParquet } from './parquet.js';
+import { readCsv, readNdjson } from './text.js';
+
+/** @import { FileHandle } from 'node:fs/promises' */
+/** @import { Ingest } from '../ingest/index.js' */
+/** @import { Progress, RefusedLine, StoredRow } from './importer.js' */
+/** @import { Rows } from './rows.js' */
+
+/**
+ * Import: files of old measurements become samples at their original times. Callers give a file, or a stream of CSV or NDJSON. What is
+ * committed, and how, is up to `api/ingest`.
+ */
+
+/** @typedef {'csv' | 'ndjson' | 'parquet'} FileFormat */
+
+/** @type {Array<[ending: string, format: FileFormat]>} */
+const ENDINGS = [
+  ['.csv', 'csv'],
+  ['.tsv', 'csv'],
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+  ['.parquet', 'parquet'],
+];
+
+/** @param {string} path @returns {FileFormat} @throws {MillraceError} `bad_file` */
+export function formatOf(path) {
+  const format = ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
+  if (format) return format;
+  throw new MillraceError(
+    'bad_file',
+    `${path} ends in none of ${ENDINGS.map(([ending]) => ending).join(', ')}.`,
+  );
+}
+
+/**
+ * @typedef {object} ImportOptions
+ * @property {string | undefined} device the device of all rows, if the file does not name it
+ * @property {number} skip rows that an earlier run has committed
+ * @property {boolean} dryRun nothing is stored
+ * @property {(line: RefusedLine) => void} onRefused
+ * @property {(progress: Progress) => void} onProgress after each commit
+ * @property {AbortSignal} signal ends the import after the commit under way
+ */
+
+/** @typedef {{ progress: Progress, first: StoredRow[] }} Imported `first`: the first samples as they are stored */
+
+/**
+ * Imports a file.
+ *
+ * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
+ * @param {{ path: string, format: FileFormat }} file
+ * @param {ImportOptions} options
+ * @returns {Promise<Imported>}
+ * @throws {MillraceError} `bad_file`
+ */
+export async function importFile(ingest, { path, format }, options) {
+  if (format !== 'parquet') return importStream(ingest, { source: createReadStream(path), format }, options);
+  const file = await open(path);
+  try {
+    return await importParquet(ingest, file, options);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Imports a Parquet file that is open.
+ *
+ * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
+ * @param {FileHandle} file
+ * @param {ImportOptions} options
+ * @returns {Promise<Imported>}
+ * @throws {MillraceError} `bad_file`
+ */
+export const importParquet = (ingest, file, options) =>
+  importRows(ingest, readParquet(file, options), options);
+
+/**
+ * Imports CSV or NDJSON while it arrives.
+ *
+ * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
+ * @param {{ source: AsyncIterable<Buffer>, format: 'csv' | 'ndjson' }} stream
+ * @param {ImportOptions} options
+ * @returns {Promise<Imported>}
+ * @throws {MillraceError} `bad_file`
+ */
+export const importStream = (ingest, { source, format }, options) =>
+  importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
+
+/**
+ * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
+ * @param {AsyncIterable<Rows>} rows
+ * @param {ImportOptions} options
+ * @returns {Promise<Imported>}
+ */
+async function importRows(ingest, rows, options) {
+  const importer = new Importer({ files: ingest.files, times: ingest.acceptedTimes(), options });
+  for await (const some of rows) {
+    if (some.end > options.skip) await importer.add(some);
+    if (options.signal.aborted) break;
+    // Other requests are served between the parts of a file.
+    await setImmediate();
+  }
+  return importer.end();
+}

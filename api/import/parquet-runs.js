@@ -1,0 +1,154 @@
+import { decompressPage } from 'hyparquet/src/datapage.js';
+import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
+import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
+import { getMaxDefinitionLevel, getMaxRepetitionLevel, getSchemaPath } from 'hyparquet/src/schema.js';
+import { readVarInt } from 'hyparquet/src/thrift.js';
+import { MillraceError } from '../../common/errors.js';
+
+/** @import { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet' */
+
+/**
+ * Levels, indexes of a dictionary and truth values are stored as runs: a length and a value, or a length and packed bits. The library
+ * writes each run whole into an array that grows with it, so a few bytes may take gigabytes. The lengths are compared with the values of
+ * the page first. That costs little: the values of a run are passed over.
+ *
+ * A text may be stored as a prefix of the text before and a rest. The prefixes of a small page may add up to gigabytes, so they count as
+ * bytes of the row group.
+ */
+
+/** Packed bits come in groups of eight values, so the last run may be longer than what is left. */
+const GROUP = 8;
+
+const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
+
+/**
+ * How a column is stored.
+ *
+ * @typedef {object} Storage
+ * @property {ColumnMetaData} meta
+ * @property {{ repetition: number, definition: number }} widths bits of its levels; 0: it has none
+ * @property {number} present the definition level of a value that is there
+ */
+
+/** @param {SchemaElement[]} schema @param {ColumnMetaData} meta @returns {Storage} */
+export function storageOf(schema, meta) {
+  const path = getSchemaPath(schema, meta.path_in_schema);
+  const present = getMaxDefinitionLevel(path);
+  const widths = { repetition: bitsOf(getMaxRepetitionLevel(path)), definition: bitsOf(present) };
+  return { meta, widths, present };
+}
+
+/** @param {number} level the greatest @returns {number} */
+const bitsOf = (level) => 32 - Math.clz32(level);
+
+/**
+ * @param {Uint8Array} page as it is stored, whose sizes are checked
+ * @param {PageHeader} header
+ * @param {Storage} storage
+ * @returns {number} bytes of its prefixes
+ * @throws {MillraceError} `bad_file`
+ */
+export function checkRuns(page, header, storage) {
+  if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
+  if (header.type === 'DATA_PAGE_V2') return checkPageV2(page, header, storage);
+  return 0;
+}
+
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+function checkPage(stored, { data_page_header: counts, uncompressed_page_size: size }, storage) {
+  if (!counts) return 0;
+  const { meta, widths, present } = storage;
+  const { num_values: values, encoding } = counts;
+  const { repetition, definition } = widths;
+  if (repetition === 0 && definition === 0 && !isChecked(encoding)) return 0;
+  const reader = readerOf(decompressPage(stored, size, meta.codec, undefined));
+  if (repetition > 0) checkSized(reader, repetition, values);
+  const levels = { ...reader };
+  if (definition > 0) checkSized(reader, definition, values);
+  if (encoding === 'DELTA_BYTE_ARRAY')
+    return prefixesOf(reader, definition > 0 ? countPresent(levels, definition, values, present) : values);
+  if (!isChecked(encoding)) return 0;
+  if (meta.type === 'BOOLEAN') checkSized(reader, 1, values);
+  else {
+    const width = reader.view.getUint8(reader.offset++);
+    // The library takes indexes without bits as zeros.
+    if (width > 0) checkPart(reader, width, values, reader.view.byteLength);
+  }
+  return 0;
+}
+
+/** @param {string} encoding of the values @returns {boolean} whether they may take more memory than bytes of the page */
+const isChecked = (encoding) =>
+  encoding === 'RLE' || encoding === 'DELTA_BYTE_ARRAY' || DICTIONARY.has(encoding);
+
+/** @param {DataReader} reader of levels that are checked @param {number} width @param {number} values @param {number} present @returns {number} */
+function countPresent(reader, width, values, present) {
+  const levels = new Array(values);
+  readRleBitPackedHybrid(reader, width, levels);
+  return levels.filter((level) => level === present).length;
+}
+
+/** @param {DataReader} reader @param {number} values @returns {number} bytes that each value repeats of the one before */
+function prefixesOf(reader, values) {
+  const prefixes = new Int32Array(values);
+  if (values > 0) deltaBinaryUnpack(reader, values, prefixes);
+  return prefixes.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
+}
+
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+function checkPageV2(
+  stored,
+  { data_page_header_v2: counts, uncompressed_page_size: size },
+  { meta, widths },
+) {
+  if (!counts) return 0;
+  const { num_values: rows, encoding, is_compressed: isCompressed } = counts;
+  const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = counts;
+  const levels = readerOf(stored);
+  if (widths.repetition > 0) checkPart(levels, widths.repetition, rows, repetition);
+  levels.offset = repetition;
+  if (widths.definition > 0) checkPart(levels, widths.definition, rows, repetition + definition);
+  if (!isChecked(encoding)) return 0;
+  // As the library does: without levels the values begin where those would be.
+  const body = stored.subarray(repetition + (widths.definition > 0 ? definition : 0));
+  const rest = size - repetition - definition;
+  const reader = readerOf(isCompressed === false ? body : decompressPage(body, rest, meta.codec, undefined));
+  const values = rows - counts.num_nulls;
+  if (encoding === 'DELTA_BYTE_ARRAY') return prefixesOf(reader, values);
+  if (encoding === 'RLE') checkSized(reader, 1, values);
+  else checkPart(reader, reader.view.getUint8(reader.offset++), values, reader.view.byteLength);
+  return 0;
+}
+
+/** @param {Uint8Array} bytes @returns {DataReader} */
+const readerOf = ({ buffer, byteOffset, byteLength }) => ({
+  view: new DataView(buffer, byteOffset, byteLength),
+  offset: 0,
+});
+
+/** Checks runs whose size in bytes is written before them. @param {DataReader} reader @param {number} width @param {number} values */
+function checkSized(reader, width, values) {
+  const size = reader.view.getUint32(reader.offset, true);
+  reader.offset += 4;
+  checkPart(reader, width, values, reader.offset + size);
+}
+
+/**
+ * @param {DataReader} reader left at the end
+ * @param {number} width bits of a value
+ * @param {number} values that the runs stand for, at most
+ * @param {number} end offset after the last run
+ */
+function checkPart(reader, width, values, end) {
+  // The library reads runs until it has the values, whatever their size was said to be.
+  for (let seen = 0; seen < values && reader.offset < reader.view.byteLength; ) {
+    const header = readVarInt(reader);
+    const isPacked = (header & 1) === 1;
+    const count = isPacked ? (header >>> 1) * GROUP : header >>> 1;
+    if (count >= values + GROUP)
+      throw new MillraceError('bad_file', 'A page of the Parquet file has an impossible run length.');
+    reader.offset += isPacked ? (count / GROUP) * width : (width + 7) >> 3;
+    seen += count;
+  }
+  reader.offset = end;
+}

@@ -1,0 +1,187 @@
+import { parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet';
+import { MillraceError } from '../../common/errors.js';
+import { checkPages, GROUP_LIMITS, groupTooLarge } from './parquet-pages.js';
+import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
+
+/** @import { FileHandle } from 'node:fs/promises' */
+/** @import { AsyncBuffer, ColumnMetaData, DecodedArray, FileMetaData, RowGroup } from 'hyparquet' */
+/** @import { Layout, Rows } from './rows.js' */
+
+/** Times become epoch ms at once. An object for each of them would cost more than all the rest. */
+const PARSERS = {
+  timestampFromMilliseconds: (/** @type {bigint} */ ms) => Number(ms),
+  timestampFromMicroseconds: (/** @type {bigint} */ micros) => Math.floor(Number(micros) / 1000),
+  timestampFromNanoseconds: (/** @type {bigint} */ nanos) => Number(nanos / 1_000_000n),
+  dateFromDays: (/** @type {number} */ days) => days * 86_400_000,
+};
+
+/**
+ * Reads a Parquet file, row group by row group: a sample a row, or a column for each sensor. A row group is handed on in slices, so that
+ * other requests are served in between.
+ *
+ * @param {FileHandle} handle
+ * @param {{ device: string | undefined, skip: number }} options `skip`: rows that need not be read
+ * @returns {AsyncGenerator<Rows, void>}
+ * @throws {MillraceError} `bad_file`
+ */
+export async function* readParquet(handle, { device, skip }) {
+  try {
+    const file = await bufferOf(handle);
+    const { metadata, names } = await readMetadata(file);
+    const layout = layoutOf(names, device);
+    const columns = columnsOf(layout);
+    let rowStart = 0;
+    for (const group of metadata.row_groups) {
+      const chunks = chunksOf(group, columns);
+      const rowEnd = rowStart + rowsIn(group, { chunks, columns });
+      if (rowEnd > skip) {
+        await checkPages(file, metadata.schema, chunks);
+        const cells = await readGroup(file, metadata, [...columns], { rowStart, rowEnd });
+        yield* slicesOf(cells, layout, { device, rowStart, rowEnd });
+      }
+      rowStart = rowEnd;
+    }
+  } catch (error) {
+    throw error instanceof MillraceError ? error : notParquet(error);
+  }
+}
+
+/** @param {FileHandle} handle @returns {Promise<AsyncBuffer>} */
+async function bufferOf(handle) {
+  const { size } = await handle.stat();
+  return {
+    byteLength: size,
+    async slice(start, end = size) {
+      if (start < 0 || end > size) throw new Error('it names bytes beyond its end');
+      const bytes = new Uint8Array(end - start);
+      await handle.read(bytes, 0, bytes.length, start);
+      return bytes.buffer;
+    },
+  };
+}
+
+/** @param {AsyncBuffer} file @returns {Promise<{ metadata: FileMetaData, names: string[] }>} `names` of its columns */
+async function readMetadata(file) {
+  const metadata = await parquetMetadataAsync(file);
+  const names = parquetSchema(metadata).children.map(({ element }) => element.name);
+  return { metadata, names };
+}
+
+/** @param {unknown} error */
+const notParquet = (error) =>
+  new MillraceError(
+    'bad_file',
+    `The file cannot be read as Parquet: ${/** @type {Error} */ (error).message}`,
+    { cause: error },
+  );
+
+/** @param {Layout} layout @returns {Set<string>} */
+const columnsOf = ({ roles, wide }) => new Set([...Object.values(roles), ...(wide ?? [])]);
+
+/** @param {RowGroup} group @param {Set<string>} columns that are read @returns {ColumnMetaData[]} where they are in the file */
+const chunksOf = ({ columns: chunks }, columns) =>
+  chunks.flatMap(({ meta_data: meta }) => (meta && columns.has(meta.path_in_schema[0] ?? '') ? [meta] : []));
+
+/**
+ * Checks the size of a row group before it is read.
+ *
+ * @param {RowGroup} group
+ * @param {{ chunks: ColumnMetaData[], columns: Set<string> }} read
+ * @returns {number} its rows
+ * @throws {MillraceError} `bad_file`
+ */
+function rowsIn({ num_rows: claimed }, { chunks, columns }) {
+  const rows = Number(claimed);
+  if (!(rows >= 0)) throw new MillraceError('bad_file', 'A row group has no number of rows.');
+  const bytes = chunks.reduce(
+    (sum, { total_uncompressed_size: size, total_compressed_size: stored }) =>
+      sum + Math.max(Number(size), Number(stored)),
+    0,
+  );
+  const { rows: maxRows, values: maxValues, bytes: maxBytes } = GROUP_LIMITS;
+  if (rows <= maxRows && rows * columns.size <= maxValues && bytes <= maxBytes) return rows;
+  throw groupTooLarge();
+}
+
+/**
+ * @param {AsyncBuffer} file
+ * @param {FileMetaData} metadata
+ * @param {string[]} columns
+ * @param {{ rowStart: number, rowEnd: number }} group
+ * @returns {Promise<Map<string, DecodedArray>>} by column
+ */
+async function readGroup(file, metadata, columns, group) {
+  /** @type {Map<string, DecodedArray[]>} */
+  const parts = new Map(columns.map((name) => [name, []]));
+  await parquetRead({
+    file,
+    metadata,
+    columns,
+    ...group,
+    parsers: PARSERS,
+    onChunk: ({ columnName, columnData }) => parts.get(columnName)?.push(columnData),
+  });
+  const rows = group.rowEnd - group.rowStart;
+  for (const [name, list] of parts) {
+    const count = list.reduce((sum, { length }) => sum + length, 0);
+    if (count !== rows) throw new Error(`column ${name} has ${count} values in a row group of ${rows} rows`);
+  }
+  return new Map(Array.from(parts, ([name, list]) => [name, joined(list)]));
+}
+
+/** @param {DecodedArray[]} list @returns {DecodedArray} */
+function joined(list) {
+  const [only] = list;
+  return list.length === 1 && only ? only : list.flatMap((part) => Array.from(part));
+}
+
+/**
+ * @param {Map<string, DecodedArray>} columns of a row group
+ * @param {Layout} layout
+ * @param {{ device: string | undefined, rowStart: number, rowEnd: number }} group
+ * @returns {Generator<Rows, void>} its rows in slices
+ */
+function* slicesOf(columns, layout, { device, rowStart, rowEnd }) {
+  const most = Math.ceil(SAMPLES_AT_ONCE / (layout.wide?.length ?? 1));
+  for (let from = rowStart; from < rowEnd; from += most) {
+    const slice = { device, rowStart: from, rowEnd: Math.min(rowEnd, from + most) };
+    const [begin, end] = [slice.rowStart - rowStart, slice.rowEnd - rowStart];
+    yield rowsOf(
+      new Map(Array.from(columns, ([name, column]) => [name, column.slice(begin, end)])),
+      layout,
+      slice,
+    );
+  }
+}
+
+/**
+ * @param {Map<string, DecodedArray>} columns
+ * @param {Layout} layout
+ * @param {{ device: string | undefined, rowStart: number, rowEnd: number }} slice
+ * @returns {Rows}
+ */
+function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
+  const { roles, wide } = layout;
+  const count = rowEnd - rowStart;
+  if (wide !== null) {
+    const list = new RowList(device);
+    list.end = rowEnd;
+    for (let row = 0; row < count; row++)
+      list.add(rowStart + row + 1, layout, (name) => columns.get(name)?.[row]);
+    return list;
+  }
+  const column = (/** @type {keyof typeof roles} */ role) =>
+    roles[role] === undefined ? null : (columns.get(roles[role]) ?? null);
+  return {
+    end: rowEnd,
+    lines: Uint32Array.from({ length: count }, (_, row) => rowStart + row + 1),
+    device: column('device') ?? new Array(count).fill(device),
+    sensor: column('sensor') ?? [],
+    ts: column('ts') ?? [],
+    value: column('value') ?? [],
+    type: column('type'),
+    unit: column('unit'),
+    site: column('site'),
+    malformed: [],
+  };
+}

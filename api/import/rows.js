@@ -1,0 +1,165 @@
+import { MillraceError } from '../../common/errors.js';
+import { parseTime } from '../../common/times.js';
+
+/**
+ * Some rows of a file, column by column, one sample each.
+ *
+ * @typedef {object} Rows
+ * @property {number} end rows of the file up to here, counted from 0
+ * @property {ArrayLike<number>} lines where each sample stands in the file, as a person counts
+ * @property {ArrayLike<unknown>} device
+ * @property {ArrayLike<unknown>} sensor
+ * @property {ArrayLike<unknown>} ts
+ * @property {ArrayLike<unknown>} value
+ * @property {ArrayLike<unknown> | null} type
+ * @property {ArrayLike<unknown> | null} unit
+ * @property {ArrayLike<unknown> | null} site of the device
+ * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
+ */
+
+/** Names of columns, as files have them in the field. In lower case. */
+const NAMES = {
+  ts: ['ts', 'time', 'timestamp', 'datetime', 'date'],
+  device: ['device', 'device_id'],
+  sensor: ['sensor', 'sensor_id'],
+  value: ['value'],
+  type: ['type'],
+  unit: ['unit'],
+  site: ['site'],
+};
+
+/** Samples of a file that are handed on at once. */
+export const SAMPLES_AT_ONCE = 20_000;
+
+/** Columns of a file, and members of an object. */
+const MAX_COLUMNS = 2000;
+
+/** @typedef {keyof typeof NAMES} Role */
+
+/**
+ * How the columns of a file are read. `wide`: columns that are a sensor each; null: the file has a sample a row.
+ *
+ * @typedef {{ roles: Partial<Record<Role, string>>, wide: string[] | null }} Layout by the names of columns
+ */
+
+/**
+ * Finds out which column is what.
+ *
+ * @param {string[]} names of the columns of a file
+ * @param {string | undefined} device the device of all rows, if the file does not name it
+ * @returns {Layout}
+ * @throws {MillraceError} `bad_file`
+ */
+export function layoutOf(names, device) {
+  if (names.length > MAX_COLUMNS)
+    throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
+  /** @type {Partial<Record<Role, string>>} */
+  const roles = {};
+  for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
+    const found = names.find((name) => known.includes(name.toLowerCase()));
+    if (found !== undefined) roles[role] = found;
+  }
+  if (roles.ts === undefined)
+    throw new MillraceError(
+      'bad_file',
+      'The file has no column named ts, time, timestamp, datetime or date.',
+    );
+  if (roles.device === undefined && device === undefined)
+    throw new MillraceError('bad_file', 'The file has no column named device. Name the device of all rows.');
+  if (roles.sensor !== undefined && roles.value !== undefined) return { roles, wide: null };
+  const { ts, device: deviceColumn, site } = roles;
+  const wide = names.filter((name) => name !== '' && ![ts, deviceColumn, site].includes(name));
+  if (wide.length === 0)
+    throw new MillraceError(
+      'bad_file',
+      'The file has neither the columns sensor and value nor a column for each sensor.',
+    );
+  const rest = { ...(deviceColumn && { device: deviceColumn }), ...(site && { site }) };
+  return { roles: { ts, ...rest }, wide };
+}
+
+/** Rows that grow one by one. */
+export class RowList {
+  /** @type {number[]} */
+  lines = [];
+  /** @type {unknown[]} */
+  device = [];
+  /** @type {unknown[]} */
+  sensor = [];
+  /** @type {unknown[]} */
+  ts = [];
+  /** @type {unknown[]} */
+  value = [];
+  /** @type {unknown[]} */
+  type = [];
+  /** @type {unknown[]} */
+  unit = [];
+  /** @type {unknown[]} */
+  site = [];
+  /** @type {Rows['malformed']} */
+  malformed = [];
+  end = 0;
+  #device;
+
+  /** @param {string | undefined} device of rows that name none */
+  constructor(device) {
+    this.#device = device;
+  }
+
+  /**
+   * Adds the samples of one row.
+   *
+   * @param {number} line
+   * @param {Layout} layout
+   * @param {(name: string) => unknown} read a cell
+   */
+  add(line, { roles, wide }, read) {
+    const cell = (/** @type {Role} */ role) => (roles[role] === undefined ? undefined : read(roles[role]));
+    const device = cell('device') || this.#device;
+    const [ts, site] = [cell('ts'), cell('site')];
+    if (wide === null)
+      return this.#push(line, [device, cell('sensor'), ts, cell('value'), site, cell('type'), cell('unit')]);
+    for (const name of wide) {
+      const value = read(name);
+      // A device need not measure everything at once.
+      if (value !== undefined && value !== null && value !== '')
+        this.#push(line, [device, name, ts, value, site, null, null]);
+    }
+  }
+
+  /** @param {number} line @param {unknown[]} cells */
+  #push(line, [device, sensor, ts, value, site, type, unit]) {
+    this.lines.push(line);
+    this.device.push(device);
+    this.sensor.push(sensor);
+    this.ts.push(ts);
+    this.value.push(value);
+    this.type.push(type);
+    this.unit.push(unit);
+    this.site.push(site);
+  }
+}
+
+/** A number as programs write it. `Number` would also take an empty text and 0x10. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
+
+/** @param {unknown} raw @returns {number | null} NaN: it is not finite; null: not a number */
+export function readValue(raw) {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
+  if (typeof raw === 'bigint') return Number(raw);
+  if (typeof raw !== 'string') return null;
+  const text = raw.trim();
+  if (NUMBER.test(text)) {
+    const value = Number(text);
+    return Number.isFinite(value) ? value : Number.NaN;
+  }
+  return NOT_FINITE.test(text) ? Number.NaN : null;
+}
+
+/** @param {unknown} raw @returns {number | null} epoch ms; null: not a time */
+export function readTime(raw) {
+  if (typeof raw === 'number') return Number.isInteger(raw) ? raw : null;
+  if (typeof raw === 'bigint') return Number(raw);
+  return typeof raw === 'string' ? parseTime(raw.trim().replace(' ', 'T')) : null;
+}

@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer';
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { LineParser } from './line-parser.js';
+
+/** @import { Refusal } from '../../../common/errors.js' */
+/** @import { MessageBatch } from './message-batch.js' */
+
+/** Ms in each unit of time of a request, and the digits that are cut off where the unit is smaller. */
+const UNITS = {
+  ns: { ms: 1, cut: 6 },
+  us: { ms: 1, cut: 3 },
+  ms: { ms: 1, cut: 0 },
+  s: { ms: 1000, cut: 0 },
+  m: { ms: 60_000, cut: 0 },
+  h: { ms: 3_600_000, cut: 0 },
+};
+
+/** @typedef {keyof typeof UNITS} Precision */
+
+export const PRECISIONS = /** @type {Precision[]} */ (Object.keys(UNITS));
+
+/** Values of one request. A value takes two bytes of it or more, and 24 of memory. */
+const MAX_VALUES = 100_000;
+
+/** Lines of one request that break the grammar. Each has its entry in the answer. */
+const MAX_BROKEN_LINES = 10_000;
+
+/** One line that was not stored, or not all of it. @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1 */
+
+/**
+ * @typedef {object} Lines
+ * @property {number} lines that the request has, without empty ones and comments
+ * @property {Map<string, MessageBatch[]>} devices the good values by the name of their device; the index of a value is its line
+ * @property {LineRefusal[]} refused
+ * @property {number} texts fields with texts, which are skipped
+ */
+
+/** The device of a series, and the beginning and the end of the names of its sensors. @typedef {{ device: string, batches: MessageBatch[], prefix: string, suffix: string }} LineSeries */
+
+/** Decodes line protocol into measurements of devices and sensors. */
+export class LineDecoder {
+  #deviceTags;
+  #emptyBatch;
+
+  /**
+   * @param {object} deps
+   * @param {string[]} deps.deviceTags `LINE_DEVICE_TAGS`
+   * @param {(receivedAt: number) => MessageBatch} deps.emptyBatch
+   */
+  constructor({ deviceTags, emptyBatch }) {
+    this.#deviceTags = deviceTags;
+    this.#emptyBatch = emptyBatch;
+  }
+
+  /**
+   * @param {Buffer} payload
+   * @param {Precision} precision unit of its times
+   * @param {number} receivedAt epoch ms
+   * @returns {Lines}
+   * @throws {MillraceError} `too_large`: it has too many values, or too many lines that break the grammar
+   */
+  decode(payload, precision, receivedAt) {
+    /** @type {Lines} */
+    const result = { lines: 0, devices: new Map(), refused: [], texts: 0 };
+    const { devices, refused } = result;
+    const parser = new LineParser(payload.toString('utf8'), {
+      seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
+      /** @param {LineSeries} series @param {string} key */
+      fieldOf: ({ prefix, suffix }, key) => `${prefix}${key}${suffix}`,
+    });
+    const hasBadBytes = !isUtf8(payload);
+    let values = 0;
+    while (parser.next()) {
+      result.lines++;
+      const { line, error, series, count } = parser;
+      if (error !== null || !series) {
+        if (refused.length === MAX_BROKEN_LINES)
+          throw new MillraceError(
+            'too_large',
+            `must not have more than ${MAX_BROKEN_LINES} lines that break the grammar, such as line ${line}, which ${error}`,
+          );
+        refused.push({ line, code: 'malformed', path: '', rule: error ?? '' });
+        continue;
+      }
+      if (hasBadBytes && isReplaced(series, parser.fields, count)) {
+        refused.push({ line, code: 'malformed', path: '', rule: 'must be UTF-8' });
+        continue;
+      }
+      result.texts += parser.texts;
+      values += count;
+      if (values > MAX_VALUES)
+        throw new MillraceError('too_large', `must not have more than ${MAX_VALUES} values`);
+      if (count > 0) addLine(this.#batchOf(series.batches, count, receivedAt), parser, precision);
+    }
+    return result;
+  }
+
+  /** @param {Lines['devices']} devices @param {string} measurement @param {Map<string, string>} tags @returns {LineSeries} */
+  #seriesOf(devices, measurement, tags) {
+    const deviceTag = this.#deviceTags.find((tag) => tags.has(tag));
+    const device = deviceTag === undefined ? measurement : String(tags.get(deviceTag));
+    if (deviceTag !== undefined) tags.delete(deviceTag);
+    const batches = devices.get(device) ?? [];
+    devices.set(device, batches);
+    // Clients may write the tags of one series in any order.
+    const rest = [...tags].sort(([one], [other]) => (one < other ? -1 : 1));
+    const suffix = rest.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join();
+    return { device, batches, prefix: `${measurement}.`, suffix: suffix && `{${suffix}}` };
+  }
+
+  /** A batch with room for a line. @param {MessageBatch[]} batches of its device @param {number} count of its values @param {number} receivedAt epoch ms @returns {MessageBatch} */
+  #batchOf(batches, count, receivedAt) {
+    const newest = batches.at(-1);
+    if (newest && newest.counts.samples + count <= MAX_SAMPLES_PER_MESSAGE) return newest;
+    const batch = this.#emptyBatch(receivedAt);
+    batch.pathOf = (_, field = '') => (field === 'ts' ? 'timestamp' : field);
+    batches.push(batch);
+    return batch;
+  }
+}
+
+/**
+ * @param {MessageBatch} batch
+ * @param {LineParser<LineSeries, string>} parser that has read a good line
+ * @param {Precision} precision
+ */
+function addLine(batch, { line, fields, values, count, time }, precision) {
+  const ts = time === '' ? null : toMs(time, precision);
+  if (ts !== null && !batch.isTimely(ts)) {
+    const other = PRECISIONS.find((unit) => batch.isTimely(toMs(time, unit)));
+    const rule =
+      other && `is in ${precision} here, and would be a good time in ${other}; set precision=${other}`;
+    if (rule) return batch.refuse(line, ts < toMs(time, other) ? 'too_old' : 'in_future', 'ts', rule);
+    // Refuses the line, once.
+    return batch.add(line, String(fields[0]), ts, 0);
+  }
+  for (let at = 0; at < count; at++) {
+    const sensor = /** @type {string} */ (fields[at]);
+    const value = /** @type {number} */ (values[at]);
+    if (ts === null) batch.addRelative(line, sensor, 0, value);
+    else batch.add(line, sensor, ts, value);
+  }
+}
+
+/** @param {string} time digits @param {Precision} precision @returns {number} epoch ms, without fractions */
+function toMs(time, precision) {
+  const { ms, cut } = UNITS[precision];
+  if (cut === 0) return Number(time) * ms;
+  // Nanoseconds are no exact double. Without the last digits they are.
+  const digits = time.slice(0, -cut);
+  return digits === '' || digits === '-' ? 0 : Number(digits);
+}
+
+/** Two different sets of tags never have the same text. @param {string} text of a tag */
+const escaped = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
+
+/** Whether a name of the line has a replacement character: its bytes were no UTF-8, so others would have the same name. @param {LineSeries} series @param {string[]} fields @param {number} count */
+const isReplaced = ({ device }, fields, count) =>
+  device.includes('\uFFFD') || fields.slice(0, count).some((name) => name.includes('\uFFFD'));

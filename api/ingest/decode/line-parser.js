@@ -1,0 +1,428 @@
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const FORM_FEED = 0x0c;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const HASH = 0x23;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const EQUALS = 0x3d;
+const UPPER_E = 0x45;
+const BACKSLASH = 0x5c;
+const LOWER_E = 0x65;
+const LOWER_I = 0x69;
+const LOWER_U = 0x75;
+
+/** Every integer with this many digits is exact as a double, and so is a power of ten up to it. */
+const EXACT_DIGITS = 15;
+const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
+
+/** Longest beginning of a line that is looked up as a known series, in characters. */
+const MAX_KNOWN_LENGTH = 4096;
+
+/** Limits of what is remembered in one text. A text of other series is only slower. */
+const MAX_KNOWN_SERIES = 10_000;
+const MAX_KNOWN_FIELDS = 1000;
+
+const MAX_TIME_DIGITS = 19;
+const INT64_MAX = 2n ** 63n - 1n;
+const UINT64_MAX = 2n ** 64n - 1n;
+
+const RULES = {
+  measurement: 'must begin with the name of a measurement',
+  tag: 'must have a tag such as room=kitchen after each comma before the first space',
+  field: 'must have a space and then a field such as value=21.5',
+  value: 'must have a value such as 21.5, 21i, 21u, true or "text" after each =',
+  range: 'must have integers of 64 bits',
+  time: 'must end after the fields, or with a time of at most 19 digits',
+};
+
+/**
+ * One field of a series: its key as it stands in the text, and what `fieldOf` made of it.
+ *
+ * @template F
+ * @typedef {{ raw: string, meaning: F }} Field
+ */
+
+/**
+ * @template S, F
+ * @typedef {{ meaning: S, fields: Field<F>[], byRaw: Map<string, Field<F>> }} Series
+ */
+
+/**
+ * @template S, F
+ * @typedef {object} Describe
+ * @property {(measurement: string, tags: Map<string, string>) => S} seriesOf called once for each series of the text
+ * @property {(series: S, key: string) => F} fieldOf called once for each field of a series
+ */
+
+/**
+ * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37: `measurement,tag=value field=1.5,other=2i 1795680000000000000`. A
+ * line that breaks the grammar ends at its first newline, so it never takes a good line with it.
+ *
+ * It is by hand because npm has no parser of it. Two measures make it fast: the text up to the first space is looked up as a whole
+ * among the series that came before, and a field is first compared with the one that stood there in the last line of the series.
+ *
+ * @template S, F
+ */
+export class LineParser {
+  #text;
+  #describe;
+  #at = 0;
+  #lineAt = 1;
+  #nextSpace = -1;
+  #nextNewline = -1;
+  /** By measurement and tags as they stand in the text. @type {Map<string, Series<S, F>>} */
+  #known = new Map();
+
+  /** The number of the line, from 1. */
+  line = 0;
+  /** The rule that the line breaks; null: it is good, and the members below are set. @type {string | null} */
+  error = null;
+  /** @type {S | undefined} */
+  series = undefined;
+  /** The fields with numbers, of which there are `count`. @type {F[]} */
+  fields = [];
+  /** Their values. @type {number[]} */
+  values = [];
+  count = 0;
+  /** How many fields are texts. */
+  texts = 0;
+  /** The time as it stands in the text; empty: there is none. */
+  time = '';
+
+  /** @param {string} text @param {Describe<S, F>} describe */
+  constructor(text, describe) {
+    this.#text = text;
+    this.#describe = describe;
+  }
+
+  /** Reads the next line that is neither empty nor a comment. @returns {boolean} false: there is none */
+  next() {
+    if (!this.#skipEmptyLines()) return false;
+    const begin = this.#at;
+    this.line = this.#lineAt;
+    this.count = 0;
+    this.texts = 0;
+    this.time = '';
+    this.error = this.#readLine();
+    if (this.error === null) return true;
+    const end = this.#text.indexOf('\n', begin);
+    this.#at = end < 0 ? this.#text.length : end + 1;
+    this.#lineAt = this.line + 1;
+    return true;
+  }
+
+  /** @returns {boolean} whether a line begins */
+  #skipEmptyLines() {
+    const text = this.#text;
+    while (this.#at < text.length) {
+      const char = text.charCodeAt(this.#at);
+      if (char === NEWLINE) this.#lineAt++;
+      else if (char === HASH) {
+        const end = text.indexOf('\n', this.#at);
+        this.#at = end < 0 ? text.length : end;
+        continue;
+      } else if (!isSpace(char) && !(char === RETURN && text.charCodeAt(this.#at + 1) === NEWLINE))
+        return true;
+      this.#at++;
+    }
+    return false;
+  }
+
+  /** @returns {string | null} the rule that it breaks */
+  #readLine() {
+    const series = this.#readSeries();
+    if (typeof series === 'string') return series;
+    this.series = series.meaning;
+    this.#skipSpaces();
+    const broken = this.#readFields(series);
+    return broken ?? this.#readEnd();
+  }
+
+  /** @returns {Series<S, F> | string} the rule that it breaks */
+  #readSeries() {
+    const text = this.#text;
+    const from = this.#at;
+    if (this.#nextSpace < from) {
+      const found = text.indexOf(' ', from);
+      this.#nextSpace = found < 0 ? text.length : found;
+    }
+    if (this.#nextNewline < from) {
+      const found = text.indexOf('\n', from);
+      this.#nextNewline = found < 0 ? text.length : found;
+    }
+    // The next space may be in another line. Many lines without one would each slice and hash what follows them.
+    const isSought = this.#nextSpace < this.#nextNewline && this.#nextSpace - from <= MAX_KNOWN_LENGTH;
+    const known = isSought ? this.#known.get(text.slice(from, this.#nextSpace)) : undefined;
+    if (known) {
+      this.#at = this.#nextSpace;
+      return known;
+    }
+    this.#at = this.#endOfName(from);
+    if (this.#at === from) return RULES.measurement;
+    const name = text.slice(from, this.#at);
+    const measurement = name.includes('\\') ? name.replaceAll(/\\([, ])/g, '$1') : name;
+    const tags = this.#readTags();
+    if (tags === null) return RULES.tag;
+    if (!isSpace(text.charCodeAt(this.#at))) return RULES.field;
+    const meaning = this.#describe.seriesOf(measurement, tags);
+    /** @type {Series<S, F>} */
+    const series = { meaning, fields: [], byRaw: new Map() };
+    if (this.#at === this.#nextSpace && this.#known.size < MAX_KNOWN_SERIES) {
+      this.#known.set(text.slice(from, this.#at), series);
+    }
+    return series;
+  }
+
+  /** @returns {Map<string, string> | null} null: one is not valid */
+  #readTags() {
+    const text = this.#text;
+    /** @type {Map<string, string>} */
+    const tags = new Map();
+    while (text.charCodeAt(this.#at) === COMMA) {
+      const keyFrom = this.#at + 1;
+      const keyTo = this.#endOfTag(keyFrom);
+      if (keyTo === keyFrom || text.charCodeAt(keyTo) !== EQUALS) return null;
+      const valueTo = this.#endOfTag(keyTo + 1);
+      if (valueTo === keyTo + 1 || text.charCodeAt(valueTo) === EQUALS) return null;
+      tags.set(unescaped(text.slice(keyFrom, keyTo)), unescaped(text.slice(keyTo + 1, valueTo)));
+      this.#at = valueTo;
+    }
+    return tags;
+  }
+
+  /** @param {Series<S, F>} series @returns {string | null} the rule that it breaks */
+  #readFields(series) {
+    const text = this.#text;
+    for (let place = 0; ; place++) {
+      const field = this.#readKey(series, place);
+      if (!field) return RULES.field;
+      if (text.charCodeAt(this.#at) === QUOTE) {
+        if (!this.#skipText()) return RULES.value;
+        this.texts++;
+      } else {
+        const value = this.#readValue();
+        if (value === null) return RULES.range;
+        if (Number.isNaN(value)) return RULES.value;
+        this.fields[this.count] = field.meaning;
+        this.values[this.count++] = value;
+      }
+      if (text.charCodeAt(this.#at) !== COMMA) return null;
+      this.#at++;
+    }
+  }
+
+  /** Reads a key and its equals sign. @param {Series<S, F>} series @param {number} place of the field @returns {Field<F> | null} null: there is none */
+  #readKey(series, place) {
+    const text = this.#text;
+    const from = this.#at;
+    const usual = series.fields[place];
+    if (usual && text.startsWith(usual.raw, from) && text.charCodeAt(from + usual.raw.length) === EQUALS) {
+      this.#at = from + usual.raw.length + 1;
+      return usual;
+    }
+    const to = this.#endOfKey(from);
+    if (to === from || text.charCodeAt(to) !== EQUALS) return null;
+    this.#at = to + 1;
+    const raw = text.slice(from, to);
+    const known = series.byRaw.get(raw);
+    if (known) return known;
+    const field = { raw, meaning: this.#describe.fieldOf(series.meaning, unescaped(raw)) };
+    if (series.fields.length < MAX_KNOWN_FIELDS) {
+      series.fields.push(field);
+      series.byRaw.set(raw, field);
+    }
+    return field;
+  }
+
+  /** Passes a text in quotation marks, which may have newlines. @returns {boolean} false: it has no end */
+  #skipText() {
+    const text = this.#text;
+    for (let at = this.#at + 1; at < text.length; at++) {
+      const char = text.charCodeAt(at);
+      if (char === BACKSLASH) at++;
+      if (text.charCodeAt(at) === NEWLINE) this.#lineAt++;
+      if (char !== QUOTE) continue;
+      this.#at = at + 1;
+      return true;
+    }
+    return false;
+  }
+
+  /** @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
+  #readValue() {
+    const text = this.#text;
+    const from = this.#at;
+    let at = text.charCodeAt(from) === MINUS ? from + 1 : from;
+    const digitsFrom = at;
+    let whole = 0;
+    let char = text.charCodeAt(at);
+    for (; char >= ZERO && char <= NINE; char = text.charCodeAt(++at)) whole = whole * 10 + (char - ZERO);
+    let digits = at - digitsFrom;
+    if (char === LOWER_I || char === LOWER_U) return this.#readInteger(digitsFrom, at);
+    let decimals = 0;
+    if (char === DOT) {
+      const decimalsFrom = ++at;
+      char = text.charCodeAt(at);
+      for (; char >= ZERO && char <= NINE; char = text.charCodeAt(++at)) whole = whole * 10 + (char - ZERO);
+      decimals = at - decimalsFrom;
+      digits += decimals;
+    }
+    if (digits === 0) return at === from ? this.#readBoolean() : Number.NaN;
+    const isLong = char === LOWER_E || char === UPPER_E;
+    if (isLong) at = this.#endOfExponent(at);
+    if (at < 0) return Number.NaN;
+    this.#at = at;
+    if (isLong || digits > EXACT_DIGITS) return Number(text.slice(from, at));
+    // The quotient of two integers that are exact as doubles is rounded correctly (Clinger 1990), as in json-cursor.js.
+    const magnitude = decimals === 0 ? whole : whole / /** @type {number} */ (POWERS[decimals]);
+    return digitsFrom === from ? magnitude : -magnitude;
+  }
+
+  /** @param {number} from of its digits @param {number} to of the `i` or `u` */
+  #readInteger(from, to) {
+    const text = this.#text;
+    const isSigned = text.charCodeAt(to) === LOWER_I;
+    const isNegative = from !== this.#at;
+    // No digit, more digits after a zero, or an unsigned integer with a sign.
+    if (from === to || (text.charCodeAt(from) === ZERO && to - from > 1) || (isNegative && !isSigned)) {
+      return Number.NaN;
+    }
+    const digits = text.slice(from, to);
+    if (digits.length > 18) {
+      if (digits.length > 20) return null;
+      const most = isSigned ? INT64_MAX + BigInt(isNegative) : UINT64_MAX;
+      if (BigInt(digits) > most) return null;
+    }
+    this.#at = to + 1;
+    // An integer has no negative zero.
+    return isNegative ? 0 - Number(digits) : Number(digits);
+  }
+
+  /** @returns {number} 1 or 0; NaN: neither */
+  #readBoolean() {
+    const text = this.#text;
+    let to = this.#at;
+    while (isAlphabetic(text.charCodeAt(to))) to++;
+    // No boolean is longer than `false`.
+    const value = to - this.#at > 5 ? undefined : BOOLEANS.get(text.slice(this.#at, to));
+    this.#at = to;
+    return value ?? Number.NaN;
+  }
+
+  /** @param {number} at of the `e` @returns {number} -1: it has no digit */
+  #endOfExponent(at) {
+    const text = this.#text;
+    const sign = text.charCodeAt(at + 1);
+    const from = sign === PLUS || sign === MINUS ? at + 2 : at + 1;
+    const to = this.#endOfDigits(from);
+    return to === from ? -1 : to;
+  }
+
+  /** Reads the time and the end of the line. @returns {string | null} the rule that it breaks */
+  #readEnd() {
+    const text = this.#text;
+    const from = this.#at;
+    this.#skipSpaces();
+    if (this.#passNewline()) return null;
+    if (this.#at === from) return RULES.value;
+    const digitsFrom = text.charCodeAt(this.#at) === MINUS ? this.#at + 1 : this.#at;
+    const to = this.#endOfDigits(digitsFrom);
+    if (to === digitsFrom || to - digitsFrom > MAX_TIME_DIGITS) return RULES.time;
+    this.time = text.slice(this.#at, to);
+    this.#at = to;
+    this.#skipSpaces();
+    return this.#passNewline() ? null : RULES.time;
+  }
+
+  /** @returns {boolean} whether the line ends here */
+  #passNewline() {
+    const text = this.#text;
+    if (this.#at >= text.length) return true;
+    if (text.charCodeAt(this.#at) === RETURN && text.charCodeAt(this.#at + 1) === NEWLINE) this.#at++;
+    if (text.charCodeAt(this.#at) !== NEWLINE) return false;
+    this.#at++;
+    this.#lineAt++;
+    return true;
+  }
+
+  #skipSpaces() {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+
+  /** @param {number} at */
+  #endOfDigits(at) {
+    let end = at;
+    for (let char = this.#text.charCodeAt(end); char >= ZERO && char <= NINE; ) {
+      char = this.#text.charCodeAt(++end);
+    }
+    return end;
+  }
+
+  /** End of a measurement: a backslash takes any next character with it. @param {number} from */
+  #endOfName(from) {
+    const text = this.#text;
+    let at = from;
+    for (; at < text.length; at++) {
+      const char = text.charCodeAt(at);
+      if (char === COMMA || isBreak(char)) break;
+      if (char === BACKSLASH && !this.#escapes(++at)) return at - 1;
+    }
+    return Math.min(at, text.length);
+  }
+
+  /** End of a field key, likewise. @param {number} from */
+  #endOfKey(from) {
+    const text = this.#text;
+    let at = from;
+    for (; at < text.length; at++) {
+      const char = text.charCodeAt(at);
+      if (char === COMMA || char === EQUALS || isBreak(char)) break;
+      if (char === BACKSLASH && !this.#escapes(++at)) return from;
+    }
+    return Math.min(at, text.length);
+  }
+
+  /** End of a tag's key or value: of two backslashes the first stands for itself. @param {number} from @returns {number} `from`: it is not valid */
+  #endOfTag(from) {
+    const text = this.#text;
+    let at = from;
+    for (; at < text.length; at++) {
+      const char = text.charCodeAt(at);
+      if (char === COMMA || char === EQUALS || isBreak(char)) break;
+      if (char !== BACKSLASH || text.charCodeAt(at + 1) === BACKSLASH) continue;
+      if (!this.#escapes(++at)) return from;
+    }
+    return Math.min(at, text.length);
+  }
+
+  /** @param {number} at @returns {boolean} whether a backslash may stand before this character */
+  #escapes(at) {
+    const char = this.#text.charCodeAt(at);
+    return at < this.#text.length && (char === SPACE || !isBreak(char));
+  }
+}
+
+/** @type {Map<string, number>} */
+const BOOLEANS = new Map([
+  ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => /** @type {const} */ ([word, 1])),
+  ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => /** @type {const} */ ([word, 0])),
+]);
+
+/** Space, tab, vertical tab and form feed. @param {number} char */
+const isSpace = (char) => char === SPACE || char === TAB || (char > NEWLINE && char <= FORM_FEED);
+
+/** White space and newlines. @param {number} char */
+const isBreak = (char) => char === SPACE || (char >= TAB && char <= RETURN);
+
+/** @param {number} char */
+const isAlphabetic = (char) => (char | 0x20) >= 0x61 && (char | 0x20) <= 0x7a;
+
+/** @param {string} text of a tag or a field key */
+const unescaped = (text) => (text.includes('\\') ? text.replaceAll(/\\([,= "])/g, '$1') : text);

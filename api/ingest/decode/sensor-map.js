@@ -1,0 +1,131 @@
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { NO_SENSOR_ID } from './json.js';
+
+/** @import { MessageBatch } from './message-batch.js' */
+
+/** Objects that a value may be in, the message included. */
+const MAX_DEPTH = 8;
+
+const NO_NUMBER = 'has no number; a map of sensors looks like {"temperature": 21.5, "humidity": 40}';
+const TOO_DEEP = `must not be in more than ${MAX_DEPTH} objects`;
+const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
+const IN_ARRAY = 'must be a number, true, false, or an object of these, not an array';
+
+/** A number that was written as a text. The sender wanted it stored. */
+const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
+
+/**
+ * Whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement. An object with `value`, `n`
+ * or `bn` is one as well, without the name of its sensor or outside a pack of SenML. As a map it would store the values of all sensors
+ * under one name.
+ *
+ * @param {unknown} element
+ * @returns {element is Record<string, unknown>}
+ */
+export const isSensorMap = (element) =>
+  element !== null &&
+  typeof element === 'object' &&
+  !Array.isArray(element) &&
+  !('sensor_id' in element || 'value' in element || 'n' in element || 'bn' in element);
+
+/**
+ * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of
+ * the sensor that its key names. Keys of nested objects are joined by dots: `battery.level`. `true` is stored as 1, `false` as 0. Other
+ * texts and `null` are skipped. Without `ts` the measurements get the time of receipt.
+ *
+ * Refusals count the values and not the objects. So a replay of one refused value stores that value alone.
+ *
+ * @param {unknown[]} elements
+ * @param {MessageBatch} batch
+ * @param {boolean} isArray whether the elements stand in an array
+ * @throws {MillraceError} `too_large`: too many values
+ */
+export function readSensorMaps(elements, batch, isArray) {
+  const reader = new MapReader(batch, isArray);
+  for (let element = 0; element < elements.length; element++) reader.read(element, elements[element]);
+}
+
+/** Reads one element after the other, and counts their values. */
+class MapReader {
+  #batch;
+  /** The name of each counted value, and its element. @type {string[]} */
+  #names = [];
+  /** @type {number[]} */
+  #owners = [];
+  #element = 0;
+  /** `ts` of the element. @type {unknown} */
+  #ts = undefined;
+  /** The same in epoch ms; null: it is no time. @type {number | null} */
+  #time = null;
+
+  /** @param {MessageBatch} batch @param {boolean} isArray */
+  constructor(batch, isArray) {
+    this.#batch = batch;
+    batch.pathOf = (index, field) => {
+      const name = field === 'ts' || field === 'sensor_id' ? field : String(this.#names[index]);
+      const begin = isArray ? `[${this.#owners[index]}]` : '';
+      return begin === '' || name === '' ? begin + name : `${begin}.${name}`;
+    };
+  }
+
+  /** @param {number} element its index @param {unknown} content */
+  read(element, content) {
+    this.#element = element;
+    if (content === null || typeof content !== 'object' || Array.isArray(content)) {
+      return this.#batch.refuse(this.#count(''), 'malformed');
+    }
+    if (!isSensorMap(content)) {
+      return this.#batch.refuse(this.#count(''), 'bad_id', 'sensor_id', NO_SENSOR_ID);
+    }
+    this.#ts = content['ts'];
+    this.#time = this.#ts === undefined ? null : this.#batch.timeOf(this.#ts);
+    const before = this.#names.length;
+    this.#readMembers(content, '', 1);
+    if (this.#names.length === before)
+      this.#batch.refuse(this.#count(''), 'not_numeric', undefined, NO_NUMBER);
+  }
+
+  /** @param {object} object @param {string} prefix of its keys @param {number} depth */
+  #readMembers(object, prefix, depth) {
+    for (const [key, value] of Object.entries(object)) {
+      if (typeof value === 'number' || typeof value === 'boolean') {
+        if (depth > 1 || key !== 'ts') this.#add(prefix + key, Number(value));
+      } else if (value === null || typeof value === 'string') {
+        if (depth === 1 && key === 'ts') continue;
+        if (value !== null && NUMERIC.test(value)) this.#refuse(prefix + key, 'not_numeric', NUMBER_AS_TEXT);
+        else this.#batch.skip();
+      } else if (Array.isArray(value)) {
+        this.#refuse(prefix + key, 'not_numeric', IN_ARRAY);
+      } else if (depth === MAX_DEPTH) {
+        this.#refuse(prefix + key, 'malformed', TOO_DEEP);
+      } else {
+        this.#readMembers(value, `${prefix}${key}.`, depth + 1);
+      }
+    }
+  }
+
+  /** @param {string} sensor @param {number} value */
+  #add(sensor, value) {
+    const index = this.#count(sensor);
+    if (this.#ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
+    else if (this.#time === null) this.#batch.refuseTime(index, this.#ts);
+    else this.#batch.add(index, sensor, this.#time, value);
+  }
+
+  /** @param {string} name @param {'malformed' | 'not_numeric'} code @param {string} rule */
+  #refuse(name, code, rule) {
+    this.#batch.refuse(this.#count(name), code, undefined, rule);
+  }
+
+  /** @param {string} name of a value; empty: the element itself @returns {number} its index in the message @throws {MillraceError} `too_large` */
+  #count(name) {
+    const index = this.#names.length;
+    if (index === MAX_SAMPLES_PER_MESSAGE) {
+      throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} values are the most`);
+    }
+    this.#names.push(name);
+    this.#owners.push(this.#element);
+    return index;
+  }
+}

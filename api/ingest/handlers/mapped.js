@@ -1,0 +1,178 @@
+import { MillraceError } from '../../../common/errors.js';
+import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { refusalOf } from '../decode/refusals.js';
+import { resultOf } from '../ingest-result.js';
+import { sensorOf } from '../registry/cache.js';
+
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
+/** @import { DeviceQueue } from '../backpressure/queue.js' */
+/** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { IngestResult } from '../ingest-result.js' */
+/** @import { MappedTopic } from '../mappings/index.js' */
+/** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
+/** @import { IngestPipeline, Message, Outcome } from '../pipeline.js' */
+/** @import { ReceiptTimes } from '../receipt-times.js' */
+/** @import { Births } from '../registry/births.js' */
+/** @import { Sensor } from '../registry/cache.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Kept, NoteLastSeen } from './index.js' */
+
+/**
+ * Handles messages on mapped topics. A message of values goes the way of measurements, and a message of descriptions that of a birth.
+ *
+ * @typedef {object} MappedHandler
+ * @property {(message: Message, topic: MappedTopic) => Promise<Outcome>} handle settles when its good values are committed, and
+ *   the refused ones are in a dead letter. It throws an error that refuses the whole message, and `forbidden` if the sender may not send
+ *   for the device
+ * @property {(kept: Kept, topic: MappedTopic) => Promise<IngestResult>} replay stores all values by the mappings of now, which may
+ *   differ from those of the first attempt, so that the indexes of refused values mean nothing. Values that are stored already stay
+ *   the same
+ */
+
+/**
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {MessageDecoder} deps.decoder
+ * @param {ReceiptTimes} deps.receiptTimes
+ * @param {IngestPipeline} deps.measurements
+ * @param {NoteLastSeen} deps.noteLastSeen
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @param {DeadLetterBox} deps.deadLetters
+ * @param {DeviceQueue} deps.deviceQueue
+ * @param {Metrics} deps.metrics
+ * @returns {MappedHandler}
+ */
+export function createMappedHandler(deps) {
+  const { registry, births, decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters } = deps;
+  const { receiptTimes, deviceQueue, metrics } = deps;
+
+  /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {number} receivedAt epoch ms */
+  async function describe(identity, { mapping }, opened, receivedAt) {
+    const description = mapping.describe(opened);
+    if (!description) return [];
+    const { sensor: name, unit, type } = description;
+    const sensor = identifySensor(identity.id, name);
+    if (!sensor) throw new MillraceError('bad_id', `the sensor ${brokenNameRule(name)}`);
+    const sensors = [{ index: 0, identity: sensor, name: sensor.name ?? undefined, unit, type }];
+    const birth = { session: receivedAt, name: identity.name ?? undefined, sensors, refused: [] };
+    return births.register(identity, birth);
+  }
+
+  /**
+   * Writes units and types of the sensors of a committed batch, where they are news.
+   *
+   * @param {Identity} identity
+   * @param {MessageBatch} batch
+   * @param {Map<string, Description>} described
+   * @param {number} receivedAt epoch ms
+   */
+  async function writeDescriptions(identity, batch, described, receivedAt) {
+    const device = described.size > 0 ? registry.cache.peek(identity.id) : undefined;
+    if (!device) return;
+    const news = [...described].flatMap(([ref, description]) => {
+      const sensor = batch.sensors.has(ref) ? sensorOf(device, ref) : undefined;
+      const changes = sensor && newsOf(sensor, description);
+      return sensor && changes ? [{ sensor, ...changes, isCurrent: description.isCurrent }] : [];
+    });
+    for (const isCurrent of [true, false]) {
+      const part = news.filter((entry) => entry.isCurrent === isCurrent);
+      if (part.length > 0) await registry.describeSensors(device, part, isCurrent ? receivedAt : null);
+    }
+  }
+
+  /** @param {Message} message @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Promise<Outcome>} */
+  async function handleOpened(message, identity, topic, opened) {
+    const began = performance.now();
+    const { retained, receivedAt } = message;
+    if (topic.mapping.isDescription) {
+      await deadLetters.put(message, opened.device, await describe(identity, topic, opened, receivedAt));
+      await noteLastSeen(message, identity);
+      return 'accepted';
+    }
+    let batch = decoder.emptyBatch(receivedAt);
+    let described = readInto(batch, topic, opened);
+    let countedFrom = receivedAt;
+    if (batch.counts.relative > 0) {
+      countedFrom = receiptTimes.next([identity.id], receivedAt);
+      if (countedFrom > receivedAt) {
+        batch = decoder.emptyBatch(countedFrom);
+        described = readInto(batch, topic, opened);
+      }
+    }
+    const isKnown = await measurements.store(identity, batch, retained ? null : receivedAt);
+    // A replay has to compute the same times.
+    const kept = { ...message, receivedAt: countedFrom };
+    if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
+    else awaitingRegistration.remember(identity.id, kept);
+    if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
+    measurements.noteSettled(batch, began);
+    return 'accepted';
+  }
+
+  return {
+    async handle(message, topic) {
+      const { mapping, levels } = topic;
+      const opened = mapping.open(levels, message.payload);
+      metrics.mapped.inc({ mapping: mapping.name, result: opened ? 'read' : 'skipped' });
+      if (!opened) return 'accepted';
+      const identity = identifyOpened(opened);
+      if (message.permits?.(opened.device, message.topic) === false) {
+        throw new MillraceError('forbidden', 'The account may not send for this device.');
+      }
+      return deviceQueue.run(identity.id, mapping.isDescription, () =>
+        handleOpened(message, identity, topic, opened),
+      );
+    },
+
+    async replay({ payload, receivedAt, now }, topic) {
+      const opened = topic.mapping.open(topic.levels, payload);
+      if (!opened) return { accepted: 0, refused: [] };
+      const identity = identifyOpened(opened);
+      return deviceQueue.run(identity.id, topic.mapping.isDescription, async () => {
+        if (topic.mapping.isDescription) {
+          return { accepted: 1, refused: await describe(identity, topic, opened, receivedAt) };
+        }
+        const batch = decoder.emptyBatch(receivedAt, now);
+        const described = readInto(batch, topic, opened);
+        await measurements.store(identity, batch, null);
+        await writeDescriptions(identity, batch, described, receivedAt);
+        return resultOf(batch);
+      });
+    },
+  };
+}
+
+/** @param {ParsedMessage} opened @returns {Identity} @throws {MillraceError} `bad_id` */
+function identifyOpened({ device }) {
+  const identity = identifyDevice(device);
+  if (identity) return identity;
+  throw new MillraceError('bad_id', `the device that the mapping finds ${brokenNameRule(device)}`);
+}
+
+/** @param {MessageBatch} batch @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Map<string, Description>} */
+function readInto(batch, { mapping }, opened) {
+  try {
+    return mapping.read(opened, batch);
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    batch.clear();
+    batch.refused.push(refusalOf(error.code, error));
+    return new Map();
+  }
+}
+
+/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} what to write; null: nothing */
+function newsOf(sensor, { unit, type, isCurrent }) {
+  const isNews = (/** @type {string | null} */ known, /** @type {string | undefined} */ given) =>
+    given !== undefined && (known === null || (isCurrent && known !== given));
+  const changes = {
+    ...(isNews(sensor.unit, unit) ? { unit } : {}),
+    ...(isNews(sensor.type, type) ? { type } : {}),
+  };
+  return Object.keys(changes).length > 0 ? changes : null;
+}

@@ -1,0 +1,271 @@
+import { someAtOnce } from '../../common/some-at-once.js';
+import { identifySensor } from '../../schema/ids.js';
+import { packHour } from '../../schema/packed/hour/pack-hour.js';
+import { mergeSeries } from '../../schema/packed/series.js';
+import { hourStatisticsOf } from '../../schema/packed/statistics.js';
+import {
+  bucketOf,
+  dayOf,
+  HOUR_MS,
+  isExact,
+  isLate,
+  MAX_SAMPLES_PER_HISTORY_ROW,
+  yearOf,
+} from '../../schema/rules.js';
+import { partitions } from './late-samples.js';
+import { sensorOf } from './registry/cache.js';
+
+/** @import { ErrorCode } from '../../common/errors.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Series as Samples } from '../../schema/packed/series.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
+/** @import { SensorBytes } from '../store/history/keys.js' */
+/** @import { HourRow } from '../store/history/reads.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { Retry } from '../store/retry.js' */
+/** @import { Publish } from './index.js' */
+/** @import { LateDayNotes } from './late-samples.js' */
+/** @import { LatestWriter } from './latest-writer.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
+/** @import { Described, Registry } from './registry/index.js' */
+/** @import { SampleWriter, Series } from './sample-writer.js' */
+
+/** Sensors of a device that are written at once, and days of a sensor. */
+const SENSORS_AT_ONCE = 8;
+const DAYS_AT_ONCE = 4;
+
+/** A reading of a packer that began longer ago has ended, in ms. */
+const READING_MS = HOUR_MS;
+
+/** Samples of one sensor in one hour: those of the indexes [from, to). @typedef {{ hour: number, from: number, to: number }} Piece */
+
+/**
+ * Commits samples of files. Hours that are closed go straight into history, as late rows do: rows, then the mark, then the note for the
+ * packer. They need no row of `message`, because a reader that sees the mark reads history, and a packer merges it. The mark
+ * has the time after the commit of the rows, so statistics of a reading that missed them are not trusted. Hours that are open go the way
+ * of messages.
+ */
+export class ImportWriter {
+  #deps;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<Store, 'history' | 'packed'>} deps.store
+   * @param {Registry} deps.registry
+   * @param {SampleWriter} deps.samples
+   * @param {LatestWriter} deps.latest
+   * @param {LateDayNotes} deps.days
+   * @param {Retry} deps.retry
+   * @param {ClockGuard} deps.clock
+   * @param {Publish} deps.publish
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Finds the sensors of a device, and registers those that are unknown.
+   *
+   * @param {Identity} identity of the device
+   * @param {Described} sensors by their ids or names
+   * @param {{ registers: boolean, site?: string }} options `registers`: false to change nothing; a sensor that would be registered is then
+   *   null. `site`: of a device that is new
+   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor | null>, refused: Map<string, ErrorCode> }>}
+   * @throws {MillraceError} `registration_limit`
+   */
+  async resolve(identity, sensors, { registers, site }) {
+    const { registry } = this.#deps;
+    const refs = [...sensors.keys()];
+    if (!registers) return this.#look(identity, refs);
+    const device = await registry.device(identity, site);
+    if (!device) return { device, known: new Map(), refused: refuseAll(refs, 'unknown_device') };
+    /** @type {Map<string, Sensor | null>} */
+    const known = new Map();
+    for (const ref of refs) {
+      const sensor = sensorOf(device, ref);
+      if (sensor) known.set(ref, sensor);
+    }
+    const missing = refs.filter((ref) => !known.has(ref));
+    if (missing.length === 0) return { device, known, refused: new Map() };
+    const registered = await registry.register(device, missing, sensors);
+    for (const [ref, sensor] of registered.known) known.set(ref, sensor);
+    return { device, known, refused: registered.refused };
+  }
+
+  /** @param {Identity} identity @param {string[]} refs */
+  async #look(identity, refs) {
+    const { registry } = this.#deps;
+    const device = await registry.find(identity);
+    if (!device && !registry.registersUnknown)
+      return { device, known: new Map(), refused: refuseAll(refs, 'unknown_device') };
+    /** @type {Map<string, Sensor | null>} */
+    const known = new Map();
+    /** @type {Map<string, ErrorCode>} */
+    const refused = new Map();
+    for (const ref of refs) {
+      const sensor = device ? sensorOf(device, ref) : undefined;
+      if (sensor || (registry.registersUnknown && identifySensor(identity.id, ref)))
+        known.set(ref, sensor ?? null);
+      else refused.set(ref, identifySensor(identity.id, ref) ? 'unknown_sensor' : 'bad_id');
+    }
+    return { device, known, refused };
+  }
+
+  /**
+   * @param {Device} device
+   * @param {Series[]} series of its sensors, one of each
+   * @returns {Promise<void>} settles when all of it is committed
+   */
+  async write(device, series) {
+    const { clock, samples, latest, publish } = this.#deps;
+    const now = await clock.now();
+    /** @type {Series[]} */
+    const open = [];
+    /** @type {Set<number>} */
+    const late = new Set();
+    await someAtOnce(SENSORS_AT_ONCE, series, async (one) => {
+      const pieces = piecesOf(one.times);
+      const closed = pieces.filter(({ hour }) => isLate(hour, now));
+      const [firstOpen] = pieces.slice(closed.length);
+      if (firstOpen) open.push(partOf(one, firstOpen.from));
+      for (const hour of await this.#writeClosed(device, one, closed)) late.add(hour);
+    });
+    if (late.size > 0) await this.#deps.days.note(device, [...late], await clock.now());
+    if (open.length > 0) await samples.write(device, samples.plan(device, open));
+    const changed = await latest.write(device, series.map(newestOf));
+    // A file may have years of samples. Live topics get the newest only.
+    if (changed.length > 0) publish(device, changed, []);
+  }
+
+  /** @param {Device} device @param {Series} series @param {Piece[]} closed @returns {Promise<number[]>} the hours that have changed */
+  async #writeClosed(device, { sensor, times, values }, closed) {
+    if (closed.length === 0) return [];
+    const { store, retry, clock } = this.#deps;
+    const key = { device: device.bytes, sensor };
+    const state = { stored: await this.#statistics(key, closed), now: await clock.now() };
+    /** @type {number[]} */
+    const changed = [];
+    await someAtOnce(DAYS_AT_ONCE, partitions(closed, dayOf), async (pieces) => {
+      const fresh = await this.#notStored(key, { times, values }, pieces, state);
+      const rows = fresh.flatMap((piece) => rowsOf(piece, { times, values }));
+      if (rows.length === 0) return;
+      await retry.run(() => store.history.writeSamples(key, rows));
+      changed.push(...fresh.map(({ hour }) => hour));
+    });
+    // The clock is read after the commit: a packer that began to read before it may have missed these rows.
+    const at = await clock.now();
+    for (const hours of partitions(
+      changed.map((hour) => ({ hour })),
+      yearOf,
+    )) {
+      const marked = hours.map(({ hour }) => hour);
+      await retry.run(() => store.history.writeLate(key, marked, at));
+    }
+    return changed;
+  }
+
+  /** @param {SensorBytes} key @param {Piece[]} pieces @returns {Promise<Map<number, HourRow>>} by hour */
+  async #statistics(key, pieces) {
+    const { store, retry } = this.#deps;
+    /** @type {Map<number, HourRow>} */
+    const found = new Map();
+    for (const part of partitions(pieces, yearOf)) {
+      const hours = part.map(({ hour }) => hour);
+      const [from, to] = [Math.min(...hours), Math.max(...hours) + HOUR_MS];
+      for (const row of await retry.run(() => store.packed.readStatistics(key, from, to)))
+        found.set(row.hour, row);
+    }
+    return found;
+  }
+
+  /**
+   * Leaves out hours of which all samples are in history, so that a file that is imported again changes nothing.
+   *
+   * @param {SensorBytes} key
+   * @param {Samples} samples
+   * @param {Piece[]} pieces of one day
+   * @param {{ stored: Map<number, HourRow>, now: number }} state `stored`: statistics and marks
+   * @returns {Promise<Piece[]>}
+   */
+  async #notStored(key, samples, pieces, { stored, now }) {
+    const candidates = pieces.filter(({ hour }) => stored.has(hour));
+    if (candidates.length === 0) return pieces;
+    const hours = candidates.map(({ hour }) => hour);
+    const [from, to] = [Math.min(...hours), Math.max(...hours) + HOUR_MS];
+    const { store, retry } = this.#deps;
+    const history = await retry.run(() => store.packed.readSamples(key, from, to));
+    return pieces.filter((piece) => {
+      const row = stored.get(piece.hour);
+      const there = mergeSeries(history.get(piece.hour) ?? []);
+      return !row || !hasAll(there, samples, piece) || !isCounted(row, there, now);
+    });
+  }
+}
+
+/** @param {string[]} refs @param {ErrorCode} code @returns {Map<string, ErrorCode>} */
+const refuseAll = (refs, code) => new Map(refs.map((ref) => [ref, code]));
+
+/**
+ * Whether statistics have counted all that history has. Otherwise the hour gets its rows and its mark again: an earlier import may have
+ * ended between the two, and a packer that is reading now may have missed the rows.
+ *
+ * @param {HourRow} row
+ * @param {Samples} there
+ * @param {number} now epoch ms
+ */
+function isCounted(row, there, now) {
+  if (!isExact(row) || row.statistics === null || Number(row.readFrom) > now - READING_MS) return false;
+  const { count, sum } = hourStatisticsOf(there.values);
+  return row.statistics.count === count && row.statistics.sum === sum;
+}
+
+/** @param {Samples} there merged @param {Samples} samples sorted @param {Piece} piece @returns {boolean} whether merging the piece would change nothing */
+function hasAll(there, { times, values }, { from, to }) {
+  const piece = { times: times.slice(from, to), values: values.slice(from, to) };
+  const merged = mergeSeries([there, piece]);
+  return (
+    merged.times.length === there.times.length &&
+    merged.values.every((/** @type {number} */ value, /** @type {number} */ index) =>
+      Object.is(value, there.values[index]),
+    )
+  );
+}
+
+/** @param {Samples['times']} times sorted @returns {Piece[]} */
+function piecesOf(times) {
+  /** @type {Piece[]} */
+  const pieces = [];
+  for (let from = 0; from < times.length; ) {
+    const hour = bucketOf(Number(times[from]));
+    let to = from + 1;
+    while (to < times.length && Number(times[to]) < hour + HOUR_MS) to++;
+    pieces.push({ hour, from, to });
+    from = to;
+  }
+  return pieces;
+}
+
+/** @param {Piece} piece @param {Samples} samples */
+function rowsOf({ hour, from, to }, { times, values }) {
+  const rows = [];
+  for (let at = from; at < to; at += MAX_SAMPLES_PER_HISTORY_ROW) {
+    const end = Math.min(to, at + MAX_SAMPLES_PER_HISTORY_ROW);
+    rows.push({ hour, samples: packHour(hour, times, values, at, end) });
+  }
+  return rows;
+}
+
+/** @param {Series} series @param {number} from @returns {Series} */
+const partOf = ({ known, sensor, times, values }, from) => ({
+  known,
+  sensor,
+  times: times.slice(from),
+  values: values.slice(from),
+});
+
+/** @param {Series} series */
+const newestOf = ({ known, times, values }) => ({
+  sensor: known,
+  ts: Number(times.at(-1)),
+  value: Number(values.at(-1)),
+});

@@ -1,0 +1,69 @@
+/**
+ * Mappings of topics that are not ours: which message of which product becomes which measurements. Mappings are data, and run no code of
+ * their own. Presets are files of `presets/`. What a mapping reads goes the way of any other message in `../handlers/mapped.js`.
+ */
+import { readMappings } from './file.js';
+import { isReserved } from './pattern.js';
+
+/** @import { Mapping } from './mapping.js' */
+/** @import { Levels } from './pattern.js' */
+
+export { expandPreset, parseMappings, readMappings, readPresets } from './file.js';
+export { Mapping } from './mapping.js';
+export { proposeMapping, proposeMappings } from './proposal.js';
+
+/**
+ * A topic that a mapping reads.
+ *
+ * @typedef {object} MappedTopic
+ * @property {'mapped'} kind
+ * @property {string} device by the topic alone; empty: the payload names it
+ * @property {Mapping} mapping
+ * @property {Levels} levels
+ * @property {undefined} [sparkplug]
+ */
+
+/** Filters of subscriptions: `shared` ones of measurements, and those that each process needs for itself. @typedef {{ shared: string[], own: string[] }} MappedFilters */
+
+/** The mappings of this process. */
+export class Mappings {
+  #all;
+
+  /** @param {Mapping[]} all the first that matches a topic counts */
+  constructor(all) {
+    this.#all = all;
+  }
+
+  /** @param {string | undefined} path MQTT_MAPPINGS @returns {Mappings} @throws {MillraceError} `bad_settings` */
+  static load(path) {
+    return new Mappings(path === undefined ? [] : readMappings(path));
+  }
+
+  /** @returns {readonly Mapping[]} */
+  get all() {
+    return this.#all;
+  }
+
+  /** @param {string} topic outside the contract @returns {MappedTopic | null} null: no mapping reads it */
+  match(topic) {
+    if (this.#all.length === 0 || isReserved(topic)) return null;
+    const split = topic.split('/');
+    for (const mapping of this.#all) {
+      const levels = mapping.match(split);
+      if (levels) return { kind: 'mapped', device: mapping.deviceOf(levels), mapping, levels };
+    }
+    return null;
+  }
+
+  /** What a subscriber of an external broker subscribes to. @returns {MappedFilters} */
+  get filters() {
+    const read = this.#all.filter(({ isSkipped }) => !isSkipped);
+    const filtersOf = (/** @type {Mapping[]} */ mappings) => [
+      ...new Set(mappings.flatMap(({ patterns }) => patterns.map(({ filter }) => filter))),
+    ];
+    // A shared subscription gets no retained messages, and descriptions are retained.
+    const own = filtersOf(read.filter(({ isDescription }) => isDescription));
+    const shared = filtersOf(read.filter(({ isDescription }) => !isDescription));
+    return { own, shared: shared.filter((filter) => !own.includes(filter)) };
+  }
+}

@@ -1,0 +1,411 @@
+import { LRUCache } from 'lru-cache';
+import { MillraceError } from '../../../common/errors.js';
+import { isName } from '../../../schema/ids.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { filled, globOf, TextPattern, TopicPattern } from './pattern.js';
+import { find, parsePointer, pathOf, pointerText, visitValues } from './pointer.js';
+import { readTime } from './times.js';
+
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { MappingSpec, NameSpec, TextSpec } from './schema.js' */
+/** @import { Glob, Levels } from './pattern.js' */
+/** @import { Pointer } from './pointer.js' */
+
+/**
+ * A message whose payload is read.
+ *
+ * @typedef {object} ParsedMessage
+ * @property {string} device its name
+ * @property {Levels} levels named levels of its topic, and parts of its texts
+ * @property {unknown} content of its payload
+ */
+
+/**
+ * What a mapping knows about a sensor. `isCurrent`: the message itself has it, so it is newer than what is stored.
+ *
+ * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description
+ */
+
+/** Longer texts that are no JSON are no values, in bytes. */
+const MAX_BARE_BYTES = 1024;
+
+/** JSON's own form of a number. A text such as 0012 or 1E3F is an id rather than a number. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Longest name of a sensor, in characters at most. */
+const MAX_NAME = 128;
+
+/** Names of sensors whose descriptions a mapping remembers. */
+const MAX_KNOWN = 10_000;
+
+/** A mapping that is ready to read messages: how their topics and payloads become measurements. */
+export class Mapping {
+  #spec;
+  #skips;
+  #extracts;
+  #each;
+  #time;
+  #rules;
+  #table;
+  /** @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} by name of a sensor */
+  #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
+  name;
+  patterns;
+
+  /** @param {MappingSpec} spec that the schema accepts */
+  constructor(spec) {
+    this.#spec = spec;
+    this.name = spec.name;
+    this.patterns = spec.topic.map((text) => new TopicPattern(text));
+    this.#skips =
+      spec.skip === true ? [] : spec.skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
+    this.#extracts = spec.match.map(({ pointer, topic, text }) => ({
+      pointers: pointer.map(parsePointer),
+      patterns: [
+        ...topic.map((each) => new TopicPattern(each)),
+        ...text.map((each) => new TextPattern(each)),
+      ],
+    }));
+    this.#each = spec.each === undefined ? null : parsePointer(spec.each);
+    this.#time = spec.time && { ...spec.time, pointers: spec.time.pointer.map(parsePointer) };
+    this.#rules = spec.values.map((rule) => ({
+      ...rule,
+      isAll: rule.all !== undefined,
+      at: parsePointer(rule.all ?? rule.pointer ?? ''),
+      ignored: rule.ignore.map(globOf),
+    }));
+    this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
+  }
+
+  /** Whether its messages describe a sensor and have no values. */
+  get isDescription() {
+    return this.#spec.describes !== undefined;
+  }
+
+  /** Whether no message of these topics is read. */
+  get isSkipped() {
+    return this.#spec.skip === true;
+  }
+
+  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; none: the payload names it */
+  filtersOf(device) {
+    if (this.#spec.device !== '{device}' || this.isSkipped) return [];
+    return this.patterns
+      .filter(({ names }) => names.includes('device'))
+      .map((pattern) => pattern.filterFor(device));
+  }
+
+  /** @param {string[]} levels of a topic @returns {Levels | null} */
+  match(levels) {
+    for (const pattern of this.patterns) {
+      const found = pattern.match(levels);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  /** @param {Levels} levels of the topic @returns {string} the device by its topic alone; empty: the payload names it */
+  deviceOf(levels) {
+    const { device } = this.#spec;
+    return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
+  }
+
+  /**
+   * Reads the payload of a message, as far as it is needed to know its device.
+   *
+   * @param {Levels} levels of its topic
+   * @param {Buffer} payload
+   * @returns {ParsedMessage | null} null: the mapping skips this message
+   * @throws {MillraceError} `malformed`, `bad_id`
+   */
+  open(levels, payload) {
+    // An empty payload removes a retained message.
+    if (this.isSkipped || payload.length === 0) return null;
+    const content = parsePayload(payload);
+    if (this.#skips.some((rule) => isSkippedBy(rule, find(content, rule.at)))) return null;
+    const extended = this.#extract(levels, content);
+    const device = this.#nameOf(this.#spec.device, { levels: extended, root: content, content });
+    if (device !== null) return { device, levels: extended, content };
+    if (this.isDescription) return null;
+    throw new MillraceError('bad_id', `the mapping ${this.name} finds no name of a device`);
+  }
+
+  /**
+   * Reads the values of a message into the batch.
+   *
+   * @param {ParsedMessage} message
+   * @param {MessageBatch} batch
+   * @returns {Map<string, Description>} by name of the sensor
+   * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
+   */
+  read({ levels, content }, batch) {
+    const reading = new Reading(batch);
+    for (const [key, root] of this.#roots(content)) {
+      const place = { levels: key === null ? levels : { ...levels, key }, root, content };
+      const base = key === null || this.#each === null ? [] : [...this.#each, key];
+      const time = this.#readTime(place, base);
+      for (const rule of this.#rules) {
+        if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
+        else this.#readOne(rule, { ...place, base, time }, reading);
+      }
+    }
+    if (reading.isEmpty) {
+      const missing = `has none of the values that the mapping ${this.name} reads`;
+      throw new MillraceError('malformed', missing, { path: pathOf(this.#rules[0]?.at ?? []) });
+    }
+    return reading.described;
+  }
+
+  /**
+   * Reads a message that describes a sensor.
+   *
+   * @param {ParsedMessage} message
+   * @returns {{ sensor: string, unit?: string, type?: string } | null} null: the payload lacks the name of the sensor
+   */
+  describe({ levels, content }) {
+    const { describes = {} } = this.#spec;
+    const place = { levels, root: content, content };
+    const sensor = describes.sensor ? this.#nameOf(describes.sensor, place) : (levels['sensor'] ?? 'value');
+    return sensor === null ? null : { sensor, ...textsOf(describes, place) };
+  }
+
+  /** @param {Levels} levels @param {unknown} content @returns {Levels} with the parts of texts */
+  #extract(levels, content) {
+    let extended = levels;
+    for (const { pointers, patterns } of this.#extracts) {
+      const text = withBase(firstOf(pointers, content), content);
+      if (typeof text !== 'string') continue;
+      const topic = text.split('/');
+      for (const pattern of patterns) {
+        const found = pattern instanceof TopicPattern ? pattern.match(topic) : pattern.match(text);
+        if (!found) continue;
+        extended = { ...extended, ...found };
+        break;
+      }
+    }
+    return extended;
+  }
+
+  /** @param {unknown} content @returns {Array<[key: string | null, root: unknown]>} the parts of the payload that have values */
+  #roots(content) {
+    if (this.#each === null) return [[null, content]];
+    const parts = find(content, this.#each);
+    const isList = parts !== null && typeof parts === 'object';
+    if (isList && Object.keys(parts).length <= MAX_SAMPLES_PER_MESSAGE) return Object.entries(parts);
+    const path = pathOf(this.#each);
+    if (isList) throw tooMany();
+    throw new MillraceError('malformed', 'must be an array or an object of measurements', { path });
+  }
+
+  /** @param {NameSpec} spec @param {Place} place @returns {string | null} */
+  #nameOf(spec, { levels, root, content }) {
+    if (typeof spec === 'string') return filled(spec, levels);
+    const found =
+      firstOf(spec.pointer.map(parsePointer), root) ?? firstOf(spec.pointer.map(parsePointer), content);
+    if (typeof found === 'number' && Number.isFinite(found)) return String(found);
+    return typeof found === 'string' ? found : null;
+  }
+
+  /** @param {Place} place @param {Pointer} base @returns {Time} */
+  #readTime({ root, content }, base) {
+    if (!this.#time) return { ts: undefined, path: '' };
+    const { pointers } = this.#time;
+    const own = pointers.find((pointer) => find(root, pointer) !== undefined);
+    const shared = pointers.find((pointer) => find(content, pointer) !== undefined);
+    if (own) return { ts: readTime(find(root, own), this.#time), path: pathOf([...base, ...own]) };
+    if (shared) return { ts: readTime(find(content, shared), this.#time), path: pathOf(shared) };
+    return { ts: undefined, path: '' };
+  }
+
+  /** @param {Rule} rule @param {Part} part @param {Reading} reading */
+  #readOne(rule, part, reading) {
+    const value = find(part.root, rule.at);
+    if (value === undefined) return;
+    if (value === null) return reading.skip();
+    const path = rule.at.join('.');
+    const sensor = rule.sensor
+      ? this.#nameOf(rule.sensor, { ...part, levels: { ...part.levels, path } })
+      : (part.levels['sensor'] ?? (path || 'value'));
+    reading.add(
+      {
+        sensor,
+        value: toNumber(value, this.#spec.words),
+        time: part.time,
+        path: pathOf([...part.base, ...rule.at]),
+        rule: isObject(value) ? objectRule(value, rule.at) : NOT_NUMERIC,
+      },
+      (name) => this.#description(name, rule, part),
+    );
+  }
+
+  /** @param {Rule} rule @param {Part} part @param {Reading} reading */
+  #readAll(rule, part, reading) {
+    const below = find(part.root, rule.at);
+    if (below === undefined) return;
+    visitValues(below, (tokens, value) => {
+      const path = tokens.join('.');
+      // No sensor has a longer name.
+      if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return;
+      const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
+      if (number === null) return reading.skip();
+      const own = [part.levels['sensor'], path].filter(Boolean).join('.') || 'value';
+      const sensor = rule.sensor
+        ? this.#nameOf(rule.sensor, { ...part, levels: { ...part.levels, path } })
+        : own;
+      reading.add(
+        {
+          sensor,
+          value: number,
+          time: part.time,
+          path: pathOf([...part.base, ...rule.at, ...tokens]),
+          rule: NOT_NUMERIC,
+        },
+        (name) => this.#description(name, rule, part),
+      );
+    });
+  }
+
+  /** @param {string} sensor @param {Rule} rule @param {Place} place @returns {Description | null} */
+  #description(sensor, rule, place) {
+    if (!isName(sensor)) return null;
+    const table = this.#known.memo(sensor);
+    const specs = { unit: rule.unit ?? table.unit, type: rule.type ?? table.type };
+    const texts = textsOf(specs, place);
+    if (texts.unit === undefined && texts.type === undefined) return null;
+    return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
+  }
+
+  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} of the table, the first entry that has each */
+  #lookUp(sensor) {
+    const entries = this.#table.filter(({ glob }) => glob.test(sensor));
+    return {
+      unit: entries.find(({ unit }) => unit !== undefined)?.unit,
+      type: entries.find(({ type }) => type !== undefined)?.type,
+    };
+  }
+}
+
+/** A part of a payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
+/** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
+/** @typedef {Place & { base: Pointer, time: Time }} Part */
+/** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[] }} Rule */
+
+/** Collects the values of one message, and where each of them stands. */
+class Reading {
+  #batch;
+  /** @type {Array<{ value: string, ts: string }>} paths by index */
+  #paths = [];
+  #isEmpty = true;
+  /** @type {Map<string, Description>} */
+  described = new Map();
+
+  /** @param {MessageBatch} batch */
+  constructor(batch) {
+    this.#batch = batch;
+    batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
+  }
+
+  /** Whether no value was found, not even one to skip. */
+  get isEmpty() {
+    return this.#isEmpty;
+  }
+
+  /** A value that is not stored. */
+  skip() {
+    this.#isEmpty = false;
+    this.#batch.skip();
+  }
+
+  /**
+   * @param {{ sensor: string | null, value: number | null, time: Time, path: string, rule: string }} found `rule`: if there is no value
+   * @param {(sensor: string) => Description | null} describe
+   */
+  add({ sensor, value, time, path, rule }, describe) {
+    const index = this.#paths.length;
+    if (index === MAX_SAMPLES_PER_MESSAGE) throw tooMany();
+    this.#isEmpty = false;
+    this.#paths.push({ value: path, ts: time.path });
+    if (sensor === null) return this.#batch.refuse(index, 'bad_id', 'sensor', 'has no name of its sensor');
+    if (value === null) return this.#batch.refuse(index, 'not_numeric', 'value', rule);
+    if (time.ts === null || Number.isNaN(time.ts)) return this.#batch.refuse(index, 'bad_timestamp', 'ts');
+    if (time.ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
+    else this.#batch.add(index, sensor, time.ts, value);
+    if (this.described.has(sensor)) return;
+    const description = describe(sensor);
+    if (description) this.described.set(sensor, description);
+  }
+}
+
+const NOT_NUMERIC = 'must be a number, true, false, a number as a text, or one of the words of the mapping';
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} what to write instead */
+function objectRule(value, at) {
+  const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
+  return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
+}
+
+const tooMany = () =>
+  new MillraceError('too_large', `more than ${MAX_SAMPLES_PER_MESSAGE} values; these are the most`);
+
+/** @param {Buffer} payload @returns {unknown} JSON, or a text that is none @throws {MillraceError} `malformed` */
+function parsePayload(payload) {
+  const text = payload.toString('utf8').trim();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) {
+      throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+    }
+    return text;
+  }
+}
+
+/** @param {{ is?: unknown[], missing?: boolean }} rule @param {unknown} found */
+const isSkippedBy = ({ is, missing }, found) =>
+  missing === undefined ? (is ?? []).includes(found) : (found === undefined) === missing;
+
+/** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} of the first pointer that finds a value */
+function firstOf(pointers, content) {
+  for (const pointer of pointers) {
+    const found = find(content, pointer);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Home Assistant abbreviates topics: `~` at the beginning or the end stands for the member `~`. @param {unknown} text @param {unknown} content */
+function withBase(text, content) {
+  const base = find(content, ['~']);
+  if (typeof text !== 'string' || typeof base !== 'string') return text;
+  return text.replace(/^~/, () => base).replace(/~$/, () => base);
+}
+
+/** @param {unknown} value @param {Record<string, number>} words @returns {number | null} null: it is no number */
+function toNumber(value, words) {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string') return null;
+  if (Object.hasOwn(words, value)) return Number(words[value]);
+  const text = value.trim();
+  return NUMBER.test(text) ? Number(text) : null;
+}
+
+/** @param {{ unit?: TextSpec, type?: TextSpec }} specs @param {Place} place @returns {{ unit?: string, type?: string }} those that are valid names */
+function textsOf({ unit, type }, place) {
+  const texts = { unit: textOf(unit, place), type: textOf(type, place) };
+  return {
+    ...(isName(texts.unit) ? { unit: texts.unit } : {}),
+    ...(isName(texts.type) ? { type: texts.type } : {}),
+  };
+}
+
+/** @param {TextSpec | undefined} spec @param {Place} place @returns {unknown} */
+function textOf(spec, { root, content }) {
+  if (typeof spec !== 'object') return spec;
+  const pointers = spec.pointer.map(parsePointer);
+  const found = firstOf(pointers, root) ?? firstOf(pointers, content);
+  return typeof found === 'string' && Object.hasOwn(spec.words, found) ? spec.words[found] : found;
+}

@@ -1,0 +1,172 @@
+/** Names of levels and their texts, such as `device` and `kitchen`. @typedef {Record<string, string>} Levels */
+
+/** A named level, a wildcard, or a text that must be equal. @typedef {{ name: string } | { any: true } | { text: string }} Level */
+
+const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
+
+/** Topics of Millrace, of Sparkplug and of brokers. No mapping ever gets one of these: live values would be stored again. */
+const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
+
+/** @param {string} topic or pattern @returns {boolean} whether no mapping may use it */
+export const isReserved = (topic) => RESERVED.test(topic);
+
+/**
+ * A topic with named levels, such as `application/+/device/{device}/event/up`. `+` stands for one level of any text, and `#` at the end
+ * for any further levels.
+ */
+export class TopicPattern {
+  /** @type {Level[]} */
+  #levels;
+  #isOpen;
+  /** The pattern as written. */
+  text;
+
+  /** @param {string} text that `brokenPatternRule` accepts */
+  constructor(text) {
+    this.text = text;
+    const levels = text.split('/');
+    this.#isOpen = levels.at(-1) === '#';
+    if (this.#isOpen) levels.pop();
+    this.#levels = levels.map((level) => {
+      const [, name] = NAMED.exec(level) ?? [];
+      if (name !== undefined) return { name };
+      return level === '+' ? { any: true } : { text: level };
+    });
+  }
+
+  /** Names of its levels, without repetition. @returns {string[]} */
+  get names() {
+    return this.#levels.flatMap((level) => ('name' in level ? [level.name] : []));
+  }
+
+  /** The filter of an MQTT subscription that receives these topics. @returns {string} */
+  get filter() {
+    const levels = this.#levels.map((level) => ('text' in level ? level.text : '+'));
+    return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
+  }
+
+  /** @param {string} device @returns {string} a filter of the topics of one device */
+  filterFor(device) {
+    const levels = this.#levels.map((level) => {
+      if ('name' in level && level.name === 'device') return device;
+      return 'text' in level ? level.text : '+';
+    });
+    return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
+  }
+
+  /** @param {string[]} levels of a topic @returns {Levels | null} the texts of the named levels; null: it does not match */
+  match(levels) {
+    const wanted = this.#levels;
+    if (this.#isOpen ? levels.length < wanted.length : levels.length !== wanted.length) return null;
+    /** @type {Levels} */
+    const found = {};
+    for (const [index, level] of wanted.entries()) {
+      const text = /** @type {string} */ (levels[index]);
+      if ('name' in level) {
+        if (text === '') return null;
+        found[level.name] = text;
+      } else if ('text' in level && level.text !== text) return null;
+    }
+    return found;
+  }
+}
+
+/** @param {string} text of a topic pattern @returns {string | null} the rule that it breaks */
+export function brokenPatternRule(text) {
+  const levels = text.split('/');
+  const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
+  if (isReserved(text))
+    return 'must not begin with iot, spBv1.0 or $: these topics have a meaning of their own';
+  if (levels.some((level) => /[+#{}]/.test(level) && !isWild(level)))
+    return 'must have +, # and {name} as whole levels, and names of a-z, 0-9 and _';
+  if (levels.slice(0, -1).includes('#')) return 'must have # as its last level only';
+  if (levels.every(isWild)) return 'must have a level with a fixed text: it would match every topic';
+  if (new Set(names).size < names.length) return 'must not have two levels of the same name';
+  return null;
+}
+
+/** @param {string} level */
+const isWild = (level) => level === '+' || level === '#' || NAMED.test(level);
+
+/** Longest text that a text pattern reads, in characters. */
+const MAX_TEXT = 256;
+
+/** Named parts and wildcards of a text pattern. Comparing takes up to the length of the text to the power of their number. */
+export const MAX_PARTS = 3;
+
+/**
+ * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part takes a-z, A-Z, digits, `_`, `.`, `:` and `-`. `*` stands for
+ * any text, and a space for any white space, also none.
+ */
+export class TextPattern {
+  #expression;
+  /** Names of its parts. @type {string[]} */
+  names;
+  /** Named parts and wildcards. */
+  size;
+
+  /** @param {string} text */
+  constructor(text) {
+    const parts = text.split(/(\{[a-z][a-z0-9_]*\}|\*|\s+)/);
+    this.names = parts.flatMap((part) => NAMED.exec(part)?.[1] ?? []);
+    this.size = this.names.length + parts.filter((part) => part === '*').length;
+    this.#expression = new RegExp(`^${parts.map(expressionOf).join('')}$`, 's');
+  }
+
+  /** @param {string} text @returns {Levels | null} its named parts; null: it does not match */
+  match(text) {
+    const found = text.length > MAX_TEXT ? null : this.#expression.exec(text);
+    return found && Object.fromEntries(this.names.map((name, index) => [name, String(found[index + 1])]));
+  }
+}
+
+/** @param {string} part of a text pattern @returns {string} source of a regular expression */
+function expressionOf(part) {
+  if (NAMED.test(part)) return '([\\w.:-]+)';
+  if (part === '*') return '.*';
+  return /^\s+$/.test(part) ? '\\s*' : escaped(part);
+}
+
+/** @param {string} text */
+const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Compares names of sensors with a text in which `*` stands for any text. @typedef {{ test: (name: string) => boolean }} Glob */
+
+/**
+ * A regular expression of five wildcards took 24 s to compare a name of 128 characters. This looks for each part once, at its first place:
+ * no later place leaves more room for the parts behind it.
+ *
+ * @param {string} glob
+ * @returns {Glob}
+ */
+export function globOf(glob) {
+  const [first = '', ...parts] = glob.split('*');
+  const last = parts.pop();
+  if (last === undefined) return { test: (name) => name === glob };
+  return {
+    test(name) {
+      const end = name.length - last.length;
+      if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+      let at = first.length;
+      for (const part of parts) {
+        const found = name.indexOf(part, at);
+        if (found < 0 || found + part.length > end) return false;
+        at = found + part.length;
+      }
+      return true;
+    },
+  };
+}
+
+const PART = /\{([a-z][a-z0-9_]*)\}/g;
+
+/** @param {string} template such as `{site}-{device}` @returns {string[]} the names that it needs */
+export const namesIn = (template) => [...template.matchAll(PART)].map(([, name]) => String(name));
+
+/** @param {string} template @param {Levels} levels @returns {string | null} null: a name has no text */
+export function filled(template, levels) {
+  if (!template.includes('{')) return template;
+  // A name such as `constructor` is also one of a member that every object inherits.
+  if (!namesIn(template).every((name) => Object.hasOwn(levels, name))) return null;
+  return template.replaceAll(PART, (_, name) => /** @type {string} */ (levels[name]));
+}

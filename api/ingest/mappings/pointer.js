@@ -1,0 +1,67 @@
+/** Deepest level of a payload in which values are searched. Deeper ones are skipped and counted. */
+const MAX_DEPTH = 8;
+
+/** A JSON Pointer (RFC 6901), as its unescaped tokens. @typedef {string[]} Pointer */
+
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
+
+/** @param {string} text @returns {boolean} whether it is a JSON Pointer; an empty text is one, and means the whole payload */
+export const isPointer = (text) => POINTER.test(text);
+
+/** @param {string} text a JSON Pointer @returns {Pointer} */
+export const parsePointer = (text) =>
+  text
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** @param {string[]} tokens @returns {string} a JSON Pointer */
+export const pointerText = (tokens) =>
+  tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/**
+ * @param {unknown} content
+ * @param {Pointer} pointer
+ * @returns {unknown} undefined: there is no such value. Inherited members, such as those of `Object.prototype`, are no values
+ */
+export function find(content, pointer) {
+  let value = content;
+  for (const token of pointer) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, token)) return undefined;
+    // The length of an array is a member of its own, and no value of the payload.
+    if (Array.isArray(value) && !/^\d+$/.test(token)) return undefined;
+    value = /** @type {Record<string, unknown>} */ (value)[token];
+  }
+  return value;
+}
+
+/** @param {Array<string | number>} tokens @returns {string} the path that refusals and the dashboard use: `rxInfo[0].rssi` */
+export const pathOf = (tokens) =>
+  tokens.reduce(
+    (/** @type {string} */ path, token) =>
+      typeof token === 'number' || /^\d+$/.test(token)
+        ? `${path}[${token}]`
+        : path === ''
+          ? String(token)
+          : `${path}.${token}`,
+    '',
+  );
+
+/**
+ * Visits the values below a part of a payload: the members of objects, and their members. Arrays are visited as a whole, because their
+ * elements have no names.
+ *
+ * @param {unknown} content
+ * @param {(tokens: string[], value: unknown) => void} visit gets each value that is no object; an object that is too deep is visited as a whole
+ */
+export function visitValues(content, visit) {
+  /** @param {unknown} value @param {string[]} tokens */
+  const walk = (value, tokens) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value) || tokens.length === MAX_DEPTH) {
+      visit(tokens, value);
+      return;
+    }
+    for (const [token, member] of Object.entries(value)) walk(member, [...tokens, token]);
+  };
+  walk(content, []);
+}

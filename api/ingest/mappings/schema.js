@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from './pattern.js';
+import { isPointer } from './pointer.js';
+import { isZone, REQUIRED } from './times.js';
+
+/** @import { TimeUnit } from './times.js' */
+
+/** Most mappings of a file, with those of its presets. Each unknown topic is compared with all of them. */
+export const MAX_MAPPINGS = 200;
+
+const Pointer = z.string({ error: 'must be a JSON Pointer' }).refine(isPointer, {
+  error: "must be a JSON Pointer such as /object/temperature, or '' for the whole payload",
+});
+
+/** The first pointer that finds a value counts. */
+const Pointers = z
+  .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
+  .transform((given) => [given].flat());
+
+const Words = (/** @type {z.ZodType} */ value) => z.record(z.string(), value).default({});
+
+/** A pattern with named levels. `{base}` at its beginning is replaced before the check. */
+const Pattern = z.string({ error: 'must be a topic pattern' }).superRefine((text, context) => {
+  const message = brokenPatternRule(text);
+  if (message) context.addIssue({ code: 'custom', message });
+});
+
+const Patterns = z
+  .union([Pattern, z.array(Pattern).min(1).max(16)], { error: 'must be a topic pattern, or a list of them' })
+  .transform((given) => [given].flat());
+
+const Name = z.union([z.string().min(1).max(256), z.strictObject({ pointer: Pointers })], {
+  error: "must be a text such as '{device}', or {pointer: /name}",
+});
+
+/** @typedef {string | { pointer: string[] }} NameSpec a template of named levels, or where the payload has the name */
+
+const Text = z.union(
+  [
+    z.string().min(1).max(128),
+    z.strictObject({ pointer: Pointers, words: Words(z.string().min(1).max(128)) }),
+  ],
+  { error: 'must be a text such as °C, or {pointer: /unit}' },
+);
+
+/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text, or where the payload has it, and what its words mean */
+
+const described = { unit: Text.optional(), type: Text.optional() };
+
+const Value = z
+  .strictObject(
+    {
+      pointer: Pointer.optional(),
+      all: Pointer.optional(),
+      sensor: Name.optional(),
+      ignore: z.array(z.string().min(1).max(256)).max(100).default([]),
+      ...described,
+    },
+    { error: 'must be an entry such as {pointer: /temperature, unit: °C}' },
+  )
+  .refine(({ pointer, all }) => (pointer === undefined) !== (all === undefined), {
+    error: 'must have either pointer, for one value, or all, for every value below',
+  })
+  .refine(({ all, ignore }) => all !== undefined || ignore.length === 0, {
+    error: 'must have ignore only with all',
+  });
+
+const Skip = z
+  .strictObject({
+    pointer: Pointer,
+    is: z
+      .union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))])
+      .transform((given) => [given].flat())
+      .optional(),
+    missing: z.boolean().optional(),
+  })
+  .refine(({ is, missing }) => (is === undefined) !== (missing === undefined), {
+    error: 'must have either is, with values, or missing, with true or false',
+  });
+
+const Time = z
+  .union(
+    [
+      Pointers.transform((pointer) => ({ pointer })),
+      z.strictObject({
+        pointer: Pointers,
+        unit: z.enum(['s', 'ms', 'us', 'ns'], { error: 'must be s, ms, us or ns' }).optional(),
+        zone: z
+          .string()
+          .refine((zone) => zone === REQUIRED || isZone(zone), {
+            error: 'must be a time zone such as Europe/Berlin, or required',
+          })
+          .optional(),
+      }),
+    ],
+    { error: 'must be a JSON Pointer, or {pointer, unit: s, ms, us or ns, zone: Europe/Berlin or required}' },
+  )
+  .transform((given) => ({ unit: /** @type {TimeUnit} */ ('ms'), zone: 'UTC', ...given }));
+
+const TextPart = z
+  .string({ error: 'must be a text pattern' })
+  .min(1, { error: 'must not be empty' })
+  .refine((text) => new TextPattern(text).size <= MAX_PARTS, {
+    error: `must not have more than ${MAX_PARTS} of {name} and *`,
+  });
+
+const Match = z
+  .strictObject({
+    pointer: Pointers,
+    topic: Patterns.default([]),
+    text: z
+      .union([TextPart, z.array(TextPart).min(1).max(16)], {
+        error: 'must be a text pattern, or a list of them',
+      })
+      .transform((given) => [given].flat())
+      .default([]),
+  })
+  .refine(({ topic, text }) => topic.length + text.length > 0, { error: 'must have topic or text' });
+
+const mapping = z
+  .strictObject({
+    name: z
+      .string({ error: 'must be a name of the mapping' })
+      .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, { error: 'must be up to 64 of a-z, 0-9, - and _' }),
+    topic: Patterns,
+    device: Name.default('{device}'),
+    skip: z
+      .union([z.literal(true), z.array(Skip).min(1).max(50)], {
+        error: 'must be true, or a list of {pointer, is} or {pointer, missing}',
+      })
+      .default([]),
+    match: z.array(Match).max(16).default([]),
+    each: Pointer.optional(),
+    time: Time.optional(),
+    values: z
+      .array(Value, { error: 'must be a list of values' })
+      .min(1, { error: 'must have at least one value' })
+      .max(1000)
+      .optional(),
+    words: Words(z.number({ error: 'must be a number' })),
+    sensors: z.record(z.string().min(1), z.strictObject(described)).default({}),
+    describes: z.strictObject({ sensor: Name.optional(), ...described }).optional(),
+  })
+  // A transform runs only where all members are valid.
+  .transform((spec, context) => {
+    const { values = [], describes, skip } = spec;
+    const issue = (/** @type {string[]} */ path, /** @type {string} */ message) =>
+      context.addIssue({ code: 'custom', path, message });
+    if (skip !== true && (spec.values === undefined) === (describes === undefined))
+      issue([], 'must have either values, or describes, or skip: true');
+    const missing = skip === true ? [] : missingNames(spec);
+    if (missing.length > 0) {
+      const needed = missing.map((name) => `{${name}}`).join(', ');
+      issue(['topic'], `must have a level ${needed}, which device or sensor needs`);
+    }
+    return { ...spec, values };
+  });
+
+/** @typedef {z.infer<typeof mapping>} MappingSpec */
+
+/** Names that a template may use besides the named levels. */
+const GIVEN = new Set(['path', 'key']);
+
+/** @param {{ topic: string[], device: NameSpec, match: Array<{ topic: string[], text: string[] }>, values?: Array<{ sensor?: NameSpec }> }} spec @returns {string[]} */
+function missingNames({ topic, device, match, values = [] }) {
+  const templates = [device, ...values.flatMap(({ sensor }) => sensor ?? [])];
+  const needed = templates.flatMap((template) => (typeof template === 'string' ? namesIn(template) : []));
+  const extracted = match.flatMap((each) => [
+    ...each.topic.flatMap((text) => new TopicPattern(text).names),
+    ...each.text.flatMap((text) => new TextPattern(text).names),
+  ]);
+  const given = new Set([...GIVEN, ...extracted]);
+  return [
+    ...new Set(
+      needed.filter(
+        (name) => !given.has(name) && !topic.every((text) => new TopicPattern(text).names.includes(name)),
+      ),
+    ),
+  ];
+}
+
+const use = z.strictObject({
+  use: z.string({ error: 'must be the name of a preset' }),
+  base: z
+    .string()
+    .regex(/^[^+#{}\s/][^+#{}]*[^+#{}/]$|^[^+#{}\s/]$/, {
+      error: 'must be the beginning of topics, such as home/zigbee',
+    })
+    .optional(),
+  zone: z
+    .string()
+    .refine((zone) => zone === REQUIRED || isZone(zone), {
+      error: 'must be a time zone such as Europe/Berlin, or required',
+    })
+    .optional(),
+  sensors: z.record(z.string().min(1), z.strictObject(described)).optional(),
+  ignore: z.array(z.string().min(1).max(256)).max(100).optional(),
+});
+
+/** @typedef {z.infer<typeof use>} Use */
+
+/** Checks one mapping. */
+export const MAPPING = mapping;
+
+/** Checks the use of a preset. */
+export const USE = use;
+
+/** The outer form of a file. Its entries are checked one by one, so that an error concerns the right kind of entry. */
+export const FILE = z.strictObject(
+  {
+    mappings: z
+      .array(z.looseObject({}, { error: 'must be a mapping' }), { error: 'must be a list of mappings' })
+      .min(1, { error: 'must have at least one mapping' })
+      .max(MAX_MAPPINGS, { error: `must not have more than ${MAX_MAPPINGS} mappings` }),
+  },
+  { error: 'must be {mappings: […]}' },
+);
+
+/** The form of a preset. */
+export const PRESET = z.strictObject({
+  title: z.string(),
+  base: z.string().optional(),
+  mappings: z.array(z.looseObject({})),
+});

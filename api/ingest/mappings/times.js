@@ -1,0 +1,79 @@
+import { parseTime } from '../../../common/times.js';
+
+/** Milliseconds of each unit of time. */
+const TIME_UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
+
+/** @typedef {keyof typeof TIME_UNITS} TimeUnit */
+
+/** A text that names its zone, such as `Z` or `+02:00`. */
+const HAS_ZONE = /(?:Z|[+-]\d\d:?(?:\d\d)?)$/i;
+const HAS_CLOCK = /T\d\d/;
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/** A zone that means: a text without a zone is no time. */
+export const REQUIRED = 'required';
+
+/** @param {string} zone @returns {boolean} whether it is a zone of the IANA database, such as `Europe/Berlin` */
+export function isZone(zone) {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601.
+ *
+ * @param {unknown} value
+ * @param {{ unit: TimeUnit, zone: string }} rules `zone` of texts without one
+ * @returns {number | null | undefined} epoch ms; undefined: there is no time, so the time of receipt counts; null: it cannot be read
+ */
+export function readTime(value, { unit, zone }) {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'number') return Math.round(value * TIME_UNITS[unit]);
+  if (typeof value !== 'string') return null;
+  if (NUMBER.test(value)) return Math.round(Number(value) * TIME_UNITS[unit]);
+  const isLocal = !HAS_CLOCK.test(value) || !HAS_ZONE.test(value.slice(10));
+  if (isLocal && zone === REQUIRED) return undefined;
+  const time = parseTime(value.replace(' ', 'T'));
+  if (time === null || !isLocal || zone === 'UTC') return time;
+  return fromLocal(time, zone);
+}
+
+/** @param {number} local epoch ms of the clock on the wall, as if it were UTC @param {string} zone @returns {number} epoch ms */
+function fromLocal(local, zone) {
+  // The offset may differ before and after a change of the clock, so it is looked up twice.
+  const near = local - offsetOf(local, zone);
+  return local - offsetOf(near, zone);
+}
+
+/** @type {Map<string, Intl.DateTimeFormat>} by zone; a file of mappings has few */
+const formats = new Map();
+
+/** @param {number} time epoch ms @param {string} zone @returns {number} ms that its clocks are ahead of UTC */
+function offsetOf(time, zone) {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  if (!Number.isFinite(new Date(time).getTime())) return 0;
+  const parts = Object.fromEntries(
+    format.formatToParts(time).map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const seconds = Math.floor(time / 1000) * 1000;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - seconds;
+}

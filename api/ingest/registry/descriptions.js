@@ -1,0 +1,66 @@
+import { MillraceError } from '../../../common/errors.js';
+import { resultOrRefusal } from '../ingest-result.js';
+import { readBirth, readDescription } from './birth-message.js';
+import { sensorOf } from './cache.js';
+
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { IngestResult } from '../ingest-result.js' */
+/** @import { Births } from './births.js' */
+/** @import { Registry } from './index.js' */
+
+/**
+ * Descriptions of devices and sensors that a client sends over HTTP: type, unit, site and label, for devices that send no births.
+ *
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
+ * @param {() => number} deps.clock epoch ms
+ */
+export function createDescriptions({ registry, births, isStuck, clock }) {
+  /** A birth is repeated until it is committed. A client that waits for the answer repeats it itself. @throws {MillraceError} `busy` */
+  function demandDatabase() {
+    if (isStuck()) throw new MillraceError('busy');
+  }
+
+  return {
+    /**
+     * Describes a device, and registers it if it is new.
+     *
+     * @param {Identity} device
+     * @param {Buffer} payload as a birth, whose `session` and `name` are ignored
+     * @returns {Promise<IngestResult>} settles when it is committed; counts sensors
+     * @throws {MillraceError} `busy`; `unavailable`: this process ends
+     */
+    async device(device, payload) {
+      demandDatabase();
+      return resultOrRefusal(async () => {
+        const { site, label, sensors, refused } = readBirth(payload, device, clock());
+        const tooMany = await births.describe(device, { site, label, sensors });
+        return { accepted: sensors.length - tooMany.length, refused: [...refused, ...tooMany] };
+      });
+    },
+
+    /**
+     * Describes a sensor that is registered.
+     *
+     * @param {Identity} device
+     * @param {string} sensor id or name
+     * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`
+     * @returns {Promise<IngestResult>} settles when it is committed
+     * @throws {MillraceError} `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
+     */
+    async sensor(device, sensor, payload) {
+      demandDatabase();
+      const known = await registry.findNow(device);
+      if (!known || !sensorOf(known, sensor))
+        throw new MillraceError('not_found', 'There is no such sensor.');
+      return resultOrRefusal(async () => {
+        const description = readDescription(payload, device.id, sensor);
+        return { accepted: 1, refused: await births.describe(device, { sensors: [description] }) };
+      });
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createDescriptions>} Descriptions */

@@ -1,0 +1,115 @@
+import { ALARMS, EVERY_DEVICE, liveTopic, statsTopic } from './messages.js';
+
+/** @import { AlarmListener, Transport, BrokerClients } from './index.js' */
+/** @import { LiveItem } from './messages.js' */
+
+/**
+ * The transport of a single process: its readers receive a change in the same turn of the event loop. Clients of the embedded
+ * broker may subscribe too.
+ *
+ * @param {BrokerClients} brokerClients
+ * @returns {Transport}
+ */
+export function createLocalTransport(brokerClients) {
+  const hub = new Hub();
+  /** @type {Set<AlarmListener>} */
+  const alarmListeners = new Set();
+
+  return {
+    isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
+
+    publish(device, items, committedAt) {
+      hub.publish(device, items, committedAt);
+      if (brokerClients.followers.any)
+        brokerClients.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
+    },
+
+    send: (topic, payload, options) => brokerClients.send(topic, Buffer.from(payload), options?.retain),
+
+    async listen(devices, listener) {
+      hub.add(devices, listener);
+      return () => void hub.remove(devices, listener);
+    },
+
+    publishStats(process, snapshot) {
+      if (brokerClients.followers.any) brokerClients.send(statsTopic(process), Buffer.from(snapshot));
+    },
+
+    demandOf: (kinds) => ({
+      any: () => kinds.size > 0 && brokerClients.followers.anyAsking,
+      wants: (kind, topic) => kinds.has(kind) && brokerClients.followers.ask(topic),
+    }),
+
+    // There is no other process.
+    onStats() {},
+
+    publishAlarm(message) {
+      const alarm = JSON.stringify(message);
+      for (const listener of alarmListeners) listener(alarm);
+      if (brokerClients.followers.any) brokerClients.send(ALARMS, Buffer.from(alarm));
+    },
+
+    onAlarm: (listener) => void alarmListeners.add(listener),
+
+    // No change is lost within a process.
+    onMissed: () => () => {},
+    checks: {},
+    async start() {},
+    async stop() {},
+    get listening() {
+      return hub.devices.length > 0;
+    },
+  };
+}
+
+/**
+ * Receives the changes of one device.
+ *
+ * @callback Listener
+ * @param {LiveItem[]} items
+ * @param {number} committedAt estimated commit of the oldest item, in ms of this process's `performance.now()`
+ */
+
+/** The subscribers of this process, by device. */
+export class Hub {
+  /** @type {Map<string, Set<Listener>>} by device id, or `EVERY_DEVICE` */
+  #listeners = new Map();
+
+  /**
+   * Adds a subscriber.
+   *
+   * @param {string[]} devices ids, or `EVERY_DEVICE`
+   * @param {Listener} listener
+   * @returns {string[]} the devices that had no subscriber before
+   */
+  add(devices, listener) {
+    const opened = devices.filter((device) => !this.#listeners.has(device));
+    for (const device of opened) this.#listeners.set(device, new Set());
+    for (const device of devices) this.#listeners.get(device)?.add(listener);
+    return opened;
+  }
+
+  /** Removes a subscriber. @param {string[]} devices @param {Listener} listener @returns {string[]} the devices that have no subscriber any more */
+  remove(devices, listener) {
+    for (const device of devices) this.#listeners.get(device)?.delete(listener);
+    const closed = devices.filter((device) => this.#listeners.get(device)?.size === 0);
+    for (const device of closed) this.#listeners.delete(device);
+    return closed;
+  }
+
+  /** Whether a device has subscribers. @param {string} device id */
+  hasSubscribers(device) {
+    return this.#listeners.has(EVERY_DEVICE) || this.#listeners.has(device);
+  }
+
+  /** Passes changes to the subscribers of a device. @param {string} device id @param {LiveItem[]} items @param {number} committedAt see `Listener` */
+  publish(device, items, committedAt) {
+    for (const listener of this.#listeners.get(device) ?? []) listener(items, committedAt);
+    for (const listener of this.#listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
+  }
+
+  /** Devices with subscribers. `EVERY_DEVICE` may be one of them. */
+  get devices() {
+    return [...this.#listeners.keys()];
+  }
+}

@@ -1,0 +1,89 @@
+import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/messages.js';
+import { FIRST_ERROR } from './mqtt5.js';
+import { filterOf } from './retained.js';
+
+/** @import { Aedes, Client } from 'aedes' */
+
+/** Tests whether a topic matches. @typedef {(topic: string) => boolean} Matches */
+
+/**
+ * Who subscribes to live changes. While nobody does, the process need not publish them.
+ *
+ * The further topics (`named-topics.js`) repeat what the topics by id have. So they are published only for a filter that asks for them: one
+ * without `#`, and for `iot/live/{name}` only the name itself. A client that follows `iot/live/+` or `#` gets each change once.
+ */
+export class Followers {
+  /** By client, its filters that may match live topics. @type {Map<Client, Set<string>>} */
+  #filters = new Map();
+  /** The filters that ask for further topics, with the number of their clients. @type {Map<string, { clients: number, matches: Matches }>} */
+  #asking = new Map();
+
+  /** @param {Aedes} aedes */
+  constructor(aedes) {
+    aedes.on('subscribe', (subscriptions, client) => {
+      if (client.closed) return;
+      for (const { topic, qos } of subscriptions) {
+        // The broker refused the subscription.
+        if (qos < FIRST_ERROR && reachesLive(topic)) this.#add(client, topic);
+      }
+    });
+    aedes.on('unsubscribe', (filters, client) => {
+      for (const filter of filters) this.#remove(client, filter);
+    });
+    aedes.on('clientDisconnect', (client) => {
+      for (const filter of this.#filters.get(client) ?? []) this.#remove(client, filter);
+    });
+  }
+
+  /** Whether any client subscribes to `iot/live/...`. */
+  get any() {
+    return this.#filters.size > 0;
+  }
+
+  /** Whether any client asks for further topics. */
+  get anyAsking() {
+    return this.#asking.size > 0;
+  }
+
+  /** Whether any client asks for a further topic. @param {string} topic */
+  ask(topic) {
+    for (const { matches } of this.#asking.values()) if (matches(topic)) return true;
+    return false;
+  }
+
+  /** Whether a message on a topic is for a client that has subscribed to it, or only to others like it. @param {Client} client @param {string} topic */
+  takes(client, topic) {
+    if (!isFurtherTopic(topic)) return true;
+    for (const filter of this.#filters.get(client) ?? [])
+      if (this.#asking.get(filter)?.matches(topic)) return true;
+    return false;
+  }
+
+  /** @param {Client} client @param {string} filter */
+  #add(client, filter) {
+    const filters = this.#filters.get(client) ?? new Set();
+    if (filters.has(filter)) return;
+    this.#filters.set(client, filters.add(filter));
+    const matches = askingBy(filter);
+    if (!matches) return;
+    const asking = this.#asking.get(filter) ?? { clients: 0, matches };
+    asking.clients++;
+    this.#asking.set(filter, asking);
+  }
+
+  /** @param {Client} client @param {string} filter */
+  #remove(client, filter) {
+    const filters = this.#filters.get(client);
+    if (!filters?.delete(filter)) return;
+    if (filters.size === 0) this.#filters.delete(client);
+    const asking = this.#asking.get(filter);
+    if (asking && --asking.clients === 0) this.#asking.delete(filter);
+  }
+}
+
+/** @param {string} filter @returns {Matches | null} null: it asks for no further topic */
+function askingBy(filter) {
+  if (filter.includes('#') || isStatsTopic(filter)) return null;
+  if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;
+  return filter.split('/').length > FIRST_FURTHER_LEVEL ? filterOf(filter) : null;
+}

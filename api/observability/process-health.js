@@ -1,0 +1,133 @@
+import { performance } from 'node:perf_hooks';
+
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Check, Readiness } from './readiness.js' */
+
+/** A process checks itself this often, in ms. */
+const CHECK_EVERY_MS = 1000;
+
+/**
+ * The health of one process, for the verdict of the dashboard.
+ *
+ * @typedef {object} HealthReport
+ * @property {Config['role']} role
+ * @property {Record<string, Check>} checks as `GET /readyz` has them; empty before the first check
+ * @property {number} unanswered_ms time since the database last answered a check; 0: it answers
+ * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled messages that are received and not
+ *   acknowledged, the age of the oldest, and how long none of them has made progress
+ */
+
+/** Messages of a process that are not acknowledged. @typedef {{ unsettled: number, oldestMs: number, standstillMs: number }} Unsettled */
+
+/**
+ * Checks this process once a second, so that its health is known without a request. The report needs no database, so it also reaches
+ * readers while the database is away.
+ */
+export class ProcessHealth {
+  #role;
+  #readiness;
+  #progress;
+  #monotonic;
+  #everyMs;
+  /** @type {Record<string, Check>} */
+  #checks = {};
+  #answeredAt;
+  #isChecking = false;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+
+  /**
+   * @param {object} deps
+   * @param {Config['role']} deps.role
+   * @param {Pick<Readiness, 'read'>} deps.readiness
+   * @param {Unsettled} deps.progress
+   * @param {() => number} [deps.monotonic] ms of a monotonic clock
+   * @param {number} [deps.everyMs]
+   */
+  constructor({ role, readiness, progress, monotonic = () => performance.now(), everyMs = CHECK_EVERY_MS }) {
+    this.#role = role;
+    this.#readiness = readiness;
+    this.#progress = progress;
+    this.#monotonic = monotonic;
+    this.#everyMs = everyMs;
+    this.#answeredAt = monotonic();
+  }
+
+  /** Checks now and periodically. @returns {Promise<void>} resolves after the first check */
+  start() {
+    this.#timer = setInterval(() => void this.#check(), this.#everyMs).unref();
+    return this.#check();
+  }
+
+  /** Ends the checks. */
+  stop() {
+    clearInterval(this.#timer);
+  }
+
+  /** The report of now. The messages are of this moment, the checks of the last second. @returns {HealthReport} */
+  read() {
+    const { unsettled, oldestMs, standstillMs } = this.#progress;
+    const isAway = this.#checks['database']?.ok === false;
+    return {
+      role: this.#role,
+      checks: this.#checks,
+      unanswered_ms: isAway ? Math.round(this.#monotonic() - this.#answeredAt) : 0,
+      unsettled: {
+        messages: unsettled,
+        oldest_ms: Math.round(oldestMs),
+        standstill_ms: Math.round(standstillMs),
+      },
+    };
+  }
+
+  async #check() {
+    // The database may need longer for an answer than the interval.
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const { checks } = await this.#readiness.read();
+    this.#isChecking = false;
+    this.#checks = checks;
+    if (checks['database']?.ok) this.#answeredAt = this.#monotonic();
+  }
+}
+
+/** Limits of a report from the broker. */
+const MAX_CHECKS = 20;
+const MAX_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_FIGURE = 1e12;
+
+const ROLES = ['all', 'ingest', 'http'];
+
+/**
+ * Copies a valid report from the broker. Other clients can publish there if the broker has no access control.
+ *
+ * @param {any} report
+ * @returns {HealthReport | null} null: it is not valid
+ */
+export function parseHealth(report) {
+  const { role, checks, unanswered_ms, unsettled } = report ?? {};
+  const { messages, oldest_ms, standstill_ms } = unsettled ?? {};
+  const entries = Object.entries(checks ?? {});
+  if (!ROLES.includes(role) || entries.length > MAX_CHECKS || !entries.every(isCheck)) return null;
+  if (![unanswered_ms, messages, oldest_ms, standstill_ms].every(isFigure)) return null;
+  return {
+    role,
+    checks: Object.fromEntries(entries.map(([name, { ok, message }]) => [name, { ok, message }])),
+    unanswered_ms,
+    unsettled: { messages, oldest_ms, standstill_ms },
+  };
+}
+
+/** @param {unknown} value */
+const isFigure = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FIGURE;
+
+/** @param {[name: string, check: any]} entry */
+const isCheck = ([name, check]) =>
+  name.length <= MAX_NAME_LENGTH &&
+  typeof check?.ok === 'boolean' &&
+  typeof check.message === 'string' &&
+  check.message.length <= MAX_MESSAGE_LENGTH;
+
+/** @param {Pick<HealthReport, 'checks'>} report @returns {boolean} whether all its checks succeed */
+export const isWell = ({ checks }) => Object.values(checks).every(({ ok }) => ok);

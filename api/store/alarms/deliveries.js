@@ -1,0 +1,128 @@
+import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS, windowFor } from '../../../schema/rules.js';
+import { int64 } from '../cql-encoding.js';
+import { alarmId } from './episodes.js';
+
+/** @import { Row, Session } from '../session.js' */
+/** @import { Alarm, EpisodeKey } from './episodes.js' */
+
+const WRITE = {
+  name: 'write_alarm_delivery',
+  cql: 'INSERT INTO alarm_delivery (hour, id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?',
+};
+const REMOVE = { name: 'remove_alarm_delivery', cql: 'DELETE FROM alarm_delivery WHERE hour = ? AND id = ?' };
+const OF_HOUR = {
+  name: 'read_alarm_deliveries',
+  cql: 'SELECT id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error FROM alarm_delivery WHERE hour = ?',
+};
+
+/**
+ * A message about an episode that has to reach a receiver.
+ *
+ * @typedef {object} Delivery
+ * @property {string} id see `deliveryId`
+ * @property {EpisodeKey} key
+ * @property {'webhook' | 'alertmanager'} target
+ * @property {string} event `opened`, `cleared`, `acknowledged` or `corrected`
+ * @property {number} begunAt epoch ms; in the future while its alarm is shelved
+ * @property {number} attempts
+ * @property {number} nextAt epoch ms of the next attempt
+ * @property {number | null} failedAt epoch ms; not null: it is a dead letter
+ * @property {string | null} error of the last attempt
+ */
+
+/** @typedef {Pick<Alarm, 'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'>} ChangedAlarm */
+
+/**
+ * Names a change by what it changed. The peak is no part of it: it grows between the repetitions of one delivery.
+ *
+ * @param {string} event
+ * @param {ChangedAlarm} alarm after the change
+ * @returns {string} the same for each repetition, in any process
+ */
+export function changeId(event, alarm) {
+  const end = alarm.withdrawn ? 'withdrawn' : (alarm.cleared ?? 'open');
+  const changed =
+    event === 'acknowledged'
+      ? [alarm.acknowledgedAt]
+      : event === 'opened'
+        ? [alarm.opened]
+        : [alarm.opened, end];
+  return [alarmId(alarm), event, ...changed].join('.');
+}
+
+/**
+ * @param {Delivery['target']} target
+ * @param {string} event
+ * @param {ChangedAlarm} alarm
+ * @returns {string} the same for every process that begins this delivery
+ */
+export const deliveryId = (target, event, alarm) => `${target}.${changeId(event, alarm)}`;
+
+/** The TTL of the table, in seconds. It runs from the beginning of a delivery, which may lie in the future. */
+const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
+
+/**
+ * The deliveries that are not done. A process writes a delivery before the change of its episode.
+ *
+ * @param {Session} session
+ */
+export function createAlarmDeliveryStore(session) {
+  return {
+    /** @param {Delivery} delivery @param {number} now epoch ms */
+    write: (delivery, now) => {
+      const { id, key, target, event, begunAt, attempts, nextAt, failedAt, error } = delivery;
+      return session.write(WRITE, [
+        int64(bucketOf(begunAt)),
+        id,
+        target,
+        event,
+        key.device,
+        key.sensor,
+        key.rule,
+        int64(key.start),
+        int64(begunAt),
+        attempts,
+        int64(nextAt),
+        failedAt === null ? undefined : int64(failedAt),
+        error ?? undefined,
+        TTL_SECONDS + Math.max(0, Math.ceil((begunAt - now) / 1000)),
+      ]);
+    },
+
+    /** @param {Delivery} delivery */
+    remove: ({ id, begunAt }) => session.write(REMOVE, [int64(bucketOf(begunAt)), id]),
+
+    /**
+     * @param {{ from: number, to: number }} range epoch ms of the beginning
+     * @returns {Promise<Delivery[]>} by hour
+     */
+    async begunIn({ from, to }) {
+      /** @type {Promise<Row[]>[]} */
+      const hours = [];
+      for (let hour = bucketOf(from); hour < to; hour += HOUR_MS)
+        hours.push(session.all(OF_HOUR, [int64(hour)]));
+      const found = (await Promise.all(hours)).flat().map(toDelivery);
+      return found.filter(({ begunAt }) => begunAt >= from && begunAt < to);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAlarmDeliveryStore>} AlarmDeliveryStore */
+
+/** @param {Row} row @returns {Delivery} */
+const toDelivery = (row) => ({
+  id: row['id'],
+  key: {
+    device: row['device_id'].getBuffer(),
+    sensor: row['sensor_id'].getBuffer(),
+    rule: row['rule_id'].getBuffer(),
+    start: row['start'].getTime(),
+  },
+  target: row['target'],
+  event: row['event'],
+  begunAt: row['begun_at'].getTime(),
+  attempts: row['attempts'],
+  nextAt: row['next_at'].getTime(),
+  failedAt: row['failed_at']?.getTime() ?? null,
+  error: row['error'] ?? null,
+});

@@ -1,0 +1,254 @@
+import { dayOf } from '../../../schema/rules.js';
+import { float64, int64 } from '../cql-encoding.js';
+
+/** @import { Row, Session } from '../session.js' */
+
+const COLUMNS =
+  'device_id, sensor_id, rule_id, start, version, rule, severity, device, sensor, site, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
+const KEY = 'device_id = ? AND sensor_id = ?';
+const IN_RANGE = {
+  name: 'read_alarms',
+  cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY} AND rule_id = ? AND start >= ? AND start <= ?`,
+};
+const ONE = {
+  name: 'read_alarm',
+  cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY} AND rule_id = ? AND start = ?`,
+};
+const OF_SENSOR = { name: 'read_alarms_of_sensor', cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY}` };
+const WRITE = {
+  name: 'write_alarm',
+  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, device, sensor, site, opened, cleared, peak, late, withdrawn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const INDEX = {
+  name: 'index_alarm',
+  cql: 'INSERT INTO alarm_by_day (day, start, device_id, sensor_id, rule_id) VALUES (?, ?, ?, ?, ?)',
+};
+const OPEN = {
+  name: 'write_open_alarm',
+  cql: 'INSERT INTO alarm_open (grp, device_id, sensor_id, rule_id, start) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const CLOSE = {
+  name: 'remove_open_alarm',
+  cql: 'DELETE FROM alarm_open USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ? AND rule_id = ? AND start = ?',
+};
+const OPEN_OF_GROUP = {
+  name: 'read_open_alarms',
+  cql: 'SELECT device_id, sensor_id, rule_id, start FROM alarm_open WHERE grp = ?',
+};
+const ACKNOWLEDGE = {
+  name: 'acknowledge_alarm',
+  cql: `UPDATE alarm SET acknowledged_at = ?, acknowledged_by = ?, comment = ? WHERE ${KEY} AND rule_id = ? AND start = ?`,
+};
+const SHELVE = {
+  name: 'shelve_alarm',
+  cql: `UPDATE alarm SET shelved_until = ? WHERE ${KEY} AND rule_id = ? AND start = ?`,
+};
+const FIRST_OF_DAY = {
+  name: 'alarms_page',
+  cql: 'SELECT start, device_id, sensor_id, rule_id FROM alarm_by_day WHERE day = ? AND start <= ? LIMIT ?',
+};
+const NOTE = {
+  name: 'write_alarm_event',
+  cql: 'INSERT INTO alarm_event (device_id, sensor_id, rule_id, start, at, kind, actor, comment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+};
+const NOTES = {
+  name: 'read_alarm_events',
+  cql: 'SELECT at, kind, actor, comment FROM alarm_event WHERE device_id = ? AND sensor_id = ? AND rule_id = ? AND start = ?',
+};
+
+/** The end of an open episode, in epoch ms. An episode may open again, and a null would be a tombstone. */
+const OPEN_END = 0;
+
+/** @typedef {{ device: Buffer, sensor: Buffer, rule: Buffer, start: number }} EpisodeKey ids of 16 bytes; `start` in epoch ms */
+
+/**
+ * An episode, as evaluation computes it.
+ *
+ * @typedef {object} Episode
+ * @property {number} start epoch ms, of measurements: the first sample of the episode
+ * @property {number} opened epoch ms, of measurements: when the condition had held for long enough
+ * @property {number | null} cleared epoch ms, of measurements; null: it is open
+ * @property {number | null} peak the most extreme value; null for an absence
+ */
+
+/**
+ * The texts of an episode, as they were when it was written.
+ *
+ * @typedef {object} EpisodeTexts
+ * @property {number} version of the rule
+ * @property {string} ruleName
+ * @property {string} severity
+ * @property {string | null} deviceName
+ * @property {string | null} sensorName
+ * @property {string | null} site
+ */
+
+/**
+ * @typedef {EpisodeKey & Episode & EpisodeTexts & {
+ *   late: boolean, withdrawn: boolean, acknowledgedAt: number | null, acknowledgedBy: string | null, comment: string | null,
+ *   shelvedUntil: number | null }} Alarm `late`: it was opened or corrected after the fact; `withdrawn`: samples that came late disproved it
+ */
+
+/** @typedef {{ at: number, kind: string, actor: string | null, comment: string | null }} AlarmEvent */
+
+/**
+ * The episodes of alarms, and their history.
+ *
+ * @param {Session} session
+ */
+export function createAlarmStore(session) {
+  /** @param {EpisodeKey} key */
+  const keyOf = ({ device, sensor, rule, start }) => [device, sensor, rule, int64(start)];
+
+  return {
+    /**
+     * @param {Omit<EpisodeKey, 'start'>} key
+     * @param {number} from epoch ms, the earliest start
+     * @param {number} to epoch ms, the latest start
+     * @returns {Promise<Alarm[]>} in order of their start, withdrawn ones included
+     */
+    async inRange({ device, sensor, rule }, from, to) {
+      const rows = await session.all(IN_RANGE, [device, sensor, rule, int64(from), int64(to)]);
+      return rows.filter(isEpisode).map(toAlarm);
+    },
+
+    /** @param {EpisodeKey} key @returns {Promise<Alarm | null>} */
+    async find(key) {
+      const row = await session.one(ONE, keyOf(key));
+      return row && isEpisode(row) ? toAlarm(row) : null;
+    },
+
+    /** @param {Buffer} device @param {Buffer} sensor @returns {Promise<Alarm[]>} of all rules, withdrawn ones included */
+    async ofSensor(device, sensor) {
+      const rows = await session.all(OF_SENSOR, [device, sensor]);
+      return rows.filter(isEpisode).map(toAlarm);
+    },
+
+    /**
+     * Writes what was evaluated: first the index of open episodes, then the row. So no open episode is missing from the index.
+     *
+     * @param {number} group of the device
+     * @param {Alarm} alarm
+     * @param {Buffer} readAt the write timestamp: the clock before its samples were read, in µs
+     */
+    async write(group, alarm, readAt) {
+      const key = keyOf(alarm);
+      const isOpen = alarm.cleared === null && !alarm.withdrawn;
+      if (isOpen) await session.write(OPEN, [group, ...key, readAt]);
+      await Promise.all([
+        session.write(WRITE, [
+          ...key,
+          alarm.version,
+          alarm.ruleName,
+          alarm.severity,
+          alarm.deviceName ?? undefined,
+          alarm.sensorName ?? undefined,
+          alarm.site ?? undefined,
+          int64(alarm.opened),
+          int64(alarm.cleared ?? OPEN_END),
+          alarm.peak === null ? undefined : float64(alarm.peak),
+          alarm.late,
+          alarm.withdrawn,
+          readAt,
+        ]),
+        session.write(INDEX, [
+          int64(dayOf(alarm.start)),
+          int64(alarm.start),
+          alarm.device,
+          alarm.sensor,
+          alarm.rule,
+        ]),
+      ]);
+      if (!isOpen) await session.write(CLOSE, [readAt, group, ...key]);
+    },
+
+    /** @param {number} group @returns {Promise<EpisodeKey[]>} the open episodes of its devices */
+    open: async (group) => (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
+
+    /** @param {EpisodeKey} key @param {{ at: number, by: string, comment: string | null }} given */
+    acknowledge: (key, { at, by, comment }) =>
+      session.write(ACKNOWLEDGE, [int64(at), by, comment ?? undefined, ...keyOf(key)]),
+
+    /** @param {EpisodeKey} key @param {number} until epoch ms */
+    shelve: (key, until) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
+
+    /**
+     * @param {number} day epoch ms of its start
+     * @param {number} until epoch ms: none starts later
+     * @param {number} limit
+     * @returns {Promise<EpisodeKey[]>} the newest first
+     */
+    async ofDay(day, until, limit) {
+      return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
+    },
+
+    /** @param {EpisodeKey} key @param {AlarmEvent} event */
+    note: (key, { at, kind, actor, comment }) =>
+      session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]),
+
+    /** @param {EpisodeKey} key @returns {Promise<AlarmEvent[]>} in order */
+    async history(key) {
+      const rows = await session.all(NOTES, keyOf(key));
+      return rows.map((row) => ({
+        at: row['at'].getTime(),
+        kind: row['kind'],
+        actor: row['actor'] ?? null,
+        comment: row['comment'] ?? null,
+      }));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAlarmStore>} AlarmStore */
+
+/** An acknowledgement alone, of an episode that has expired, is no episode. @param {Row} row */
+const isEpisode = (row) => Boolean(row['opened']);
+
+/** @param {Row} row @returns {EpisodeKey} */
+const toKey = (row) => ({
+  device: row['device_id'].getBuffer(),
+  sensor: row['sensor_id'].getBuffer(),
+  rule: row['rule_id'].getBuffer(),
+  start: row['start'].getTime(),
+});
+
+/** @param {Row} row @returns {Alarm} */
+const toAlarm = (row) => ({
+  ...toKey(row),
+  version: row['version'],
+  ruleName: row['rule'],
+  severity: row['severity'],
+  deviceName: row['device'] ?? null,
+  sensorName: row['sensor'] ?? null,
+  site: row['site'] ?? null,
+  opened: row['opened'].getTime(),
+  cleared: row['cleared'].getTime() === OPEN_END ? null : row['cleared'].getTime(),
+  peak: row['peak'] ?? null,
+  late: row['late'] === true,
+  withdrawn: row['withdrawn'] === true,
+  acknowledgedAt: row['acknowledged_at']?.getTime() ?? null,
+  acknowledgedBy: row['acknowledged_by'] ?? null,
+  comment: row['comment'] ?? null,
+  shelvedUntil: row['shelved_until']?.getTime() ?? null,
+});
+
+/** @param {Alarm | EpisodeKey} key @returns {string} of the episode, for clients: its key in URL-safe base 64 */
+export const alarmId = ({ device, sensor, rule, start }) =>
+  Buffer.concat([device, sensor, rule, int64(start)]).toString('base64url');
+
+/** Bytes of a key: three ids and an instant. */
+const ID_BYTES = 56;
+
+/** @param {string} id @returns {EpisodeKey | null} null: not such an id */
+export function parseAlarmId(id) {
+  const bytes = Buffer.from(id, 'base64url');
+  if (bytes.length !== ID_BYTES || bytes.toString('base64url') !== id) return null;
+  const start = bytes.readInt32BE(48) * 2 ** 32 + bytes.readUInt32BE(52);
+  if (Math.abs(start) > 8.64e15) return null;
+  return {
+    device: bytes.subarray(0, 16),
+    sensor: bytes.subarray(16, 32),
+    rule: bytes.subarray(32, 48),
+    start,
+  };
+}

@@ -1,0 +1,117 @@
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+import { PART } from '../../../schema/migrate/installation.js';
+import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
+import { int64 } from '../cql-encoding.js';
+
+/** @import { Session } from '../session.js' */
+
+const DUE = 'INSERT INTO alarm_due (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
+const SELECT_DUE = {
+  name: 'read_alarm_due',
+  cql: 'SELECT device_id, day FROM alarm_due WHERE grp = ? AND noticed = ?',
+};
+const SEEN = {
+  name: 'read_alarm_devices',
+  cql: 'SELECT device_id, last_seen FROM device WHERE grp = ?',
+  fetchSize: 2000,
+};
+const WRITE = {
+  name: 'write_alarm_progress',
+  cql: 'INSERT INTO alarm_progress (part, process, run, evaluated_until) VALUES (?, ?, ?, ?)',
+};
+const REMOVE = {
+  name: 'remove_alarm_progress',
+  cql: 'DELETE FROM alarm_progress WHERE part = ? AND process = ? AND run = ?',
+};
+const ALL = {
+  name: 'read_alarm_progress',
+  cql: 'SELECT process, run, evaluated_until FROM alarm_progress WHERE part = ?',
+};
+
+/** Seconds until the lease of a dead process expires. */
+export const ALARM_LEASE_SECONDS = 15;
+
+const TAKE = {
+  name: 'take_alarm_lease',
+  cql: `INSERT INTO alarm_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${ALARM_LEASE_SECONDS}`,
+};
+const RENEW = {
+  name: 'renew_alarm_lease',
+  cql: `UPDATE alarm_lease USING TTL ${ALARM_LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
+};
+const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHERE grp = ? IF owner = ?' };
+
+/** @typedef {{ process: string, run: string, evaluatedUntil: number }} EvaluationProgress `run`: a UUID of this start of the process */
+
+/**
+ * What is needed to evaluate again what a process committed and did not evaluate before it died.
+ *
+ * @param {Session} session
+ */
+export function createAlarmProgress(session) {
+  return {
+    /** @param {EvaluationProgress} progress */
+    write: ({ process, run, evaluatedUntil }) =>
+      session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
+
+    /** @param {Pick<EvaluationProgress, 'process' | 'run'>} progress of a process that is evaluated, or that ended in order */
+    remove: ({ process, run }) => session.write(REMOVE, [PART, process, uuidBytes(run)]),
+
+    /** @returns {Promise<EvaluationProgress[]>} */
+    async all() {
+      const rows = await session.all(ALL, [PART]);
+      return rows.map((row) => ({
+        process: row['process'],
+        run: uuidText(row['run'].getBuffer()),
+        evaluatedUntil: row['evaluated_until'].getTime(),
+      }));
+    },
+
+    /**
+     * Notes days of a device that got late samples.
+     *
+     * @param {{ bytes: Buffer, group: number }} device
+     * @param {number} noticed epoch ms, an hour
+     * @param {number[]} days epoch ms of their starts
+     */
+    async noteDue({ bytes, group }, noticed, days) {
+      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
+        const some = days.slice(from, from + MAX_STATEMENTS_PER_BATCH);
+        await session.writeBatch('write_alarm_due', () =>
+          some.map((day) => ({ query: DUE, params: [group, int64(noticed), bytes, int64(day)] })),
+        );
+      }
+    },
+
+    /** @param {number} group @param {number} noticed epoch ms, an hour @returns {Promise<Array<{ device: Buffer, day: number }>>} */
+    async due(group, noticed) {
+      const rows = await session.all(SELECT_DUE, [group, int64(noticed)]);
+      return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
+    },
+
+    /** @param {number} group @param {number} since epoch ms @returns {Promise<Buffer[]>} the devices that were last seen then, or later */
+    async seenSince(group, since) {
+      /** @type {Buffer[]} */
+      const devices = [];
+      for await (const rows of session.pages(SEEN, [group])) {
+        for (const row of rows)
+          if (row['last_seen']?.getTime() >= since) devices.push(row['device_id'].getBuffer());
+      }
+      return devices;
+    },
+
+    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: another process has it */
+    async take(lease, owner) {
+      const row = await session.one(TAKE, [lease, owner]);
+      return row?.['[applied]'] === true || row?.['owner'] === owner;
+    },
+
+    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: this process has lost it */
+    renew: async (lease, owner) => (await session.one(RENEW, [owner, lease, owner]))?.['[applied]'] === true,
+
+    /** @param {number} lease @param {string} owner */
+    release: (lease, owner) => session.write(RELEASE, [lease, owner]),
+  };
+}
+
+/** @typedef {ReturnType<typeof createAlarmProgress>} AlarmProgress */

@@ -1,0 +1,87 @@
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+import { PART } from '../../../schema/migrate/installation.js';
+import { int64 } from '../cql-encoding.js';
+
+/** @import { Row, Session } from '../session.js' */
+
+const SELECT = {
+  name: 'read_alarm_rules',
+  cql: 'SELECT rule_id, version, since, definition, removed FROM alarm_rule WHERE part = ?',
+  fetchSize: 1000,
+};
+const ONE = {
+  name: 'read_alarm_rule',
+  cql: 'SELECT rule_id, version, since, definition, removed FROM alarm_rule WHERE part = ? AND rule_id = ?',
+};
+const CHANGED_AT = {
+  name: 'read_alarm_rules_changed',
+  cql: 'SELECT changed_at FROM alarm_rule WHERE part = ? LIMIT 1',
+};
+const ADD = {
+  name: 'add_alarm_rule',
+  cql: 'INSERT INTO alarm_rule (part, rule_id, version, since, definition, removed) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS',
+};
+const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at = ? WHERE part = ?' };
+
+/**
+ * A stored version of a rule.
+ *
+ * @typedef {object} StoredRule
+ * @property {string} ruleId
+ * @property {number} version from 1
+ * @property {number} since epoch ms, in the time of measurements: the start of the version, which ends the one before
+ * @property {string} definition JSON
+ * @property {boolean} removed the rule ends here
+ */
+
+/**
+ * The rules of alarms, with all their versions.
+ *
+ * @param {Session} session
+ */
+export function createAlarmRuleStore(session) {
+  return {
+    /** @returns {Promise<StoredRule[]>} all versions, by rule and version */
+    all: async () => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
+
+    /** @param {string} ruleId @returns {Promise<StoredRule[]>} its versions, in order */
+    versions: async (ruleId) =>
+      (await session.all(ONE, [PART, uuidBytes(ruleId)])).filter(isVersion).map(toRule),
+
+    /** @returns {Promise<number | null>} epoch ms of the newest change, by the clock of its process; null: there was none */
+    async changedAt() {
+      const row = await session.one(CHANGED_AT, [PART]);
+      return row?.['changed_at']?.getTime() ?? null;
+    },
+
+    /**
+     * Adds a version, by a lightweight transaction.
+     *
+     * @param {StoredRule} rule
+     * @param {number} now epoch ms
+     * @returns {Promise<boolean>} false: another caller has added this version
+     */
+    async add({ ruleId, version, since, definition, removed }, now) {
+      const row = [PART, uuidBytes(ruleId), version, int64(since), definition, removed];
+      const answer = await session.one(ADD, row);
+      if (answer?.['[applied]'] !== true) return false;
+      // A process that misses this mark reads all rules a minute later.
+      await session.write(MARK, [int64(now), PART]);
+      return true;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAlarmRuleStore>} AlarmRuleStore */
+
+/** The static column alone is a row without a rule. @param {Row} row */
+const isVersion = (row) => row['definition'] !== null && row['definition'] !== undefined;
+
+/** @param {Row} row @returns {StoredRule} */
+const toRule = (row) => ({
+  ruleId: uuidText(row['rule_id'].getBuffer()),
+  version: row['version'],
+  since: row['since'].getTime(),
+  definition: row['definition'],
+  removed: row['removed'] === true,
+});

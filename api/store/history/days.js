@@ -1,0 +1,134 @@
+import { packDay, unpackDay } from '../../../schema/packed/day.js';
+import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.js';
+import { int32, int64 } from '../cql-encoding.js';
+import { yearKey } from './keys.js';
+
+/** @import { DayHour } from '../../../schema/packed/day.js' */
+/** @import { Row, Session } from '../session.js' */
+/** @import { SensorBytes } from './keys.js' */
+
+const SELECT = {
+  name: 'read_days',
+  cql: 'SELECT day, hours, late FROM day_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND day >= ? AND day < ?',
+};
+const INSERT = {
+  name: 'write_day',
+  cql: 'INSERT INTO day_stat (device_id, sensor_id, year, day, hours) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const UPDATE_LATE =
+  'UPDATE day_stat USING TIMESTAMP ? SET late = late + ? WHERE device_id = ? AND sensor_id = ? AND year = ? AND day = ?';
+
+/** An hour of a copy, as `history_stat` has it. @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms */
+
+/**
+ * The table `day_stat`: copies of the rows of `history_stat`, a day in a row. A copy is as good as its rows, because each late
+ * mark is written to both tables.
+ *
+ * @param {Session} session
+ */
+export function createDayStatistics(session) {
+  return {
+    /**
+     * Reads the days whose copies stand for all of their rows in `history_stat`.
+     *
+     * @param {SensorBytes} key
+     * @param {number} from epoch ms, the start of a day
+     * @param {number} to epoch ms, the end of a day of the same UTC year
+     * @returns {Promise<Map<number, CopiedHour[]>>} by day, hours in order of time
+     */
+    async read(key, from, to) {
+      const rows = await session.all(SELECT, [...yearKey(key, from), int64(from), int64(to)]);
+      /** @type {Map<number, CopiedHour[]>} */
+      const days = new Map();
+      for (const row of rows) {
+        const hours = exactHours(row);
+        if (hours) days.set(row['day'].getTime(), hours);
+      }
+      return days;
+    },
+
+    /**
+     * @param {SensorBytes} key
+     * @param {number} day epoch ms
+     * @param {DayHour[]} hours all rows of the day in `history_stat`, each exact
+     * @param {number} readAt epoch ms at which their read began; the newer read wins
+     */
+    write: (key, day, hours, readAt) =>
+      session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
+
+    /**
+     * @param {SensorBytes} key
+     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late
+     * @param {number} lateAt epoch ms
+     */
+    writeLate: (key, hours, lateAt) =>
+      session.writeBatch('write_late_day', () =>
+        [...new Set(hours.map(dayOf))].map((day) => ({
+          query: UPDATE_LATE,
+          params: [
+            int64(lateAt * 1000),
+            lateCell(
+              hours.filter((hour) => dayOf(hour) === day).map((hour) => (hour - day) / HOUR_MS),
+              lateAt,
+            ),
+            ...yearKey(key, day),
+            int64(day),
+          ],
+        })),
+      ),
+  };
+}
+
+/** @typedef {ReturnType<typeof createDayStatistics>} DayStatistics */
+
+/** @param {Row} row @returns {CopiedHour[] | null} null: at least one of its hours has to be read from `history_stat` */
+function exactHours(row) {
+  if (row['hours'] === null) return null;
+  const day = row['day'].getTime();
+  const hours = unpackDay(day, row['hours']);
+  const late = Object.entries(row['late'] ?? {});
+  // Most days have no marks, and a query reads many of them.
+  if (late.length === 0) return hours;
+  const marks = new Map(late.map(([index, at]) => [day + Number(index) * HOUR_MS, Number(at) / 1000]));
+  const marked = hours.map((hour) => ({ ...hour, lateAt: marks.get(hour.hour) ?? null }));
+  // A mark of an hour that the copy does not have.
+  const isMissing = marks.size > marked.filter(({ lateAt }) => lateAt !== null).length;
+  return isMissing || !marked.every(isExact) ? null : marked;
+}
+
+/**
+ * The bytes of a `map<int, bigint>` (native_protocol_v4.spec, section 6.11).
+ *
+ * @param {number[]} indexes of hours
+ * @param {number} lateAt epoch ms
+ */
+const lateCell = (indexes, lateAt) =>
+  Buffer.concat([
+    int32(indexes.length),
+    ...indexes.flatMap((index) => [int32(4), int32(index), int32(8), int64(lateAt * 1000)]),
+  ]);
+
+/**
+ * The parts of a range that days do not cover, as few as are worth a request each.
+ *
+ * @param {number} from epoch ms, the start of an hour
+ * @param {number} to epoch ms, the end of an hour
+ * @param {Pick<Map<number, unknown>, 'has'>} days
+ * @returns {Array<{ from: number, to: number }>} in order of time
+ */
+export function gapsOf(from, to, days) {
+  /** @type {Array<{ from: number, to: number }>} */
+  const gaps = [];
+  for (let day = dayOf(from); day < to; day += DAY_MS) {
+    if (days.has(day)) continue;
+    const last = gaps.at(-1);
+    const end = Math.min(day + DAY_MS, to);
+    if (last && last.to === day) last.to = end;
+    else gaps.push({ from: Math.max(day, from), to: end });
+  }
+  const [first, last] = [gaps[0], gaps.at(-1)];
+  return first && last && gaps.length > MAX_GAPS ? [{ from: first.from, to: last.to }] : gaps;
+}
+
+/** Requests for gaps, at most; above, one request reads from the first to the last. */
+const MAX_GAPS = 4;

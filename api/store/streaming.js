@@ -1,0 +1,245 @@
+import { digestOf } from '../../schema/packed/pack.js';
+import { int32, int64, writeTimestamp } from './cql-encoding.js';
+
+/** @import { Page } from './history/unpacked.js' */
+/** @import { Row, Session } from './session.js' */
+
+/** Bytes of the digest of a block. */
+export const DIGEST_BYTES = 8;
+
+/** Digests of one note: 2 KiB. */
+export const MAX_DIGESTS_PER_NOTE = 256;
+
+/**
+ * A block of `message` as it is stored.
+ *
+ * @typedef {object} StoredBlock
+ * @property {number} part
+ * @property {number} ts epoch ms of its newest sample
+ * @property {Buffer} digest 8 bytes
+ * @property {Buffer} samples
+ * @property {number} writtenAt epoch ms of its write timestamp
+ */
+
+/**
+ * A late arrival: messages of an hour of a device that were committed when the hour was closing, or after.
+ *
+ * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `since`: epoch ms, no such write began before
+ */
+
+const SELECT_DIGESTS = {
+  name: 'stream_digests',
+  cql: 'SELECT parts, digest FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
+  fetchSize: 2000,
+};
+const SELECT_BLOCKS = {
+  name: 'stream_blocks',
+  cql: 'SELECT parts, ts, digest, samples, WRITETIME(samples) AS written FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
+  fetchSize: 500,
+};
+const SELECT_BLOCKS_SINCE = {
+  ...SELECT_BLOCKS,
+  name: 'stream_blocks_since',
+  cql: 'SELECT parts, ts, digest, samples, WRITETIME(samples) AS written FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ?',
+};
+const SELECT_PARTS = {
+  name: 'stream_parts',
+  cql: 'SELECT parts FROM message WHERE device_id = ? AND bucket = ? AND part = ? LIMIT 1',
+};
+const DEVICES_AFTER = {
+  name: 'stream_devices',
+  cql: 'SELECT device_id FROM device WHERE grp = ? AND device_id >= ?',
+  fetchSize: 500,
+};
+const DEVICES = { ...DEVICES_AFTER, cql: 'SELECT device_id FROM device WHERE grp = ?' };
+const SELECT_NOTES = {
+  name: 'read_stream_notes',
+  cql: 'SELECT digests FROM stream_note WHERE device_id = ? AND bucket = ?',
+};
+const INSERT_NOTE = {
+  name: 'write_stream_note',
+  cql: 'INSERT INTO stream_note (device_id, bucket, digest, digests) VALUES (?, ?, ?, ?)',
+};
+const SELECT_PROGRESS = {
+  name: 'read_stream_progress',
+  cql: 'SELECT streamed_until FROM stream_progress WHERE grp = ?',
+};
+const WRITE_PROGRESS = {
+  name: 'write_streamed_until',
+  cql: 'UPDATE stream_progress USING TIMESTAMP ? SET streamed_until = ? WHERE grp = ?',
+};
+const SELECT_TOPICS = {
+  name: 'read_stream_topics',
+  cql: 'SELECT topic, streamed_until FROM stream_topic WHERE grp = ?',
+};
+const WRITE_TOPIC = {
+  name: 'write_stream_topic',
+  cql: 'UPDATE stream_topic USING TIMESTAMP ? SET streamed_until = ? WHERE grp = ? AND topic = ?',
+};
+
+/**
+ * What streaming out reads and writes: the blocks of `message` with their digests, notes of what is in Kafka, and progress by group.
+ *
+ * @param {Session} session
+ */
+export function createStreamStore(session) {
+  return {
+    /**
+     * @param {number} group
+     * @param {Buffer | null} from 16 bytes: devices from this one on, in the order of the table; null: all
+     * @param {string} [after]
+     * @returns {Promise<Page<Buffer>>} ids
+     */
+    async devicePage(group, from, after) {
+      const { rows, next } = from
+        ? await session.page(DEVICES_AFTER, [group, from], after)
+        : await session.page(DEVICES, [group], after);
+      return { items: rows.map((row) => row['device_id'].getBuffer()), next };
+    },
+
+    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of its blocks, as hex */
+    async digests(device, bucket) {
+      /** @type {Set<string>} */
+      const found = new Set();
+      const read = async (/** @type {number} */ part) => {
+        const rows = await session.all(SELECT_DIGESTS, [device, int64(bucket), int32(part)]);
+        for (const row of rows) if (row['digest']) found.add(row['digest'].toString('hex'));
+        return rows;
+      };
+      const [first] = await read(0);
+      for (const part of otherParts(first)) await read(part);
+      return found;
+    },
+
+    /**
+     * The parts that an hour of a device is spread over.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @returns {Promise<number[]>} 0, and those besides it, ascending
+     */
+    async parts(device, bucket) {
+      const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
+      return [0, ...otherParts(row)];
+    },
+
+    /**
+     * Reads the blocks of a part page by page, newest first.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @param {number} part
+     * @param {{ since?: number, after?: string }} [options] `since`: epoch ms, blocks whose newest sample is before it are left out
+     * @returns {Promise<Page<StoredBlock>>}
+     */
+    async blockPage(device, bucket, part, { since, after } = {}) {
+      const key = [device, int64(bucket), int32(part)];
+      const { rows, next } =
+        since !== undefined && since > bucket
+          ? await session.page(SELECT_BLOCKS_SINCE, [...key, int64(since)], after)
+          : await session.page(SELECT_BLOCKS, key, after);
+      return { items: rows.filter((row) => row['samples']).map((row) => toBlock(row, part)), next };
+    },
+
+    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of the blocks that are in Kafka, as hex */
+    async notes(device, bucket) {
+      const rows = await session.all(SELECT_NOTES, [device, int64(bucket)]);
+      /** @type {Set<string>} */
+      const found = new Set();
+      for (const { digests } of rows) {
+        for (let at = 0; at < digests.length; at += DIGEST_BYTES) {
+          found.add(digests.toString('hex', at, at + DIGEST_BYTES));
+        }
+      }
+      return found;
+    },
+
+    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {Buffer} digests of blocks, joined */
+    writeNote: (device, bucket, digests) =>
+      session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
+
+    /** @param {number} group @returns {Promise<number | null>} epoch ms; null: streaming has not begun */
+    async streamedUntil(group) {
+      const row = await session.one(SELECT_PROGRESS, [group]);
+      return row?.['streamed_until']?.getTime() ?? null;
+    },
+
+    /** The write timestamp is the instant itself. If two processes complete a group, the greater instant wins. @param {number} group @param {number} until epoch ms */
+    writeStreamed: (group, until) =>
+      session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
+
+    /** @param {number} group @returns {Promise<Map<string, number>>} epoch ms by topic; for one without a row, `streamedUntil` counts */
+    async topicsUntil(group) {
+      const rows = await session.all(SELECT_TOPICS, [int32(group)]);
+      return new Map(rows.map((row) => [row['topic'], row['streamed_until'].getTime()]));
+    },
+
+    /** The write timestamp is the instant itself, as in `writeStreamed`. @param {number} group @param {string} topic @param {number} until epoch ms */
+    writeTopic: (group, topic, until) =>
+      session.write(WRITE_TOPIC, [writeTimestamp(until), int64(until), int32(group), topic]),
+  };
+}
+
+/** @typedef {ReturnType<typeof createStreamStore>} StreamStore */
+
+/** @param {Row | null | undefined} row of part 0 @returns {number[]} */
+const otherParts = (row) =>
+  Array.from({ length: Math.max(0, ...(row?.['parts'] ?? [])) }, (_, index) => index + 1);
+
+/** @param {Row} row @param {number} part @returns {StoredBlock} */
+const toBlock = (row, part) => ({
+  part,
+  ts: row['ts'].getTime(),
+  digest: row['digest'],
+  samples: row['samples'],
+  writtenAt: Math.floor(Number(row['written']) / 1000),
+});
+
+const INSERT_ARRIVAL = {
+  name: 'write_late_arrival',
+  cql: 'INSERT INTO late_arrival (grp, noticed, device_id, bucket, since) VALUES (?, ?, ?, ?, ?)',
+};
+const SELECT_ARRIVALS_FROM = {
+  name: 'read_late_arrivals_from',
+  cql: 'SELECT device_id, bucket, since FROM late_arrival WHERE grp = ? AND noticed = ? AND (device_id, bucket) >= (?, ?)',
+  fetchSize: 1000,
+};
+const SELECT_ARRIVALS = {
+  name: 'read_late_arrivals',
+  cql: 'SELECT device_id, bucket, since FROM late_arrival WHERE grp = ? AND noticed = ?',
+  fetchSize: 1000,
+};
+
+/** Hours of devices that got late messages. @param {Session} session */
+export function createLateArrivals(session) {
+  return {
+    /** @param {number} group of the device @param {number} noticed epoch ms, the hour of the commit @param {LateArrival} arrival */
+    write: (group, noticed, { device, bucket, since }) =>
+      session.write(INSERT_ARRIVAL, [int32(group), int64(noticed), device, int64(bucket), int64(since)]),
+
+    /**
+     * @param {number} group
+     * @param {number} noticed epoch ms
+     * @param {string} [after]
+     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] where to begin, included; default: at the first
+     * @returns {Promise<Page<LateArrival>>} in order of device and hour; an hour may come more than once
+     */
+    async page(group, noticed, after, from = null) {
+      const { rows, next } = from
+        ? await session.page(
+            SELECT_ARRIVALS_FROM,
+            [group, int64(noticed), from.device, int64(from.bucket)],
+            after,
+          )
+        : await session.page(SELECT_ARRIVALS, [group, int64(noticed)], after);
+      const items = rows.map((row) => ({
+        device: row['device_id'].getBuffer(),
+        bucket: row['bucket'].getTime(),
+        since: row['since'].getTime(),
+      }));
+      return { items, next };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLateArrivals>} LateArrivalStore */

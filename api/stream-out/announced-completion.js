@@ -1,0 +1,66 @@
+import { findAnnounced } from './announced.js';
+import { chunks } from './kafka/sender.js';
+import { outboxDigest, outboxOwner } from './notes.js';
+
+/** @import { Steps } from '../history/packing/index.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { OutboxEntry, OutboxKind } from '../store/outbox.js' */
+/** @import { OutRecord } from './kafka/sender.js' */
+/** @import { RecordMaker, Source } from './record-maker.js' */
+
+/** Entries of the outbox that are looked up at once. */
+const ENTRIES_AT_ONCE = 16;
+
+/**
+ * Sends the events, dead letters and alarms of an hour that no note has.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'streaming' | 'devices' | 'deviceEvents' | 'deadLetters' | 'alarms'>} deps.store
+ * @param {Steps} deps.steps
+ * @param {RecordMaker} deps.records
+ * @param {(records: OutRecord[]) => Promise<void>} deps.mustSend
+ */
+export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
+  const { streaming } = store;
+
+  /**
+   * Sends what was announced in an hour.
+   *
+   * @param {number} group
+   * @param {number} hour epoch ms
+   * @param {OutboxKind} kind
+   * @param {Source} source
+   * @returns {Promise<number>} records that were sent
+   */
+  async function sendAnnounced(group, hour, kind, source) {
+    const sent =
+      source === 'replay' ? new Set() : await steps.run(() => streaming.notes(outboxOwner(group), hour));
+    let count = 0;
+    /** @type {string | undefined} */
+    let after;
+    do {
+      const page = await steps.run(() => streaming.outboxPage(group, hour, kind, after));
+      const missing = page.items.filter((entry) => !sent.has(outboxDigest(entry).toString('hex')));
+      for (let from = 0; from < missing.length; from += ENTRIES_AT_ONCE)
+        count += await sendEntries({ group, hour, source }, missing.slice(from, from + ENTRIES_AT_ONCE));
+      after = page.next;
+    } while (after);
+    return count;
+  }
+
+  /** @param {{ group: number, hour: number, source: Source }} of @param {OutboxEntry[]} entries @returns {Promise<number>} records that were sent */
+  async function sendEntries({ group, hour, source }, entries) {
+    const looked = await Promise.all(
+      entries.map((entry) => steps.run(() => findAnnounced(store, group, entry))),
+    );
+    const found = looked.filter((announcement) => announcement !== null);
+    if (found.length === 0) return 0;
+    const made = found.map((announcement) => records.ofAnnouncement(announcement, source));
+    for (const some of chunks(made)) await mustSend(some);
+    const digests = Buffer.concat(found.map(outboxDigest));
+    await steps.run(() => streaming.writeNote(outboxOwner(group), hour, digests));
+    return found.length;
+  }
+
+  return sendAnnounced;
+}

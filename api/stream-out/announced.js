@@ -1,0 +1,155 @@
+import { formatTime } from '../../common/times.js';
+import { identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
+import { changeId } from '../store/alarms/deliveries.js';
+import { alarmId, parseAlarmId } from '../store/alarms/episodes.js';
+import { eventId, parseEventId } from '../store/events.js';
+
+/** @import { Announcement } from '../ingest/outbox.js' */
+/** @import { Alarm } from '../store/alarms/episodes.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { OutboxEntry } from '../store/outbox.js' */
+
+/**
+ * Records of what is committed besides samples, and how the completion of an hour finds it again.
+ */
+
+/** Bytes of a record without texts and payload: names, numbers, JSON. */
+const FIXED_BYTES = 1024;
+
+/** Longest payload text of a record, in characters. A topic of 64 KiB fits next to it, even if JSON escapes all of it. */
+const MAX_DETAIL = 128 * 1024;
+
+/**
+ * A record: its key, its content with all instants in epoch ms, and which of its members are instants.
+ *
+ * @typedef {{ kind: Announcement['kind'], key: string, content: Record<string, unknown>, times: string[] }} AnnouncedRecord
+ */
+
+/** @param {Announcement} announcement @returns {AnnouncedRecord} */
+export function recordOf(announcement) {
+  if (announcement.kind === 'event') return eventRecord(announcement);
+  if (announcement.kind === 'alarm') return alarmRecord(announcement);
+  return deadLetterRecord(announcement);
+}
+
+/** @param {Extract<Announcement, { kind: 'event' }>} announcement @returns {AnnouncedRecord} */
+function eventRecord({ id, device, event }) {
+  const { kind, session, ts } = event;
+  return {
+    kind: 'event',
+    key: device.id,
+    content: { id, device_id: device.id, device: device.name, event: kind, session, ts },
+    times: ['session', 'ts'],
+  };
+}
+
+/** @param {Extract<Announcement, { kind: 'dead_letter' }>} announcement @returns {AnnouncedRecord} */
+function deadLetterRecord({ id, deadLetter: { receivedAt, device, topic, codes, content } }) {
+  const refused = (content?.refused ?? []).map(({ index, code, path, rule }) => ({
+    index,
+    code,
+    path: path ?? null,
+    rule: rule ?? null,
+  }));
+  return {
+    kind: 'dead_letter',
+    // A name that is none belongs to no device.
+    key: (device === null ? null : identifyDevice(device)?.id) ?? id,
+    content: {
+      id,
+      ts: receivedAt,
+      device,
+      topic,
+      codes,
+      refused: content && JSON.stringify(refused).length <= MAX_DETAIL ? refused : null,
+      content_type: content?.contentType ?? null,
+      size: content?.size ?? null,
+      payload_base64: content?.payload.toString('base64') ?? null,
+    },
+    times: ['ts'],
+  };
+}
+
+/** @param {Extract<Announcement, { kind: 'alarm' }>} announcement @returns {AnnouncedRecord} */
+function alarmRecord({ id, event, alarm }) {
+  return {
+    kind: 'alarm',
+    key: uuidText(alarm.device),
+    content: {
+      id,
+      event,
+      alarm_id: alarmId(alarm),
+      rule_id: uuidText(alarm.rule),
+      rule: alarm.ruleName,
+      severity: alarm.severity,
+      device_id: uuidText(alarm.device),
+      device: alarm.deviceName,
+      sensor_id: uuidText(alarm.sensor),
+      sensor: alarm.sensorName,
+      site: alarm.site,
+      started_at: alarm.start,
+      opened_at: alarm.opened,
+      cleared_at: alarm.cleared,
+      peak: alarm.peak,
+      state: stateOf(alarm),
+      seen_late: alarm.late,
+      acknowledged_at: alarm.acknowledgedAt,
+      acknowledged_by: alarm.acknowledgedBy,
+      comment: alarm.comment,
+    },
+    times: ['started_at', 'opened_at', 'cleared_at', 'acknowledged_at'],
+  };
+}
+
+/** @param {Alarm} alarm */
+const stateOf = ({ cleared, withdrawn }) => (withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared');
+
+/** @param {AnnouncedRecord} record @returns {string} as JSON, with times in ISO 8601 */
+export function announcedText({ kind, content, times }) {
+  const texts = times.map((name) => [name, optionalTime(/** @type {number | null} */ (content[name]))]);
+  return JSON.stringify({ kind, ...content, ...Object.fromEntries(texts) });
+}
+
+/** @param {number | null} ms epoch ms */
+const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
+
+/** @param {Announcement} announcement @returns {number} about as many bytes as it takes in memory */
+export function sizeOf(announcement) {
+  if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
+  const { topic, content } = announcement.deadLetter;
+  return FIXED_BYTES + 2 * topic.length + (content?.payload.length ?? 0);
+}
+
+/**
+ * Finds what an entry of the outbox names. An entry is only a claim: the process may have ended before the commit.
+ *
+ * @param {Pick<Store, 'deviceEvents' | 'deadLetters' | 'devices' | 'alarms'>} store
+ * @param {number} group
+ * @param {OutboxEntry} entry
+ * @returns {Promise<Announcement | null>} null: it is not committed, has changed since, or has expired
+ */
+export async function findAnnounced(store, group, { kind, id }) {
+  if (kind === 'event') {
+    const { device, ...key } = parseEventId(id);
+    const bytes = uuidBytes(device);
+    const event = await store.deviceEvents.find(bytes, key);
+    if (!event) return null;
+    const row = await store.devices.device({ group, bytes });
+    return {
+      kind,
+      id: eventId(device, event),
+      group,
+      device: { id: device, name: row?.name ?? null },
+      event,
+    };
+  }
+  if (kind === 'dead_letter') {
+    const deadLetter = await store.deadLetters.find(id);
+    return deadLetter && { kind, id, group, deadLetter };
+  }
+  const [episode = '', event = ''] = id.split('.');
+  const key = parseAlarmId(episode);
+  const alarm = key && (await store.alarms.episodes.find(key));
+  // A transition that a later one has replaced is announced by that one.
+  return alarm && changeId(event, alarm) === id ? { kind, id, group, event, alarm } : null;
+}

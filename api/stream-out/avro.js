@@ -1,0 +1,249 @@
+import avro from 'avsc';
+
+/** @import { Type } from 'avsc' */
+
+/**
+ * Avro: the schemas of records, and the single-object encoding, which needs no registry. Each record names its schema by a fingerprint:
+ *
+ *     +-------+----------------------+---------------+
+ *     | C3 01 | CRC-64-AVRO, 8 bytes | binary Avro   |   the fingerprint is little-endian, of the schema's canonical form
+ *     +-------+----------------------+---------------+
+ *
+ * Avro 1.12, "Single-object encoding" and "Schema fingerprints".
+ */
+
+const NAMESPACE = 'millrace.v1';
+const INSTANT = { type: 'long', logicalType: 'timestamp-millis' };
+const NAME = ['null', 'string'];
+
+/** The schemas by record. */
+export const AVRO_SCHEMAS = {
+  batch: {
+    type: 'record',
+    name: 'Batch',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'device_id', type: 'string' },
+      { name: 'device', type: NAME },
+      { name: 'bucket', type: INSTANT },
+      { name: 'digest', type: 'string' },
+      { name: 'late', type: 'boolean' },
+      { name: 'committed_at', type: INSTANT },
+      {
+        name: 'sensors',
+        type: {
+          type: 'array',
+          items: {
+            type: 'record',
+            name: 'Sensor',
+            fields: [
+              { name: 'sensor_id', type: 'string' },
+              { name: 'sensor', type: NAME },
+              { name: 'times', type: { type: 'array', items: INSTANT } },
+              { name: 'values', type: { type: 'array', items: 'double' } },
+            ],
+          },
+        },
+      },
+    ],
+  },
+  sample: {
+    type: 'record',
+    name: 'Sample',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'device_id', type: 'string' },
+      { name: 'device', type: NAME },
+      { name: 'sensor_id', type: 'string' },
+      { name: 'sensor', type: NAME },
+      { name: 'ts', type: INSTANT },
+      { name: 'value', type: 'double' },
+    ],
+  },
+  latest: {
+    type: 'record',
+    name: 'Latest',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'device_id', type: 'string' },
+      { name: 'device', type: NAME },
+      { name: 'sensor_id', type: 'string' },
+      { name: 'sensor', type: NAME },
+      { name: 'type', type: NAME },
+      { name: 'unit', type: NAME },
+      { name: 'site', type: NAME },
+      { name: 'ts', type: INSTANT },
+      { name: 'value', type: 'double' },
+    ],
+  },
+  event: {
+    type: 'record',
+    name: 'Event',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'device_id', type: 'string' },
+      { name: 'device', type: NAME },
+      { name: 'event', type: 'string' },
+      { name: 'session', type: INSTANT },
+      { name: 'ts', type: INSTANT },
+    ],
+  },
+  dead_letter: {
+    type: 'record',
+    name: 'DeadLetter',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'ts', type: INSTANT },
+      { name: 'device', type: NAME },
+      { name: 'topic', type: 'string' },
+      { name: 'codes', type: { type: 'map', values: 'int' } },
+      {
+        name: 'refused',
+        type: [
+          'null',
+          {
+            type: 'array',
+            items: {
+              type: 'record',
+              name: 'Refusal',
+              fields: [
+                { name: 'index', type: 'int' },
+                { name: 'code', type: 'string' },
+                { name: 'path', type: NAME },
+                { name: 'rule', type: NAME },
+              ],
+            },
+          },
+        ],
+      },
+      { name: 'content_type', type: NAME },
+      { name: 'size', type: ['null', 'int'] },
+      { name: 'payload_base64', type: NAME },
+    ],
+  },
+  alarm: {
+    type: 'record',
+    name: 'Alarm',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'event', type: 'string' },
+      { name: 'alarm_id', type: 'string' },
+      { name: 'rule_id', type: 'string' },
+      { name: 'rule', type: 'string' },
+      { name: 'severity', type: 'string' },
+      { name: 'device_id', type: 'string' },
+      { name: 'device', type: NAME },
+      { name: 'sensor_id', type: 'string' },
+      { name: 'sensor', type: NAME },
+      { name: 'site', type: NAME },
+      { name: 'started_at', type: INSTANT },
+      { name: 'opened_at', type: INSTANT },
+      { name: 'cleared_at', type: ['null', INSTANT] },
+      { name: 'peak', type: ['null', 'double'] },
+      { name: 'state', type: 'string' },
+      { name: 'seen_late', type: 'boolean' },
+      { name: 'acknowledged_at', type: ['null', INSTANT] },
+      { name: 'acknowledged_by', type: NAME },
+      { name: 'comment', type: NAME },
+    ],
+  },
+  watermark: {
+    type: 'record',
+    name: 'Watermark',
+    namespace: NAMESPACE,
+    fields: [
+      { name: 'shard', type: 'int' },
+      { name: 'shards', type: 'int' },
+      { name: 'until', type: INSTANT },
+      { name: 'topics', type: { type: 'map', values: INSTANT } },
+    ],
+  },
+};
+
+/** @typedef {keyof typeof AVRO_SCHEMAS} AvroRecord */
+
+/** CRC-64-AVRO of nothing, which is also its polynomial. */
+const EMPTY = 0xc15d213aa4d7a795n;
+
+const TABLE = Array.from({ length: 256 }, (_, index) => {
+  let fingerprint = BigInt(index);
+  for (let bit = 0; bit < 8; bit++) fingerprint = (fingerprint >> 1n) ^ (EMPTY & -(fingerprint & 1n));
+  return fingerprint;
+});
+
+/** @param {Buffer} bytes @returns {bigint} its Rabin fingerprint, 64 bits */
+export function crc64(bytes) {
+  let fingerprint = EMPTY;
+  for (const byte of bytes) {
+    fingerprint =
+      (fingerprint >> 8n) ^ /** @type {bigint} */ (TABLE[Number((fingerprint ^ BigInt(byte)) & 0xffn)]);
+  }
+  return fingerprint;
+}
+
+/** @param {Type} type @returns {bigint} the fingerprint of its canonical form */
+const fingerprintOf = (type) => crc64(Buffer.from(JSON.stringify(type.schema())));
+
+/** @param {AvroRecord} record @returns {{ head: Buffer, type: Type }} */
+function compile(record) {
+  const type = avro.Type.forSchema(/** @type {any} */ (AVRO_SCHEMAS[record]), { wrapUnions: false });
+  const head = Buffer.from([0xc3, 0x01, 0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeBigUInt64LE(fingerprintOf(type), 2);
+  return { head, type };
+}
+
+const COMPILED = /** @type {Record<AvroRecord, ReturnType<typeof compile>>} */ (
+  Object.fromEntries(
+    Object.keys(AVRO_SCHEMAS).map((record) => [record, compile(/** @type {AvroRecord} */ (record))]),
+  )
+);
+
+/** @param {AvroRecord} record @returns {Buffer} how its single-object encoding begins */
+export const singleObjectHead = (record) => COMPILED[record].head;
+
+/**
+ * @param {AvroRecord} record
+ * @param {object} value
+ * @param {Buffer} [head] names the schema; default: that of the single-object encoding
+ * @returns {Buffer}
+ */
+export const encodeAvro = (record, value, head = singleObjectHead(record)) =>
+  Buffer.concat([head, COMPILED[record].type.toBuffer(value)]);
+
+/** First byte of the framing that Confluent's clients use. Four bytes follow: the id of the schema in a registry, big-endian. */
+const CONFLUENT_MAGIC = 0;
+
+const CONFLUENT_HEAD_BYTES = 5;
+
+/** @param {number} id of a schema in a registry @returns {Buffer} */
+export function confluentHead(id) {
+  const head = Buffer.alloc(CONFLUENT_HEAD_BYTES, CONFLUENT_MAGIC);
+  head.writeUInt32BE(id, 1);
+  return head;
+}
+
+/**
+ * @param {Buffer} bytes in the single-object encoding, or with the framing of Confluent
+ * @param {(id: number) => AvroRecord | null} [recordOfId] for that framing
+ * @returns {{ record: AvroRecord, value: any }}
+ * @throws {RangeError} when no schema of ours has its fingerprint or id
+ */
+export function decodeAvro(bytes, recordOfId = () => null) {
+  if (bytes[0] === CONFLUENT_MAGIC) {
+    const id = bytes.readUInt32BE(1);
+    const record = recordOfId(id);
+    if (!record) throw new RangeError(`no schema of these settings has the id ${id}`);
+    return { record, value: COMPILED[record].type.fromBuffer(bytes.subarray(CONFLUENT_HEAD_BYTES)) };
+  }
+  for (const [record, { head, type }] of Object.entries(COMPILED)) {
+    if (bytes.subarray(0, head.length).equals(head))
+      return {
+        record: /** @type {AvroRecord} */ (record),
+        value: type.fromBuffer(bytes.subarray(head.length)),
+      };
+  }
+  throw new RangeError('no schema has the fingerprint of this record');
+}

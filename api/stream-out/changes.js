@@ -1,0 +1,351 @@
+import { LRUCache } from 'lru-cache';
+import { uuidText } from '../../schema/ids.js';
+import { bucketOf, closingOf, DAY_MS, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../schema/rules.js';
+import { iteratePages } from '../history/packing/index.js';
+import { openBatchText } from './records.js';
+
+/** @import { Store } from '../store/index.js' */
+/** @import { StoredBlock } from '../store/streaming.js' */
+/** @import { Names } from './records.js' */
+
+/** Write timestamps are read in windows of this width, in ms. It is a constant, because cursors rely on it. */
+const WINDOW_MS = 60_000;
+
+/** A window has the blocks whose newest sample is at most so much older than the window, in ms. Others come when their hour has closed. */
+const ORDERLY_MS = 10 * 60_000;
+
+/** A window has the hours up to this far ahead of it, in ms: the default of MAX_CLOCK_SKEW. */
+const AHEAD_MS = 5 * 60_000;
+
+/** Devices of a step that are read at once. */
+const DEVICES_AT_ONCE = 16;
+
+/** The part of a place behind all blocks of an hour. */
+const BEHIND_PARTS = Number.MAX_SAFE_INTEGER;
+
+/** How the write timestamps of the driver may be ahead of its clock, in ms. */
+const DRIFT_MS = 1000;
+
+const NAMES = { max: 10_000, ttl: 60_000 };
+
+/**
+ * Where a reader of changes is. `from` is the first hour that is not complete. `join` is the instant at which the reader went over from
+ * closed hours to windows; what was written until then came with the step `open`, or is not wanted (`fresh`).
+ *
+ * @typedef {object} Position
+ * @property {Step} step
+ * @property {number} at epoch ms: the hour of the step, or the end of its window
+ * @property {number} from epoch ms
+ * @property {number} [join] epoch ms
+ * @property {boolean} [fresh]
+ * @property {Place} [after] the last change of the step that the reader has
+ */
+
+/**
+ * - `hour`: all timely blocks of a closed hour
+ * - `late`: the late blocks that were committed in an hour, whatever their own
+ * - `open`: the blocks of the hours that were open at `join`
+ * - `window`: the blocks that were written in a minute
+ * - `close`: the blocks of a closed hour that no window had
+ *
+ * @typedef {'hour' | 'late' | 'open' | 'window' | 'close'} Step
+ */
+
+/** @typedef {{ group: number, device: string, bucket: number, part: number, ts: number, digest: string }} Place `device` and `digest` as hex */
+
+/** One change, or the completeness of all hours before `until`. @typedef {{ text: string, position: Position }} Change `text`: JSON without its closing brace */
+
+/** How far a step has been read: it has no more changes until there. @typedef {{ text: null, position: Position }} Progress */
+
+/**
+ * Reads what was committed from the table itself, in an order that every reader sees alike. So a position is a few numbers, and a reader
+ * resumes exactly where it was, at any process. Nothing is written for it, except for late messages.
+ *
+ *     since ──▶ hour 10, late 10 │ hour 11, late 11 │ open │ window 13:41 │ window 13:42 │ … │ close 12, late 12 │ window …
+ *               closed hours, whole                 join    by write timestamp, minute by minute
+ *
+ * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request fails after five seconds.
+ * Whether a window has a block follows from the block alone: from its write timestamp and its newest sample. So `close` knows which
+ * blocks came with windows, without a memory of them.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {number} deps.batchDays `BATCH_DAYS`
+ * @param {number} deps.settleMs age of a window before it is read
+ * @param {() => number} deps.clock epoch ms
+ */
+export function createChanges({ store, groups, batchDays, settleMs, clock }) {
+  const { streaming } = store;
+  /** @type {LRUCache<string, Names>} */
+  const known = new LRUCache(NAMES);
+
+  /** @param {number} group @param {Buffer} device @returns {Promise<Names>} */
+  async function namesOf(group, device) {
+    const id = uuidText(device);
+    const found = known.get(id);
+    if (found) return found;
+    const key = { group, bytes: device };
+    const [row, rows] = await Promise.all([store.devices.device(key), store.devices.sensors(key)]);
+    const sensors = new Map(rows.map((sensor) => [sensor.id, sensor.name]));
+    const names = {
+      id,
+      name: row?.name ?? null,
+      sensor: (/** @type {string} */ sensorId) => sensors.get(sensorId) ?? null,
+    };
+    known.set(id, names);
+    return names;
+  }
+
+  /**
+   * The blocks of an hour of a device, after a place in it.
+   *
+   * @param {Buffer} device
+   * @param {number} bucket
+   * @param {{ since?: number, after?: Place }} options
+   * @returns {AsyncGenerator<StoredBlock, void>}
+   */
+  async function* blocksOf(device, bucket, { since, after }) {
+    const place = after && after.device === device.toString('hex') && after.bucket === bucket ? after : null;
+    for (const part of await streaming.parts(device, bucket)) {
+      if (place && part < place.part) continue;
+      const pages = iteratePages((next) => streaming.blockPage(device, bucket, part, { since, after: next }));
+      for await (const block of pages) {
+        if (place && part === place.part && !isAfter(block, place)) continue;
+        yield block;
+      }
+    }
+  }
+
+  /**
+   * @param {number} group
+   * @param {Buffer} device
+   * @param {number} bucket
+   * @param {StoredBlock} block
+   * @param {Position} position
+   * @returns {Promise<Change>}
+   */
+  async function toChange(group, device, bucket, block, position) {
+    const { digest, samples, writtenAt, part, ts } = block;
+    const late = isLate(bucket, writtenAt);
+    const text = openBatchText(
+      { bucket, digest, samples, committedAt: writtenAt, late },
+      await namesOf(group, device),
+    );
+    const after = {
+      group,
+      device: device.toString('hex'),
+      bucket,
+      part,
+      ts,
+      digest: digest.toString('hex'),
+    };
+    return { text, position: { ...position, after } };
+  }
+
+  /**
+   * The hours that a step reads of each device, and which of their blocks it has.
+   *
+   * @param {Position} position
+   * @returns {Array<{ bucket: number, since?: number, has: (block: StoredBlock) => boolean }>}
+   */
+  function hoursOf(position) {
+    const { step, at, from, join = 0 } = position;
+    if (step === 'hour') return [{ bucket: at, has: ({ writtenAt }) => writtenAt < lateFrom(at) }];
+    if (step === 'close') {
+      return [
+        {
+          bucket: at,
+          has: (block) =>
+            block.writtenAt < lateFrom(at) && !isInWindow(block, at) && !isBeforeJoin(block, at, position),
+        },
+      ];
+    }
+    if (step === 'open') {
+      return bucketsBetween(from, bucketOf(join + AHEAD_MS)).map((bucket) => ({
+        bucket,
+        has: ({ writtenAt }) => writtenAt <= join,
+      }));
+    }
+    const since = at - WINDOW_MS - ORDERLY_MS;
+    return bucketsBetween(Math.max(from, bucketOf(since)), bucketOf(at + AHEAD_MS)).map((bucket) => ({
+      bucket,
+      since,
+      has: (block) => block.writtenAt > at - WINDOW_MS && block.writtenAt <= at && block.ts >= since,
+    }));
+  }
+
+  /** @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change | Progress, void>} */
+  async function* changesOfDevices(position, signal) {
+    const { after } = position;
+    const hours = hoursOf(position);
+    for (let group = after?.group ?? 0; group < groups; group++) {
+      const first = after?.group === group ? Buffer.from(after.device, 'hex') : null;
+      const devices = iteratePages((next) => streaming.devicePage(group, first, next));
+      // Most devices have few blocks, so some devices are read ahead.
+      for await (const some of inBatches(devices, DEVICES_AT_ONCE)) {
+        const reads = some.map((device) => {
+          const changes = changesOfDevice(group, device, hours, position, signal);
+          return { changes, first: changes.next() };
+        });
+        for (const read of reads) read.first.catch(() => {});
+        for (const { changes, first: begun } of reads) {
+          for (let next = await begun; !next.done; next = await changes.next()) yield next.value;
+        }
+        const [device, hour] = [some.at(-1), hours.at(-1)];
+        if (device && hour) yield progressOf(position, { group, device, bucket: hour.bucket });
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** @param {number} group @param {Buffer} device @param {ReturnType<typeof hoursOf>} hours @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change, void>} */
+  async function* changesOfDevice(group, device, hours, position, signal) {
+    const { after } = position;
+    const reached = after && after.group === group && after.device === device.toString('hex') ? after : null;
+    for (const { bucket, since, has } of hours) {
+      if (reached && bucket < reached.bucket) continue;
+      signal.throwIfAborted();
+      for await (const block of blocksOf(device, bucket, { since, after }))
+        if (has(block)) yield await toChange(group, device, bucket, block, position);
+    }
+  }
+
+  /** @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change | Progress, void>} */
+  async function* lateChanges(position, signal) {
+    const { at, after, fresh, join = 0 } = position;
+    for (let group = after?.group ?? 0; group < groups; group++) {
+      const from =
+        after?.group === group ? { device: Buffer.from(after.device, 'hex'), bucket: after.bucket } : null;
+      const pages = iteratePages((next) => streaming.lateArrivalPage(group, at, next, from));
+      let last = '';
+      for await (const { device, bucket, since } of pages) {
+        // The same hour of a device may be noted with several beginnings, the first of which comes first.
+        const key = `${device.toString('hex')} ${bucket}`;
+        if (key === last) continue;
+        last = key;
+        signal.throwIfAborted();
+        const begin = Math.max(since, lateFrom(bucket), fresh ? join + 1 : 0);
+        for await (const block of blocksOf(device, bucket, { after })) {
+          if (block.writtenAt >= begin && block.writtenAt < at + HOUR_MS + DRIFT_MS)
+            yield await toChange(group, device, bucket, block, position);
+        }
+        yield progressOf(position, { group, device, bucket });
+      }
+    }
+  }
+
+  /** @param {Position} position of a step that is over @returns {Position} the next step */
+  function next({ step, at, from, join, fresh }) {
+    if (step === 'hour') return { step: 'late', at, from };
+    if (step === 'late' && join === undefined) return begin(at + HOUR_MS);
+    const joined = { from, join, ...(fresh && { fresh }) };
+    if (step === 'open') return { step: 'window', at: at + WINDOW_MS, ...joined };
+    if (step === 'close') return { step: 'late', at, ...joined };
+    // A window that ends with an hour completes the hour that closes then.
+    const closed = at - 2 * HOUR_MS;
+    if (step === 'window' && at % HOUR_MS === 0 && closed >= from)
+      return { step: 'close', at: closed, ...joined };
+    const end = step === 'late' ? at + 2 * HOUR_MS : at;
+    return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
+  }
+
+  /** @param {number} hour epoch ms, the first hour that is wanted @returns {Position} */
+  function begin(hour) {
+    const now = clock();
+    if (now >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
+    const join = windowBefore(now - settleMs);
+    return { step: 'open', at: join, from: hour, join };
+  }
+
+  /** @param {Position} position @returns {number} epoch ms from which its step can be read */
+  const readableAt = ({ step, at }) => {
+    if (step === 'window') return at + settleMs;
+    if (step === 'open') return at;
+    // Late messages of the hour are noted until the hour itself closes.
+    return closingOf(at);
+  };
+
+  return {
+    readableAt,
+
+    /** Only what is committed from now on. @returns {Position} */
+    fromNow() {
+      const join = windowBefore(clock() - settleMs);
+      return { step: 'window', at: join + WINDOW_MS, from: bucketOf(join) - HOUR_MS, join, fresh: true };
+    },
+
+    /** Everything of the hour of an instant and later ones, as far as it has not expired. @param {number} since epoch ms @returns {Position} */
+    fromTime: (since) => begin(bucketOf(Math.min(Math.max(since, clock() - batchDays * DAY_MS), clock()))),
+
+    /**
+     * The changes of one step, after the position, and now and then how far it has been read.
+     *
+     * @param {Position} position whose step is readable
+     * @param {AbortSignal} signal ends it
+     * @returns {AsyncGenerator<Change | Progress, Position>} returns the position of the next step
+     * @throws what `signal` was aborted with
+     */
+    async *read(position, signal) {
+      yield* position.step === 'late' ? lateChanges(position, signal) : changesOfDevices(position, signal);
+      const following = next(position);
+      if (position.step === 'late') {
+        const until = new Date(position.at + HOUR_MS).toISOString();
+        yield { text: `{"kind":"watermark","until":"${until}"`, position: following };
+      }
+      return following;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createChanges>} Changes */
+
+/** @param {number} bucket epoch ms @returns {number} epoch ms: what is written from then on is late, and comes with the step `late` */
+const lateFrom = (bucket) => closingOf(bucket) - LATE_MARGIN_MS;
+
+/** @param {number} ts epoch ms @returns {number} epoch ms of the last end of a window until then */
+const windowBefore = (ts) => Math.floor(ts / WINDOW_MS) * WINDOW_MS;
+
+/** Whether the block came with the window of its write timestamp. @param {StoredBlock} block @param {number} bucket epoch ms */
+function isInWindow({ writtenAt, ts }, bucket) {
+  const end = Math.ceil(writtenAt / WINDOW_MS) * WINDOW_MS;
+  return ts >= end - WINDOW_MS - ORDERLY_MS && bucket <= bucketOf(end + AHEAD_MS);
+}
+
+/** Whether the block was written before the windows of this reader: then `open` had it, or it is not wanted. @param {StoredBlock} block @param {number} bucket @param {Position} position */
+const isBeforeJoin = ({ writtenAt }, bucket, { join = 0, fresh }) =>
+  writtenAt <= join && (fresh === true || bucket <= bucketOf(join + AHEAD_MS));
+
+/**
+ * @param {Position} position
+ * @param {{ group: number, device: Buffer, bucket: number }} hour of a device, all of which was read
+ * @returns {Progress}
+ */
+const progressOf = (position, { group, device, bucket }) => ({
+  text: null,
+  position: {
+    ...position,
+    after: { group, device: device.toString('hex'), bucket, part: BEHIND_PARTS, ts: 0, digest: '' },
+  },
+});
+
+/** In the order of the table: newest first, then by digest. @param {StoredBlock} block @param {Place} place */
+const isAfter = ({ ts, digest }, place) =>
+  ts < place.ts || (ts === place.ts && digest.compare(Buffer.from(place.digest, 'hex')) > 0);
+
+/** @param {number} from epoch ms @param {number} to epoch ms @returns {number[]} hours, both included */
+const bucketsBetween = (from, to) =>
+  Array.from({ length: Math.max(0, (to - from) / HOUR_MS + 1) }, (_, index) => from + index * HOUR_MS);
+
+/** @template T @param {AsyncIterable<T>} items @param {number} size @returns {AsyncGenerator<T[], void>} */
+async function* inBatches(items, size) {
+  /** @type {T[]} */
+  let batch = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

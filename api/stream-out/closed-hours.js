@@ -1,0 +1,115 @@
+import { LogThrottle } from '../../common/log-throttle.js';
+import { closingOf } from '../../schema/rules.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { Leases, Steps } from '../history/packing/index.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
+
+/**
+ * Completes closed hours group by group, each in order of time. Kafka and Parquet are completed in this way.
+ *
+ * @param {object} deps
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {Leases} deps.leases
+ * @param {(group: number) => Promise<number>} deps.readUntil epoch ms: the hours before it are complete
+ * @param {(group: number, hour: number) => Promise<number>} deps.completeHour idempotent; it stores and returns until when the group is
+ *   complete, in epoch ms
+ * @param {(group: number, until: number) => void} deps.onUntil called with what was read and completed
+ */
+export function createClosedHours({ groups, clock, steps, leases, readUntil, completeHour, onUntil }) {
+  /** @param {number} group */
+  async function completeIfDue(group) {
+    const found = await readUntil(group);
+    onUntil(group, found);
+    if ((await clock.now()) < closingOf(found)) return;
+    await leases.hold(group, async () => {
+      // Read again, because the previous owner of the lease may have completed everything.
+      let until = await readUntil(group);
+      while ((await clock.now()) >= closingOf(until)) {
+        until = await completeHour(group, until);
+        onUntil(group, until);
+      }
+    });
+  }
+
+  return {
+    /**
+     * Completes all closed hours that no other process is completing.
+     *
+     * @returns {Promise<void>}
+     * @throws the error of the first group that failed; the others were completed nevertheless
+     */
+    async completeDue() {
+      /** @type {unknown[]} */
+      const failures = [];
+      for (let group = 0; group < groups && !steps.stopped; group++) {
+        await completeIfDue(group).catch((error) => failures.push(error));
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+/** Checks for closed hours again and again. */
+export class CompletionLoop {
+  #completeDue;
+  #steps;
+  #pauseMs;
+  #logger;
+  #target;
+  #onFailure;
+  #throttle = new LogThrottle();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  #round = Promise.resolve();
+
+  /**
+   * @param {object} deps
+   * @param {() => Promise<void>} deps.completeDue
+   * @param {Steps} deps.steps its own: it ends with the loop
+   * @param {number} deps.pauseMs between two checks
+   * @param {Logger} deps.logger
+   * @param {string} deps.target what is completed, as the log names it
+   * @param {() => void} [deps.onFailure]
+   */
+  constructor({ completeDue, steps, pauseMs, logger, target, onFailure = () => {} }) {
+    this.#completeDue = completeDue;
+    this.#steps = steps;
+    this.#pauseMs = pauseMs;
+    this.#logger = logger;
+    this.#target = target;
+    this.#onFailure = onFailure;
+  }
+
+  start() {
+    if (this.#steps.stopped) return;
+    // A random pause keeps processes that started together from checking together.
+    const pause = this.#pauseMs * (0.5 + Math.random());
+    this.#timer = setTimeout(() => {
+      this.#round = this.#completeOnce().then(() => this.start());
+    }, pause).unref();
+  }
+
+  /** Begins no further step. @returns {Promise<void>} settles when the check under way has ended */
+  stop() {
+    clearTimeout(this.#timer);
+    this.#steps.stop();
+    return this.#round;
+  }
+
+  async #completeOnce() {
+    try {
+      await this.#completeDue();
+    } catch (error) {
+      if (this.#steps.stopped) return;
+      this.#onFailure();
+      if (this.#throttle.count('completion') > 0)
+        this.#logger.error(
+          { err: error },
+          `completing ${this.#target} failed, and goes on with the next check`,
+        );
+    }
+  }
+}

@@ -1,0 +1,382 @@
+import { someAtOnce } from '../../common/some-at-once.js';
+import { uuidText } from '../../schema/ids.js';
+import { bucketOf, HOUR_MS, isLate } from '../../schema/rules.js';
+import { iteratePages } from '../history/packing/index.js';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/streaming.js';
+import { createAnnouncedCompletion } from './announced-completion.js';
+import { createClosedHours } from './closed-hours.js';
+import { chunks, TopicRefused } from './kafka/sender.js';
+import { ANNOUNCED_TOPICS, COMPLETED_TOPICS } from './kafka/topics.js';
+
+/** @import { Leases, Steps } from '../history/packing/index.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { OutboxKind } from '../store/outbox.js' */
+/** @import { StoredBlock } from '../store/streaming.js' */
+/** @import { KafkaSender } from './kafka/sender.js' */
+/** @import { CompletedTopic, TopicKind } from './kafka/topics.js' */
+/** @import { SentNotes } from './notes.js' */
+/** @import { RecordMaker, Source } from './record-maker.js' */
+/** @import { Names } from './records.js' */
+/** @import { Schemas } from './schemas.js' */
+
+/** Devices that are looked at at once. */
+const DEVICES_AT_ONCE = 8;
+
+/** How far each topic is for a group, in epoch ms. @typedef {Map<string, number>} Progress */
+
+/** What the outbox has for a topic. */
+const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>} */ (
+  Object.fromEntries(Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]))
+);
+
+/** @param {Progress} progress @param {string} topic */
+const untilOf = (progress, topic) => /** @type {number} */ (progress.get(topic));
+
+/** @param {Progress} progress @returns {number} epoch ms: everything before is in all topics */
+const leastOf = (progress) => Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
+
+/** Bytes of blocks that are held at once to sort them by time. A device stays below it in an hour, as a rule. */
+const SORTED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Completes Kafka. When an hour has closed, it compares the digests of each device's blocks with the notes of what was sent, and sends
+ * what is missing: blocks that the queue could not take, and those of a process that was killed. Hours of devices that got late messages
+ * are compared again. Then a watermark goes out: every block of the hours before it is in the topic.
+ * Each topic has its own progress, so one that Kafka refuses stays behind alone, and is completed hour by hour once it takes records.
+ *
+ * It is exact for the reason that packing is: a message that may be committed after the comparison is late, and is noted before its
+ * acknowledgement.
+ *
+ * @param {object} deps
+ * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'deviceEvents' | 'deadLetters' | 'alarms'>} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {Leases} deps.leases
+ * @param {KafkaSender} deps.sender its own: it waits for Kafka, but not for a topic that Kafka refuses
+ * @param {Pick<Schemas, 'load'>} deps.schemas
+ * @param {RecordMaker} deps.records
+ * @param {SentNotes} deps.notes
+ * @param {boolean} deps.sendsLatest
+ * @param {{ onCompleted: (blocks: number) => void, onStreamed: (group: number, until: number) => void }} deps.observer
+ */
+export function createCompletion(deps) {
+  const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
+    deps;
+  const { streaming } = store;
+  /** Topics that took no record in this check. They are tried again in the next one. @type {Set<TopicKind>} */
+  const refused = new Set();
+  /** Groups whose last watermark was refused. @type {Set<number>} */
+  const unmarked = new Set();
+  const sendAnnounced = createAnnouncedCompletion({ store, steps, records, mustSend });
+
+  /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<Names>} */
+  async function namesOf(group, device) {
+    const key = { group, bytes: device };
+    const row = await steps.run(() => store.devices.device(key));
+    const sensors = new Map(
+      (await steps.run(() => store.devices.sensors(key))).map(({ id, name }) => [id, name]),
+    );
+    return { id: uuidText(device), name: row?.name ?? null, sensor: (id) => sensors.get(id) ?? null };
+  }
+
+  /** @param {{ device: Buffer, bucket: number, names: Names, source: Source }} of @param {StoredBlock[]} blocks */
+  async function send({ device, bucket, names, source }, blocks) {
+    blocks.sort((a, b) => a.ts - b.ts || a.digest.compare(b.digest));
+    const made = blocks.flatMap(({ digest, samples, writtenAt }) =>
+      records.ofBlock(
+        { bucket, digest, samples, committedAt: writtenAt, late: isLate(bucket, writtenAt) },
+        names,
+        source,
+      ),
+    );
+    for (const some of chunks(made)) await mustSend(some);
+    for (let from = 0; from < blocks.length; from += MAX_DIGESTS_PER_NOTE) {
+      const digests = Buffer.concat(
+        blocks.slice(from, from + MAX_DIGESTS_PER_NOTE).map(({ digest }) => digest),
+      );
+      await steps.run(() => streaming.writeNote(device, bucket, digests));
+    }
+  }
+
+  /** @param {Parameters<KafkaSender['send']>[0]} some */
+  async function mustSend(some) {
+    if (!(await sender.send(some))) throw new Stopped();
+  }
+
+  /**
+   * Sends blocks of a device in one hour, by time.
+   *
+   * @param {number} group
+   * @param {Buffer} device 16 bytes
+   * @param {number} bucket epoch ms
+   * @param {Source} source
+   * @param {(digest: Buffer) => boolean} isWanted
+   * @returns {Promise<number>} blocks that were sent
+   */
+  async function sendHour(group, device, bucket, source, isWanted) {
+    const of = { device, bucket, source, names: await namesOf(group, device) };
+    /** @type {StoredBlock[]} */
+    let held = [];
+    let bytes = 0;
+    let sent = 0;
+    for (const part of await steps.run(() => streaming.parts(device, bucket))) {
+      const pages = iteratePages((after) =>
+        steps.run(() => streaming.blockPage(device, bucket, part, { after })),
+      );
+      for await (const block of pages) {
+        if (!isWanted(block.digest)) continue;
+        held.push(block);
+        bytes += block.samples.length;
+        sent++;
+        if (bytes < SORTED_BYTES) continue;
+        await send(of, held);
+        held = [];
+        bytes = 0;
+      }
+    }
+    await send(of, held);
+    return sent;
+  }
+
+  /** @param {number} group @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {(device: Buffer) => Promise<void>} onLacking */
+  async function completeHour(group, device, bucket, onLacking) {
+    const [stored, sent] = await Promise.all([
+      steps.run(() => streaming.digests(device, bucket)),
+      steps.run(() => streaming.notes(device, bucket)),
+    ]);
+    const missing = [...stored].filter((digest) => !sent.has(digest));
+    if (missing.length === 0) return;
+    const unread = new Set(missing);
+    const count = await sendHour(group, device, bucket, 'completion', (digest) =>
+      unread.delete(digest.toString('hex', 0, DIGEST_BYTES)),
+    );
+    observer.onCompleted(count);
+    if (unread.size > 0)
+      throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
+    await onLacking(device);
+  }
+
+  /** A process that lost blocks has lost newest values as well. @param {number} group @param {Buffer} device 16 bytes */
+  async function sendLatest(group, device) {
+    const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
+    const made = rows.flatMap((row) =>
+      row.ts === null || row.value === null
+        ? []
+        : [
+            records.ofLatest({
+              device_id: uuidText(device),
+              device: row.deviceName,
+              sensor_id: row.id,
+              sensor: row.name,
+              type: row.type,
+              unit: row.unit,
+              site: row.site,
+              ts: row.ts,
+              value: row.value,
+            }),
+          ],
+    );
+    for (const some of chunks(made)) await mustSend(some);
+  }
+
+  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => Promise<void>} onLacking of a device that lacked blocks */
+  async function completeBatches(group, hour, onLacking) {
+    await someAtOnce(
+      DEVICES_AT_ONCE,
+      iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
+      (device) => completeHour(group, device, hour, onLacking),
+    );
+    await someAtOnce(
+      DEVICES_AT_ONCE,
+      iteratePages((after) => steps.run(() => streaming.lateArrivalPage(group, hour, after))),
+      ({ device, bucket }) => completeHour(group, device, bucket, onLacking),
+    );
+  }
+
+  /**
+   * Completes the newest values with the batches of an hour. If the topic was refused before, it gets the values of all devices.
+   *
+   * @param {number} group
+   * @param {number} hour epoch ms
+   * @param {Progress} progress
+   */
+  async function completeWithLatest(group, hour, progress) {
+    const isBehind = (progress.get('latest') ?? hour) < hour;
+    const sendNewest = (/** @type {Buffer} */ device) =>
+      unlessRefused('latest', () => sendLatest(group, device));
+    await completeBatches(group, hour, async (device) => {
+      if (sendsLatest && !isBehind) await sendNewest(device);
+    });
+    if (!sendsLatest) return;
+    if (isBehind)
+      await someAtOnce(
+        DEVICES_AT_ONCE,
+        iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
+        sendNewest,
+      );
+    if (!refused.has('latest')) await steps.run(() => streaming.writeTopic(group, 'latest', hour + HOUR_MS));
+  }
+
+  /** @param {TopicKind} topic @param {() => Promise<unknown>} work @returns {Promise<boolean>} false: Kafka refuses the topic */
+  async function unlessRefused(topic, work) {
+    if (refused.has(topic)) return false;
+    try {
+      await schemas.load(topic);
+      await work();
+      return true;
+    } catch (error) {
+      if (!(error instanceof TopicRefused)) throw error;
+      refused.add(topic);
+      return false;
+    }
+  }
+
+  /** @param {CompletedTopic} topic @param {number} group @param {number} hour epoch ms @param {Progress} progress */
+  async function completeTopic(topic, group, hour, progress) {
+    if (topic === 'batches') await completeWithLatest(group, hour, progress);
+    else await sendAnnounced(group, hour, KINDS[topic], 'completion');
+  }
+
+  /** @param {number} group @param {Progress} progress */
+  async function sendWatermark(group, progress) {
+    const topics = Object.fromEntries(COMPLETED_TOPICS.map((topic) => [topic, untilOf(progress, topic)]));
+    const isSent = await unlessRefused('watermarks', () =>
+      mustSend([records.ofWatermark({ shard: group, shards: groups, until: leastOf(progress), topics })]),
+    );
+    if (isSent) unmarked.delete(group);
+    else unmarked.add(group);
+  }
+
+  /**
+   * Completes the topics that are at an hour.
+   *
+   * @param {number} group
+   * @param {number} hour epoch ms; it has closed
+   * @returns {Promise<number>} epoch ms: the next hour of a topic; infinite if Kafka refuses all of them
+   */
+  async function completeGroup(group, hour) {
+    await notes.writeBefore(hour + HOUR_MS);
+    const progress = await readProgress(group);
+    const completed = [];
+    for (const topic of COMPLETED_TOPICS) {
+      if (untilOf(progress, topic) !== hour) continue;
+      if (await unlessRefused(topic, () => completeTopic(topic, group, hour, progress)))
+        completed.push(topic);
+    }
+    const until = hour + HOUR_MS;
+    for (const topic of completed) progress.set(topic, until);
+    if (completed.length > 0) await sendWatermark(group, progress);
+    for (const topic of completed) await steps.run(() => streaming.writeTopic(group, topic, until));
+    await steps.run(() => streaming.writeStreamed(group, leastOf(progress)));
+    observer.onStreamed(group, leastOf(progress));
+    return nextHour(progress);
+  }
+
+  /** @param {number} group @returns {Promise<Progress>} */
+  async function readProgress(group) {
+    const least = await streamedUntil(group);
+    const topics = await steps.run(() => streaming.topicsUntil(group));
+    return new Map([...COMPLETED_TOPICS, 'latest'].map((topic) => [topic, topics.get(topic) ?? least]));
+  }
+
+  /** @param {Progress} progress */
+  const nextHour = (progress) =>
+    Math.min(
+      ...COMPLETED_TOPICS.filter((topic) => !refused.has(topic)).map((topic) => untilOf(progress, topic)),
+    );
+
+  /** Sends the watermarks that were refused before. */
+  async function sendUnmarked() {
+    for (const group of [...unmarked])
+      await leases.hold(group, async () => sendWatermark(group, await readProgress(group)));
+  }
+
+  /** @param {number} group @returns {Promise<number>} epoch ms; streaming begins with the hour in which it was first turned on */
+  async function streamedUntil(group) {
+    const found = await steps.run(() => streaming.streamedUntil(group));
+    if (found !== null) return found;
+    const begin = bucketOf(await clock.now());
+    await steps.run(() => streaming.writeStreamed(group, begin));
+    return begin;
+  }
+
+  const closedHours = createClosedHours({
+    groups,
+    clock,
+    steps,
+    leases,
+    async readUntil(group) {
+      const progress = await readProgress(group);
+      observer.onStreamed(group, leastOf(progress));
+      return nextHour(progress);
+    },
+    completeHour: completeGroup,
+    onUntil: () => {},
+  });
+
+  return {
+    /** Stores where streaming begins, before the first message is taken: what is committed from then on is completed, whatever ends first. */
+    async begin() {
+      for (let group = 0; group < groups; group++) await streamedUntil(group);
+    },
+
+    /** Completes all closed hours that no other process is completing. A topic that Kafka refuses holds up only its own. */
+    async completeDue() {
+      refused.clear();
+      await closedHours.completeDue();
+      await sendUnmarked();
+    },
+
+    /**
+     * Sends all blocks of some hours again, and the events, dead letters and alarms that were committed in them. Blocks that have expired are in history alone, and are not sent.
+     *
+     * @param {{ from: number, to: number }} range epoch ms; each hour that it touches is sent whole
+     * @param {(blocks: number) => void} onProgress
+     * @returns {Promise<{ blocks: number, others: number }>} records of each kind
+     * @throws {TopicRefused}
+     */
+    async replay({ from, to }, onProgress) {
+      for (const topic of COMPLETED_TOPICS) await schemas.load(topic);
+      let sent = 0;
+      let others = 0;
+      for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) {
+        for (let group = 0; group < groups; group++) {
+          await someAtOnce(
+            DEVICES_AT_ONCE,
+            iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
+            async (device) => {
+              sent += await sendHour(group, device, hour, 'replay', () => true);
+              onProgress(sent);
+            },
+          );
+          for (const kind of Object.values(KINDS)) others += await sendAnnounced(group, hour, kind, 'replay');
+        }
+      }
+      return { blocks: sent, others };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createCompletion>} Completion */
+
+/** A reading of an hour gave fewer blocks than it has digests. The watermark must wait: the next check compares again. */
+class Incomplete extends Error {
+  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {{ unread: number, missing: number }} counts */
+  constructor(device, bucket, { unread, missing }) {
+    const hour = new Date(bucket).toISOString();
+    super(
+      `${unread} of ${missing} missing blocks of device ${uuidText(device)} were not read in the hour ${hour}`,
+    );
+    this.name = 'Incomplete';
+  }
+}
+
+/** The process ends before Kafka has the records. */
+class Stopped extends Error {
+  constructor() {
+    super('this process ends before Kafka took the records');
+    this.name = 'Stopped';
+  }
+}

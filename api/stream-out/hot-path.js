@@ -1,0 +1,194 @@
+import { isLate } from '../../schema/rules.js';
+import { sizeOf } from './announced.js';
+import { ANNOUNCED_TOPICS } from './kafka/topics.js';
+import { LatestSender } from './latest-sender.js';
+import { Resequencer } from './resequencer.js';
+import { TopicQueue } from './topic-queue.js';
+
+/** @import { Announcement, Noted } from '../ingest/outbox.js' */
+/** @import { Device } from '../ingest/registry/cache.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Query } from '../store/session.js' */
+/** @import { KafkaSender } from './kafka/sender.js' */
+/** @import { TopicKind } from './kafka/topics.js' */
+/** @import { SentNotes } from './notes.js' */
+/** @import { RecordMaker } from './record-maker.js' */
+/** @import { Schemas } from './schemas.js' */
+
+/** Parameters of a row of `message`. */
+const DIGEST = 4;
+const SAMPLES = 5;
+
+/** The part of STREAM_QUEUE_BYTES that each topic of announcements has to itself. Blocks have the rest. */
+const ANNOUNCED_PART = 1 / 16;
+
+/**
+ * A block that waits for Kafka.
+ *
+ * @typedef {object} WaitingBlock
+ * @property {Device} device
+ * @property {number} bucket epoch ms
+ * @property {Buffer} digest 8 bytes
+ * @property {Buffer} samples as the row of `message` has them
+ * @property {number} size of its samples, in bytes
+ * @property {number} committedAt epoch ms
+ * @property {boolean} late
+ */
+
+/**
+ * An announcement that waits for Kafka. Its note is one of its group, not of a device.
+ *
+ * @typedef {object} WaitingAnnouncement
+ * @property {Announcement} announcement
+ * @property {number} bucket epoch ms, the hour of its commit
+ * @property {number} size bytes
+ * @property {number} committedAt epoch ms
+ */
+
+/**
+ * From the commit to Kafka: a block is queued in the order of its device, encoded, and sent with others. It never holds up ingest. What
+ * does not fit into the queue of its topic is left to the completion of its hour. Each topic has a queue and a sender of its own.
+ *
+ *     commit -> order of the device -> queue (bytes) -> encode -> send (acks=all) -> note of the digest
+ */
+export class HotPath {
+  #clock;
+  #metrics;
+  #order;
+  #blocks;
+  /** By kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
+  #announced;
+  #latest;
+
+  /**
+   * @param {object} deps
+   * @param {number} deps.queueBytes
+   * @param {(topic: TopicKind) => KafkaSender} deps.createSender
+   * @param {Pick<Schemas, 'wait'>} deps.schemas
+   * @param {RecordMaker} deps.records
+   * @param {SentNotes} deps.notes
+   * @param {boolean} deps.sendsLatest
+   * @param {() => number} deps.clock epoch ms
+   * @param {Metrics} deps.metrics
+   */
+  constructor({ queueBytes, createSender, schemas, records, notes, sendsLatest, clock, metrics }) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+    const announcedBytes = Math.floor(queueBytes * ANNOUNCED_PART);
+    const topicDeps = (/** @type {TopicKind} */ topic) => ({
+      sender: createSender(topic),
+      prepare: (/** @type {AbortSignal} */ signal) => schemas.wait(topic, signal),
+    });
+    const kinds = /** @type {Array<[Announcement['kind'], TopicKind]>} */ (Object.entries(ANNOUNCED_TOPICS));
+    this.#announced = new Map(
+      kinds.map(([kind, topic]) => [
+        kind,
+        /** @type {TopicQueue<WaitingAnnouncement>} */ (
+          new TopicQueue({
+            ...topicDeps(topic),
+            limit: announcedBytes,
+            toRecords: ({ announcement }) => [records.ofAnnouncement(announcement, 'hot')],
+            onSent: ({ announcement, bucket }) =>
+              notes.addAnnounced(announcement.group, bucket, announcement),
+          })
+        ),
+      ]),
+    );
+    this.#blocks = /** @type {TopicQueue<WaitingBlock>} */ (
+      new TopicQueue({
+        ...topicDeps('batches'),
+        limit: queueBytes - kinds.length * announcedBytes,
+        toRecords: (block) => records.ofBlock(block, namesOf(block.device), 'hot'),
+        onSent: ({ device, bucket, digest }) => notes.add(device.bytes, bucket, digest),
+      })
+    );
+    this.#latest = sendsLatest ? new LatestSender({ ...topicDeps('latest'), records }) : null;
+    this.#order = new Resequencer({
+      accepts: (rows) => this.#accept(rows),
+      release: (device, bucket, rows) => this.#push(device, bucket, rows),
+    });
+  }
+
+  /** Receives the committed blocks of ingest. */
+  get blocks() {
+    return this.#order;
+  }
+
+  /** Receives the sensors that have a newer value. */
+  get noteLatest() {
+    return this.#latest?.note ?? (() => {});
+  }
+
+  /** Receives what was committed besides samples. @param {Noted} noted */
+  announce = ({ announcement, noticed }) => {
+    const size = sizeOf(announcement);
+    const queue = /** @type {TopicQueue<WaitingAnnouncement>} */ (this.#announced.get(announcement.kind));
+    if (queue.reserve(size)) {
+      queue.push({ announcement, bucket: noticed, size, committedAt: this.#clock() });
+    } else this.#metrics.streamSkipped.inc();
+  };
+
+  start() {
+    for (const part of this.#parts) part.start();
+  }
+
+  /** Ends after the requests under way. @param {number} withinMs time to send what waits */
+  async stop(withinMs) {
+    await Promise.all(this.#parts.map((part) => part.stop(withinMs)));
+  }
+
+  /** Settles when nothing runs any more. */
+  get ended() {
+    return Promise.all(this.#parts.map(({ ended }) => ended));
+  }
+
+  /** Whether the last request of a topic failed. */
+  get isFailing() {
+    return this.#parts.some(({ isFailing }) => isFailing);
+  }
+
+  get queueBytes() {
+    return this.#queues.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Age of what waits longest, in ms. */
+  get lagMs() {
+    const now = this.#clock();
+    return Math.max(0, ...this.#queues.map(({ oldest }) => (oldest === null ? 0 : now - oldest)));
+  }
+
+  get #queues() {
+    return [this.#blocks, ...this.#announced.values()];
+  }
+
+  get #parts() {
+    return this.#latest ? [...this.#queues, this.#latest] : this.#queues;
+  }
+
+  /** @param {Query[]} rows */
+  #accept(rows) {
+    let bytes = 0;
+    for (const { params } of rows) bytes += /** @type {Buffer} */ (params[SAMPLES]).length;
+    if (this.#blocks.reserve(bytes, rows.length)) return true;
+    this.#metrics.streamSkipped.inc(rows.length);
+    return false;
+  }
+
+  /** @param {Device} device @param {number} bucket epoch ms @param {Query[]} rows */
+  #push(device, bucket, rows) {
+    const committedAt = this.#clock();
+    const late = isLate(bucket, committedAt);
+    for (const { params } of rows) {
+      const digest = /** @type {Buffer} */ (params[DIGEST]);
+      const samples = /** @type {Buffer} */ (params[SAMPLES]);
+      this.#blocks.push({ device, bucket, digest, samples, size: samples.length, committedAt, late });
+    }
+  }
+}
+
+/** @param {Device} device */
+const namesOf = ({ id, name, sensors }) => ({
+  id,
+  name,
+  sensor: (/** @type {string} */ sensorId) => sensors.get(sensorId)?.name ?? null,
+});

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+/** @import { BaseOptions } from '@platformatic/kafka' */
+/** @import { Config } from '../../../common/settings/config.js' */
+
+/** Default port of Kafka. */
+const PORT = 9092;
+
+/** A request without an answer has failed after this time, in ms. */
+const REQUEST_MS = 10_000;
+
+/**
+ * The options of every client of Kafka: addresses, TLS and SASL from the settings. Repeating is the caller's: it also makes a new client.
+ *
+ * @param {Config['stream']} stream with `kafka`
+ * @param {string} clientId
+ * @returns {BaseOptions}
+ */
+export function connectionOptions({ kafka, tls, tlsCa, certificate, sasl, username, password }, clientId) {
+  return {
+    clientId,
+    bootstrapBrokers: (kafka ?? []).map((address) =>
+      /:\d+$/.test(address) ? address : `${address}:${PORT}`,
+    ),
+    connectTimeout: 5000,
+    requestTimeout: REQUEST_MS,
+    timeout: REQUEST_MS,
+    retries: 0,
+    ...(tls && {
+      tls: {
+        ...(tlsCa && { ca: readFileSync(tlsCa) }),
+        ...(certificate && { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }),
+      },
+    }),
+    ...(username && { sasl: { mechanism: sasl, username, password } }),
+  };
+}

@@ -1,0 +1,85 @@
+/** @import { Config } from '../../../common/settings/config.js' */
+
+/** A request without an answer has failed after this time, in ms. */
+const REQUEST_MS = 10_000;
+
+/** Codes of the registry: a subject, or this schema below it, does not exist. */
+const UNKNOWN = [40401, 40403];
+
+/** The registry refuses a request, or does not answer it. */
+export class RegistryError extends Error {
+  /** @param {string} message @param {{ code?: number, cause?: unknown }} [options] `code`: of the registry */
+  constructor(message, { code, cause } = {}) {
+    super(message, { cause });
+    this.name = 'RegistryError';
+    this.code = code;
+  }
+}
+
+/** A schema registry with the HTTP interface of Confluent's, which Karapace, Apicurio and Redpanda have too. */
+export class SchemaRegistry {
+  #url;
+  #headers;
+
+  /** @param {NonNullable<Config['stream']['registry']>} registry */
+  constructor({ url, username, password }) {
+    this.#url = url;
+    const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+    this.#headers = {
+      'Content-Type': 'application/vnd.schemaregistry.v1+json',
+      Accept: 'application/vnd.schemaregistry.v1+json',
+      ...(username && { Authorization: `Basic ${credentials}` }),
+    };
+  }
+
+  /**
+   * Finds the id of a schema, and registers the schema if the registry does not have it.
+   *
+   * @param {string} subject
+   * @param {object} schema of Avro
+   * @returns {Promise<{ id: number, isNew: boolean }>}
+   * @throws {RegistryError}
+   */
+  async idOf(subject, schema) {
+    const path = `/subjects/${encodeURIComponent(subject)}`;
+    const body = { schema: JSON.stringify(schema) };
+    try {
+      return { id: await this.#post(path, body), isNew: false };
+    } catch (error) {
+      if (!(error instanceof RegistryError && UNKNOWN.includes(error.code ?? 0))) throw error;
+    }
+    return { id: await this.#post(`${path}/versions`, body), isNew: true };
+  }
+
+  /** @param {string} path @param {object} body @returns {Promise<number>} the id in the answer */
+  async #post(path, body) {
+    const what = `Schema registry ${this.#url}${path}`;
+    /** @type {{ ok: boolean, status: number, text: string }} */
+    let answer;
+    try {
+      const response = await fetch(`${this.#url}${path}`, {
+        method: 'POST',
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(REQUEST_MS),
+      });
+      answer = { ok: response.ok, status: response.status, text: await response.text() };
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new RegistryError(`${what} does not answer: ${reason}`, { cause: error });
+    }
+    const { id, error_code: code, message = answer.text.slice(0, 200) } = parsed(answer.text);
+    if (answer.ok && Number.isInteger(id)) return id;
+    throw new RegistryError(`${what} answers ${answer.status}: ${message}`, { code });
+  }
+}
+
+/** @param {string} text @returns {any} */
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chunks } from './kafka/sender.js';
+
+/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+/** @import { KafkaSender } from './kafka/sender.js' */
+/** @import { RecordMaker } from './record-maker.js' */
+
+/** Newest values of a sensor are merged for this long, in ms. */
+const EVERY_MS = 5000;
+
+/** Sends the newest values of sensors to their compacted topic. If Kafka refuses them, each sensor keeps only its newest one. */
+export class LatestSender {
+  #deps;
+  /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor }>} */
+  #changed = new Map();
+  #stopping = new AbortController();
+  #running = Promise.resolve();
+
+  /**
+   * @param {object} deps
+   * @param {KafkaSender} deps.sender its own
+   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be made; false: at the end of the signal
+   * @param {RecordMaker} deps.records
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /** Receives the sensors that have a newer value. @param {Device} device @param {Sensor[]} changed */
+  note = (device, changed) => {
+    for (const sensor of changed) this.#changed.set(sensor.id, { device, sensor });
+  };
+
+  start() {
+    this.#running = this.#run();
+  }
+
+  async stop() {
+    this.#stopping.abort();
+    await this.#deps.sender.stop();
+  }
+
+  /** Settles when nothing runs any more. */
+  get ended() {
+    return this.#running;
+  }
+
+  /** Whether the last request failed. */
+  get isFailing() {
+    return this.#deps.sender.failingForMs > 0;
+  }
+
+  async #run() {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      if (this.#changed.size === 0) continue;
+      if (!(await this.#deps.prepare(signal))) return;
+      if (!(await this.#send())) return;
+    }
+  }
+
+  /** @returns {Promise<boolean>} false: this process ends before */
+  async #send() {
+    const { sender, records } = this.#deps;
+    const changed = [...this.#changed.values()];
+    this.#changed = new Map();
+    const made = changed.flatMap(({ device, sensor: { id, name, type, unit, site, ts, value } }) =>
+      ts === null || value === null
+        ? []
+        : [
+            records.ofLatest({
+              device_id: device.id,
+              device: device.name,
+              sensor_id: id,
+              sensor: name,
+              type,
+              unit,
+              site,
+              ts,
+              value,
+            }),
+          ],
+    );
+    for (const some of chunks(made)) if (!(await sender.send(some))) return false;
+    return true;
+  }
+}

@@ -1,0 +1,122 @@
+import { someAtOnce } from '../../common/some-at-once.js';
+import { digestOf } from '../../schema/packed/pack.js';
+import { bucketOf } from '../../schema/rules.js';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/streaming.js';
+
+/** @import { Retry } from '../store/retry.js' */
+/** @import { OutboxEntry } from '../store/outbox.js' */
+/** @import { StreamStore } from '../store/streaming.js' */
+
+/** A note is written this long after its first block was sent, in ms. A killed process has less unwritten, and sends it again. */
+const WRITE_AFTER_MS = 10 * 60_000;
+
+const WRITES_AT_ONCE = 16;
+
+/** Digests that a new note has room for; a device of a message a minute fills 60 in an hour. */
+const FIRST_DIGESTS = 16;
+
+/** @param {number} group @returns {Buffer} what the notes of its outbox have for a device: an id that no device has */
+export function outboxOwner(group) {
+  const owner = Buffer.alloc(16);
+  owner.writeUInt32BE(group, 12);
+  return owner;
+}
+
+/** @param {OutboxEntry} entry @returns {Buffer} 8 bytes */
+export const outboxDigest = ({ kind, id }) => digestOf(Buffer.from(`${kind} ${id}`));
+
+/** Digests of one device and hour. @typedef {{ device: Buffer, bucket: number, digests: Buffer, length: number, since: number }} OpenNote */
+
+/**
+ * Collects which blocks are in Kafka, and writes them as compact rows: one for a device and hour, as a rule. The completion of the hour
+ * sends only blocks that no note has.
+ */
+export class SentNotes {
+  #store;
+  #retry;
+  #clock;
+  /** By the Buffer of the device id and by hour. @type {Map<Buffer, Map<number, OpenNote>>} */
+  #open = new Map();
+  /** Owners of the notes of the outbox, by group: `add` wants the same object each time. @type {Map<number, Buffer>} */
+  #owners = new Map();
+  /** Full notes that wait to be written. @type {OpenNote[]} */
+  #full = [];
+
+  /** @param {{ store: Pick<StreamStore, 'writeNote'>, retry: Retry, clock: () => number }} deps `clock`: epoch ms */
+  constructor({ store, retry, clock }) {
+    this.#store = store;
+    this.#retry = retry;
+    this.#clock = clock;
+  }
+
+  /** Notes a block that Kafka has. @param {Buffer} device 16 bytes, the same object each time @param {number} bucket epoch ms @param {Buffer} digest */
+  add(device, bucket, digest) {
+    const hours = this.#open.get(device) ?? new Map();
+    if (hours.size === 0) this.#open.set(device, hours);
+    let note = hours.get(bucket);
+    if (!note) {
+      note = {
+        device,
+        bucket,
+        digests: Buffer.allocUnsafe(FIRST_DIGESTS * DIGEST_BYTES),
+        length: 0,
+        since: this.#clock(),
+      };
+      hours.set(bucket, note);
+    }
+    if (note.length === note.digests.length) {
+      const larger = Buffer.allocUnsafe(2 * note.length);
+      note.digests.copy(larger, 0, 0, note.length);
+      note.digests = larger;
+    }
+    note.length += digest.copy(note.digests, note.length);
+    if (note.length < MAX_DIGESTS_PER_NOTE * DIGEST_BYTES) return;
+    this.#close(note);
+    this.#full.push(note);
+  }
+
+  /** Notes an entry of the outbox that Kafka has. @param {number} group @param {number} noticed epoch ms @param {OutboxEntry} entry */
+  addAnnounced(group, noticed, entry) {
+    const owner = this.#owners.get(group) ?? outboxOwner(group);
+    this.#owners.set(group, owner);
+    this.add(owner, noticed, outboxDigest(entry));
+  }
+
+  /** Writes the notes that are due: full, old, or of an hour that is over. */
+  async writeDue() {
+    const now = this.#clock();
+    await this.#write(({ since, bucket }) => now - since >= WRITE_AFTER_MS || bucket < bucketOf(now));
+  }
+
+  /** Writes the notes of the hours before. @param {number} until epoch ms */
+  async writeBefore(until) {
+    await this.#write(({ bucket }) => bucket < until);
+  }
+
+  /** Writes all notes. */
+  async writeAll() {
+    await this.#write(() => true);
+  }
+
+  /** @param {(note: OpenNote) => boolean} isDue */
+  async #write(isDue) {
+    const due = [
+      ...this.#full.splice(0),
+      ...[...this.#open.values()].flatMap((hours) => [...hours.values()]),
+    ];
+    const chosen = due.filter((note) => note.length === MAX_DIGESTS_PER_NOTE * DIGEST_BYTES || isDue(note));
+    for (const note of chosen) this.#close(note);
+    await someAtOnce(WRITES_AT_ONCE, chosen, ({ device, bucket, digests, length }) =>
+      this.#retry.run(() => this.#store.writeNote(device, bucket, digests.subarray(0, length))),
+    );
+  }
+
+  /** @param {OpenNote} note */
+  #close(note) {
+    const hours = this.#open.get(note.device);
+    // Behind a full note, the device may have opened another one for the same hour.
+    if (hours?.get(note.bucket) !== note) return;
+    hours.delete(note.bucket);
+    if (hours.size === 0) this.#open.delete(note.device);
+  }
+}

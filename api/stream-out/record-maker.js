@@ -1,0 +1,88 @@
+import { recordOf } from './announced.js';
+import { createEncoder, createSmallEncoder } from './encoder.js';
+import { ANNOUNCED_TOPICS, topicName } from './kafka/topics.js';
+
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Announcement } from '../ingest/outbox.js' */
+/** @import { HeadOf } from './encoder.js' */
+/** @import { OutRecord } from './kafka/sender.js' */
+/** @import { TopicKind } from './kafka/topics.js' */
+/** @import { Block, LatestValue, Names, Watermark } from './records.js' */
+
+/** Why a record is sent: at its commit, because its hour was completed, or because somebody asked again. @typedef {'hot' | 'completion' | 'replay'} Source */
+
+/** Names of headers, encoded once. */
+const HEADER = Object.fromEntries(
+  ['format', 'digest', 'bucket', 'late', 'committed_at', 'source'].map((name) => [name, Buffer.from(name)]),
+);
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NO_HEADERS = new Map();
+
+/**
+ * Makes the records of all topics from what is committed: topic, key, value and headers.
+ *
+ * @param {Config['stream']} stream
+ * @param {HeadOf} headOf of Avro
+ */
+export function createRecordMaker({ format, explode, prefix }, headOf) {
+  const encode = createEncoder({ format, explode }, headOf);
+  const small = createSmallEncoder(format, headOf);
+  const name = (/** @type {TopicKind} */ kind) => topicName(prefix, kind);
+  const topics = { batches: name('batches'), latest: name('latest'), watermarks: name('watermarks') };
+  const formatText = Buffer.from(format);
+  const smallFormatText = Buffer.from(format === 'packed' ? 'json' : format);
+
+  return {
+    /** @param {Block} block @param {Names} names @param {Source} source @returns {OutRecord[]} */
+    ofBlock(block, names, source) {
+      const key = Buffer.from(names.id);
+      const headers = new Map([
+        [HEADER['format'], formatText],
+        [HEADER['digest'], Buffer.from(block.digest.toString('hex'))],
+        [HEADER['bucket'], Buffer.from(String(block.bucket))],
+        [HEADER['late'], block.late ? TRUE : FALSE],
+        [HEADER['committed_at'], Buffer.from(String(block.committedAt))],
+        [HEADER['source'], Buffer.from(source)],
+      ]);
+      return encode(block, names).map((value) => ({
+        topic: topics.batches,
+        key,
+        value,
+        headers: /** @type {Map<Buffer, Buffer>} */ (headers),
+      }));
+    },
+
+    /** @param {LatestValue} latest @returns {OutRecord} */
+    ofLatest: (latest) => ({
+      topic: topics.latest,
+      key: Buffer.from(latest.sensor_id),
+      value: small.latest(latest),
+      headers: NO_HEADERS,
+    }),
+
+    /** @param {Announcement} announcement @param {Source} source @returns {OutRecord} */
+    ofAnnouncement(announcement, source) {
+      const record = recordOf(announcement);
+      return {
+        topic: name(ANNOUNCED_TOPICS[record.kind]),
+        key: Buffer.from(record.key),
+        value: small.announced(record),
+        headers: new Map([
+          [/** @type {Buffer} */ (HEADER['format']), smallFormatText],
+          [/** @type {Buffer} */ (HEADER['source']), Buffer.from(source)],
+        ]),
+      };
+    },
+
+    /** @param {Watermark} watermark @returns {OutRecord} */
+    ofWatermark: (watermark) => ({
+      topic: topics.watermarks,
+      key: Buffer.from(String(watermark.shard)),
+      value: small.watermark(watermark),
+      headers: NO_HEADERS,
+    }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createRecordMaker>} RecordMaker */

@@ -1,0 +1,104 @@
+import { formatTime } from '../../common/times.js';
+import { uuidText } from '../../schema/ids.js';
+import { visitBlock } from '../../schema/packed/block.js';
+
+/** @import { Series } from '../../schema/packed/series.js' */
+
+/**
+ * A committed block with what its record needs besides the samples.
+ *
+ * @typedef {object} Block
+ * @property {number} bucket epoch ms
+ * @property {Buffer} digest 8 bytes
+ * @property {Buffer} samples as in `message`
+ * @property {number} committedAt epoch ms
+ * @property {boolean} late whether it was committed when its hour was closing, or after
+ */
+
+/**
+ * The names of a device and its sensors.
+ *
+ * @typedef {object} Names
+ * @property {string} id of the device
+ * @property {string | null} name
+ * @property {(sensorId: string) => string | null} sensor
+ */
+
+/** @typedef {{ id: string, name: string | null, series: Series }} SensorSamples */
+
+/** @param {Block} block @param {Names} names @returns {SensorSamples[]} */
+export function samplesOf({ bucket, samples }, names) {
+  /** @type {SensorSamples[]} */
+  const sensors = [];
+  visitBlock(bucket, samples, (bytes, series) => {
+    const id = uuidText(bytes);
+    sensors.push({ id, name: names.sensor(id), series: series() });
+  });
+  return sensors;
+}
+
+/** JSON has a negative zero, which `JSON.stringify` loses. @param {number} value */
+export const numberText = (value) => (Object.is(value, -0) ? '-0' : String(value));
+
+/** @param {SensorSamples} sensor */
+function sensorText({ id, name, series: { times, values } }) {
+  let text = `{"sensor_id":"${id}","sensor":${JSON.stringify(name)},"samples":[`;
+  for (let i = 0; i < times.length; i++) {
+    text += `${i === 0 ? '' : ','}[${times[i]},${numberText(/** @type {number} */ (values[i]))}]`;
+  }
+  return `${text}]}`;
+}
+
+/**
+ * A block as JSON. `GET /changes` and Kafka have the same text.
+ *
+ * @param {Block} block
+ * @param {Names} names
+ * @returns {string} without its closing brace, so that more members can follow
+ */
+export function openBatchText(block, names) {
+  const { bucket, digest, late, committedAt } = block;
+  return (
+    `{"kind":"batch","device_id":"${names.id}","device":${JSON.stringify(names.name)},` +
+    `"bucket":"${new Date(bucket).toISOString()}","digest":"${digest.toString('hex')}","late":${late},` +
+    `"committed_at":"${new Date(committedAt).toISOString()}",` +
+    `"sensors":[${samplesOf(block, names).map(sensorText).join(',')}]`
+  );
+}
+
+/**
+ * How far a shard of devices is streamed out.
+ *
+ * @typedef {object} Watermark
+ * @property {number} shard
+ * @property {number} shards
+ * @property {number} until epoch ms, of the topic that is furthest behind
+ * @property {Record<string, number>} [topics] epoch ms of each topic, by its kind; `GET /changes` has none
+ */
+
+/** @param {Watermark} watermark */
+export function watermarkText({ shard, shards, until, topics }) {
+  const text = `{"kind":"watermark","shard":${shard},"shards":${shards},"until":"${formatTime(until)}"`;
+  if (!topics) return `${text}}`;
+  const all = Object.entries(topics).map(([topic, instant]) => [topic, formatTime(instant)]);
+  return `${text},"topics":${JSON.stringify(Object.fromEntries(all))}}`;
+}
+
+/**
+ * The newest value of a sensor.
+ *
+ * @typedef {object} LatestValue
+ * @property {string} device_id
+ * @property {string | null} device
+ * @property {string} sensor_id
+ * @property {string | null} sensor
+ * @property {string | null} type
+ * @property {string | null} unit
+ * @property {string | null} site
+ * @property {number} ts epoch ms
+ * @property {number} value
+ */
+
+/** @param {LatestValue} latest @returns {string} */
+export const latestText = ({ value, ...latest }) =>
+  `${JSON.stringify({ kind: 'latest', ...latest }).slice(0, -1)},"value":${numberText(value)}}`;

@@ -1,0 +1,65 @@
+/** @import { Device } from '../ingest/registry/cache.js' */
+/** @import { BlockObserver } from '../ingest/sample-writer.js' */
+/** @import { Query } from '../store/session.js' */
+
+/**
+ * The place of a block among those of its device. `rows` is null until the block is settled.
+ *
+ * @typedef {{ device: Device, bucket: number, rows: Query[] | null }} Place
+ */
+
+/**
+ * Releases the blocks of each device in the order in which its messages arrived. Commits overtake each other, because several blocks of a
+ * device are in flight. Nothing is held back for the acknowledgement, only for Kafka. The name is that of the
+ * pattern in Enterprise Integration Patterns (2003).
+ *
+ *     arrived    [10:00:01] [10:00:02] [10:00:03]
+ *     committed              ✓          ✓            held
+ *     committed   ✓          ✓          ✓            all three are released
+ *
+ * @implements {BlockObserver<Place>}
+ */
+export class Resequencer {
+  #accepts;
+  #release;
+  /** By device, in order of arrival. @type {Map<Device, Place[]>} */
+  #expected = new Map();
+
+  /**
+   * @param {object} deps
+   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: there is none, so they are left out
+   * @param {(device: Device, bucket: number, rows: Query[]) => void} deps.release
+   */
+  constructor({ accepts, release }) {
+    this.#accepts = accepts;
+    this.#release = release;
+  }
+
+  /** @param {Device} device @returns {Place} */
+  expect = (device) => {
+    /** @type {Place} */
+    const place = { device, bucket: 0, rows: null };
+    const places = this.#expected.get(device);
+    if (places) places.push(place);
+    else this.#expected.set(device, [place]);
+    return place;
+  };
+
+  /** @param {Place} place @param {number} bucket epoch ms @param {Query[]} rows */
+  settle = (place, bucket, rows) => {
+    const { device } = place;
+    place.bucket = bucket;
+    place.rows = rows.length > 0 && this.#accepts(rows) ? rows : [];
+    const places = /** @type {Place[]} */ (this.#expected.get(device));
+    for (let first = places[0]; first?.rows; first = places[0]) {
+      places.shift();
+      if (first.rows.length > 0) this.#release(device, first.bucket, first.rows);
+    }
+    if (places.length === 0) this.#expected.delete(device);
+  };
+
+  /** Devices with a block that is not released. */
+  get devices() {
+    return this.#expected.size;
+  }
+}

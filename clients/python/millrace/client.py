@@ -1,0 +1,172 @@
+"""Reads over HTTP."""
+
+import json
+import tempfile
+from collections.abc import Iterable
+from datetime import datetime
+from urllib.parse import quote
+
+import httpx
+import pandas
+import pyarrow
+import pyarrow.csv
+
+#: An instant: a datetime with a time zone, or a text that the API takes, such as `-6h`, `now` or ISO 8601.
+Instant = datetime | str | None
+
+AGGREGATES = ('avg', 'min', 'max', 'count', 'sum', 'first', 'last')
+
+
+class Problem(Exception):
+    """The API refused a request. `code` is one of docs/reference/errors.md."""
+
+    def __init__(self, code: str, status: int, detail: str):
+        super().__init__(f'{code}: {detail}')
+        self.code = code
+        self.status = status
+        self.detail = detail
+
+
+class Millrace:
+    """A client of the HTTP API. Close it, or use it in a `with` statement."""
+
+    def __init__(self, url: str = 'http://127.0.0.1:8080', token: str | None = None, timeout: float = 60):
+        """`timeout`: seconds without any byte of an answer."""
+        headers = {'Authorization': f'Bearer {token}'} if token else {}
+        self._http = httpx.Client(base_url=f'{url.rstrip("/")}/api/v1/', headers=headers, timeout=timeout)
+
+    def __enter__(self) -> 'Millrace':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def latest(
+        self,
+        *,
+        device: str | None = None,
+        site: str | None = None,
+        type: str | None = None,
+        name: str | None = None,
+        asof: Instant = None,
+    ) -> pandas.DataFrame:
+        """The latest value of each sensor, or its value at or before the instant `asof`. A row for each sensor."""
+        columns = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id']
+        parameters = {'device': device, 'site': site, 'type': type, 'name': name, 'asof': _text(asof)}
+        return self._table('latest', parameters, columns)
+
+    def query(
+        self,
+        *,
+        device: str | Iterable[str] | None = None,
+        sensor: str | Iterable[str] | None = None,
+        site: str | None = None,
+        type: str | None = None,
+        start: Instant = None,
+        end: Instant = None,
+        step: str | None = None,
+        tz: str | None = None,
+        aggregate: str | Iterable[str] = 'avg',
+        group: str | None = None,
+        fill: str = 'none',
+    ) -> pandas.DataFrame:
+        """
+        Many sensors on the same bins. The index has the starts of the bins. A column is (device, sensor, aggregate), or with `group`
+        (group, aggregate). A bin without samples is NaN.
+        """
+        aggregates = [aggregate] if isinstance(aggregate, str) else list(aggregate)
+        answer = self._request(
+            'query',
+            {
+                'device': _list(device),
+                'sensor': _list(sensor),
+                'site': site,
+                'type': type,
+                'from': _text(start),
+                'to': _text(end),
+                'step': step,
+                'tz': tz,
+                'aggregate': ','.join(aggregates),
+                'group': group,
+                'fill': fill,
+                'format': 'json',
+            },
+        ).json()
+        index = pandas.DatetimeIndex(pandas.to_datetime(answer['times'], utc=True), name='ts')
+        names = [group] if group else ['device', 'sensor']
+        columns = {
+            (*_labels(series, names), aggregate): pandas.Series(
+                series[aggregate], index=index, dtype='float64'
+            )
+            for series in answer['series']
+            for aggregate in AGGREGATES
+            if aggregate in series
+        }
+        frame = pandas.DataFrame(columns, index=index)
+        frame.columns = pandas.MultiIndex.from_tuples(list(columns), names=[*names, 'aggregate'])
+        return frame
+
+    def export(
+        self, device: str, sensor: str, *, start: Instant = None, end: Instant = None
+    ) -> pyarrow.Table:
+        """All samples of a sensor in [start, end), oldest first, with the columns `ts` (ms, UTC) and `value`."""
+        path = f'devices/{quote(device, safe="")}/sensors/{quote(sensor, safe="")}/measurements'
+        parameters = {'from': _text(start), 'to': _text(end), 'format': 'csv', 'order': 'asc'}
+        types = {'ts': pyarrow.timestamp('ms', tz='UTC'), 'value': pyarrow.float64()}
+        # The answer may be larger than the memory that its table needs, so it goes through a file.
+        with tempfile.TemporaryFile() as file:
+            with self._http.stream('GET', path, params=_given(parameters)) as response:
+                _check(response)
+                for chunk in response.iter_bytes():
+                    file.write(chunk)
+            file.seek(0)
+            return pyarrow.csv.read_csv(file, convert_options=pyarrow.csv.ConvertOptions(column_types=types))
+
+    def _table(self, path: str, parameters: dict, columns: list[str]) -> pandas.DataFrame:
+        answer = self._request(path, {**parameters, 'format': 'ndjson'})
+        rows = [json.loads(line) for line in answer.text.split('\n') if line]
+        frame = pandas.DataFrame(rows, columns=columns)
+        frame['ts'] = pandas.to_datetime(frame['ts'], utc=True)
+        frame['value'] = frame['value'].astype('float64')
+        return frame
+
+    def _request(self, path: str, parameters: dict) -> httpx.Response:
+        response = self._http.get(path, params=_given(parameters))
+        _check(response)
+        return response
+
+
+def _check(response: httpx.Response) -> None:
+    if response.is_success:
+        return
+    response.read()
+    try:
+        problem = response.json()
+        raise Problem(problem['code'], response.status_code, problem['detail'])
+    except (ValueError, KeyError):
+        response.raise_for_status()
+
+
+def _given(parameters: dict) -> dict:
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _labels(series: dict, names: list[str]) -> list[str | None]:
+    return [series[name] if series[name] is not None else series.get(f'{name}_id') for name in names]
+
+
+def _list(given: str | Iterable[str] | None) -> list[str] | None:
+    if given is None:
+        return None
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _text(instant: Instant) -> str | None:
+    if not isinstance(instant, datetime):
+        return instant
+    if instant.tzinfo is None:
+        raise ValueError('an instant needs a time zone, such as datetime.now(timezone.utc)')
+    return instant.isoformat(timespec='milliseconds')

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
+
+/** The lowest priority: the devices and the API need the processors more. */
+const LOWEST_PRIORITY = 19;
+
+/**
+ * A bundler run.
+ *
+ * @typedef {object} Build
+ * @property {string} script of package.json that does the same
+ * @property {string} program of node_modules
+ * @property {string[]} args
+ * @property {string[]} sources folders; a build is up to date if it is newer than every file there
+ * @property {string} page that the build writes
+ */
+
+/** @type {Build} */
+const DASHBOARD = {
+  script: 'build',
+  program: 'vite/bin/vite.js',
+  args: ['build', '--logLevel', 'warn'],
+  sources: ['web'],
+  page: 'dist/web/index.html',
+};
+
+/** @type {Build} */
+const MANUAL = {
+  script: 'docs:build',
+  program: 'vitepress/bin/vitepress.js',
+  args: ['build', 'docs'],
+  // The pages of the interfaces are made from the contract.
+  sources: ['docs', 'api/http/contract'],
+  page: 'dist/docs/index.html',
+};
+
+/**
+ * Builds the dashboard unless it is up to date. Takes about two seconds.
+ *
+ * @param {object} options
+ * @param {string} options.root the repository
+ * @param {AbortSignal} [options.signal]
+ * @throws {MillraceError} `failed` with the output of the bundler
+ */
+export async function buildDashboard({ root, signal }) {
+  if (isBuilt(root, DASHBOARD)) return;
+  const output = await run(DASHBOARD, { root, ...(signal && { signal }) });
+  if (output !== null)
+    throw new MillraceError('failed', `The dashboard was not built (npm run build):\n${output}`);
+}
+
+/**
+ * Builds the manual that the API serves at `/docs/`, unless it is up to date. Takes about ten seconds, in the background.
+ *
+ * @param {object} options
+ * @param {string} options.root the repository
+ * @param {AbortSignal} options.signal
+ * @param {(text: string) => void} options.print gets a line if the manual cannot be built; everything else works without it
+ */
+export async function buildManual({ root, signal, print }) {
+  if (isBuilt(root, MANUAL)) return;
+  const output = await run(MANUAL, { root, signal, priority: LOWEST_PRIORITY });
+  if (output !== null) print(`! The manual was not built (npm run docs:build):\n${output}`);
+}
+
+/**
+ * @param {Build} build
+ * @param {{ root: string, signal?: AbortSignal, priority?: number }} options
+ * @returns {Promise<string | null>} the last lines of its output; null: built, or interrupted
+ */
+async function run({ program, args }, { root, signal, priority }) {
+  const child = spawn(process.execPath, [join(root, 'node_modules', program), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(signal && { signal }),
+  });
+  /** @type {string[]} */
+  const output = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => output.push(text));
+  try {
+    if (child.pid && priority !== undefined) setPriority(child.pid, priority);
+    const [code] = await once(child, 'close');
+    return code === 0 || signal?.aborted ? null : output.join('').trim().split('\n').slice(-5).join('\n');
+  } catch (error) {
+    return signal?.aborted ? null : String(error);
+  }
+}
+
+/** @param {string} root @param {Build} build @returns {boolean} true also where the tools are missing, as in an installation for production */
+function isBuilt(root, { program, sources, page }) {
+  if (!existsSync(join(root, 'node_modules', program))) return true;
+  const builtAt = statSync(join(root, page), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return sources.every((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every(
+      (name) => statSync(join(root, folder, name)).mtimeMs < builtAt,
+    ),
+  );
+}

@@ -1,0 +1,63 @@
+/**
+ * Reads all batches of Kafka up to a time, and stops when the watermarks show that nothing before it is missing.
+ *
+ *     node infra/kafka/examples/until-watermark.js 127.0.0.1:9092 2026-11-22T10:00:00Z
+ *
+ * It prints one JSON line for each sample. Kafka may hold a sample twice, so its key is sensor and time.
+ * It needs STREAM_FORMAT=json and STREAM_EXPLODE=false, which are the defaults.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Consumer } from '@platformatic/kafka';
+
+const [bootstrap = '127.0.0.1:9092', end = new Date().toISOString(), prefix = 'millrace'] =
+  process.argv.slice(2);
+const until = Date.parse(end);
+
+/**
+ * Reads a topic from its first record to its present end.
+ *
+ * @param {string} topic
+ * @param {(value: any) => void} onRecord
+ */
+async function readToEnd(topic, onRecord) {
+  const consumer = new Consumer({
+    clientId: 'until-watermark',
+    groupId: `until-watermark-${process.pid}-${Date.now()}`,
+    bootstrapBrokers: [bootstrap],
+  });
+  const ends = (await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [];
+  const open = new Set(ends.flatMap((offset, partition) => (offset > 0n ? [partition] : [])));
+  const stream = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
+  if (open.size > 0) {
+    for await (const { value, partition, offset } of stream) {
+      onRecord(JSON.parse(String(value)));
+      if (offset + 1n >= /** @type {bigint} */ (ends[partition])) open.delete(partition);
+      if (open.size === 0) break;
+    }
+  }
+  await stream.close();
+  await consumer.close(true);
+}
+
+/** @returns {Promise<boolean>} whether every shard of devices is complete until then */
+async function isComplete() {
+  /** @type {Map<number, { shards: number, topics: { batches: string } }>} */
+  const newest = new Map();
+  await readToEnd(`${prefix}.watermarks.v1`, (watermark) => newest.set(watermark.shard, watermark));
+  const all = [...newest.values()];
+  return (
+    all.length > 0 &&
+    all.length === all[0]?.shards &&
+    all.every(({ topics }) => Date.parse(topics.batches) >= until)
+  );
+}
+
+while (!(await isComplete())) await sleep(10_000);
+/** @type {Map<string, object>} */
+const samples = new Map();
+await readToEnd(`${prefix}.batches.v1`, ({ device, sensors }) => {
+  for (const { sensor_id: id, sensor, samples: some } of sensors) {
+    for (const [ts, value] of some) if (ts < until) samples.set(`${id} ${ts}`, { device, sensor, ts, value });
+  }
+});
+for (const sample of samples.values()) console.log(JSON.stringify(sample));

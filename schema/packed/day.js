@@ -1,0 +1,84 @@
+import { HOUR_MS } from '../rules.js';
+
+/** @import { HourStatistics } from './statistics.js' */
+
+/**
+ * The statistics of the hours of a UTC day in one blob. Numbers are little-endian.
+ *
+ *     byte 0         1 … 3             4
+ *     ┌─────────────┬─────────────────┬──────────────┬───────────┬───────┬───────┬───────┬─────────┬────────┐
+ *     │ version: 4  │ hours, a bit of │ read_from,   │ count,    │ min,  │ max,  │ sum,  │ first,  │ last,  │
+ *     │             │ each, 0 lowest  │ double each  │ int32     │ double│ double│ double│ double  │ double │
+ *     └─────────────┴─────────────────┴──────────────┴───────────┴───────┴───────┴───────┴─────────┴────────┘
+ *
+ * Each column has a number for each hour of the bits, in order of time.
+ */
+
+const VERSION = 4;
+const HEAD_BYTES = 4;
+const HOURS = 24;
+const BYTES_AN_HOUR = 6 * 8 + 4;
+
+/**
+ * The statistics of an hour, and when the reading began that they come from.
+ *
+ * @typedef {object} DayHour
+ * @property {number} hour epoch ms
+ * @property {HourStatistics} statistics
+ * @property {number} readFrom epoch ms
+ */
+
+/** The doubles after `read_from` and `count`, in their order. */
+const COLUMNS = /** @type {const} */ (['min', 'max', 'sum', 'first', 'last']);
+
+/** @param {number} day epoch ms of its start @param {DayHour[]} hours of this day, in order of time @returns {Buffer} */
+export function packDay(day, hours) {
+  const blob = Buffer.alloc(HEAD_BYTES + hours.length * BYTES_AN_HOUR);
+  const bits = hours.reduce((sum, { hour }) => sum + 2 ** ((hour - day) / HOUR_MS), 0);
+  blob.writeUInt8(VERSION, 0);
+  blob.writeUIntLE(bits, 1, 3);
+  let at = HEAD_BYTES;
+  for (const { readFrom } of hours) at = blob.writeDoubleLE(readFrom, at);
+  for (const { statistics } of hours) at = blob.writeInt32LE(statistics.count, at);
+  for (const column of COLUMNS)
+    for (const { statistics } of hours) at = blob.writeDoubleLE(statistics[column], at);
+  return blob;
+}
+
+/**
+ * @param {number} day epoch ms of its start
+ * @param {Buffer} blob
+ * @returns {Array<DayHour & { lateAt: number | null }>} in order of time, with `lateAt` null
+ * @throws {RangeError} the blob is broken, or of a version that this process does not know
+ */
+export function unpackDay(day, blob) {
+  if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new RangeError('this is no packed day');
+  const bits = blob.readUIntLE(1, 3);
+  let count = 0;
+  for (let index = 0; index < HOURS; index++) count += (bits >> index) & 1;
+  if (blob.length !== HEAD_BYTES + count * BYTES_AN_HOUR) throw new RangeError('a packed day is cut off');
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  const counts = HEAD_BYTES + 8 * count;
+  const doubles = counts + 4 * count;
+  const column = 8 * count;
+  const hours = [];
+  for (let index = 0, at = 0; index < HOURS; index++) {
+    if (((bits >> index) & 1) === 0) continue;
+    const first = doubles + 8 * at;
+    hours.push({
+      hour: day + index * HOUR_MS,
+      statistics: {
+        count: view.getInt32(counts + 4 * at, true),
+        min: view.getFloat64(first, true),
+        max: view.getFloat64(first + column, true),
+        sum: view.getFloat64(first + 2 * column, true),
+        first: view.getFloat64(first + 3 * column, true),
+        last: view.getFloat64(first + 4 * column, true),
+      },
+      readFrom: view.getFloat64(HEAD_BYTES + 8 * at, true),
+      lateAt: null,
+    });
+    at++;
+  }
+  return hours;
+}

@@ -1,0 +1,126 @@
+import { identifyDevice } from './ids.js';
+import { EDGE_FILTERS } from './sparkplug-topics.js';
+import { KINDS, OWN_TOPICS, parseTopic } from './topics.js';
+
+/** Longer topics, and those with more levels, get no suggestion. */
+const MAX_CHARACTERS = 256;
+const MAX_LEVELS = 8;
+
+/** A level with any name: a device, a group or a node. */
+const ANY = '+';
+
+/** The topics of the contract, level by level. Of several that are equally close, the first is suggested. */
+const PATTERNS = [...KINDS.map((kind) => `${OWN_TOPICS}${ANY}/${kind}`), ...EDGE_FILTERS].map((filter) =>
+  filter.split('/'),
+);
+
+/** A device hardly has such a name. These levels are misplaced. */
+const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
+
+/** The type of a Sparkplug message is never guessed. */
+const EDGE_TYPE = /^[ND](?:BIRTH|DATA|DEATH)$/;
+
+/** The costs of a change. A changed character costs 1. */
+const LEVEL_COST = 2;
+const EMPTY_LEVEL_COST = 1;
+const OTHER_KIND_COST = 3;
+const MAX_COST = 4;
+
+/** @typedef {{ cost: number, levels: string[] }} Change to the levels of a pattern, with the names of the topic */
+
+/**
+ * Finds the topic of the contract that a client probably meant. Names of devices, groups and nodes are kept.
+ *
+ * @param {string} topic outside the contract
+ * @returns {string | null} null: no topic is close
+ */
+export function suggestTopic(topic) {
+  const levels = topic.split('/', MAX_LEVELS + 1);
+  if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || parseTopic(topic)) return null;
+  /** @type {Change | null} */
+  let best = null;
+  for (const pattern of PATTERNS) {
+    best = nearestChange(levels, pattern, best === null ? MAX_COST : best.cost - 1, false) ?? best;
+  }
+  if (best === null) return null;
+  const suggested = best.levels.join('/');
+  const device = parseTopic(suggested)?.device;
+  return device !== undefined && identifyDevice(device) ? suggested : null;
+}
+
+/**
+ * @param {string[]} levels
+ * @param {string[]} pattern
+ * @param {number} budget limit of the cost. It also limits the depth of the recursion
+ * @param {boolean} isAnchored whether some level already resembles the pattern. A change that replaces all its words is a guess
+ * @returns {Change | null} the cheapest change; null: all of them cost more
+ */
+function nearestChange(levels, pattern, budget, isAnchored) {
+  if (budget < 0) return null;
+  const [level, ...levelsAfter] = levels;
+  const [wanted, ...patternAfter] = pattern;
+  if (level === undefined && wanted === undefined) return isAnchored ? { cost: 0, levels: [] } : null;
+  /** @type {Change | null} */
+  let best = null;
+  /** @param {number} cost @param {string[]} kept @param {string[]} restOfLevels @param {string[]} restOfPattern @param {boolean} [anchors] */
+  const consider = (cost, kept, restOfLevels, restOfPattern, anchors = isAnchored) => {
+    const limit = best === null ? budget : best.cost - 1;
+    const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, anchors);
+    if (rest) best = { cost: cost + rest.cost, levels: [...kept, ...rest.levels] };
+  };
+  if (level !== undefined) {
+    consider(level === '' ? EMPTY_LEVEL_COST : LEVEL_COST, [], levelsAfter, pattern);
+  }
+  if (wanted !== undefined && wanted !== ANY && !EDGE_TYPE.test(wanted)) {
+    consider(LEVEL_COST, [wanted], levels, patternAfter);
+  }
+  if (level !== undefined && wanted !== undefined) {
+    const kept = wanted === ANY ? level : wanted;
+    const cost = costOf(level, wanted);
+    const anchors = isAnchored || (wanted !== ANY && cost < OTHER_KIND_COST);
+    consider(cost, [kept], levelsAfter, patternAfter, anchors);
+  }
+  return best;
+}
+
+/** @param {string} level @param {string} wanted @returns {number} of a replacement; infinite if the two differ too much */
+function costOf(level, wanted) {
+  if (wanted === ANY) return isMisplaced(level) ? Number.POSITIVE_INFINITY : 0;
+  if (level === wanted) return 0;
+  // A word of the client's own for the kind, such as `data`.
+  const isKind = level !== '' && KINDS.some((kind) => kind === wanted);
+  return Math.min(editsTo(level, wanted), isKind ? OTHER_KIND_COST : Number.POSITIVE_INFINITY);
+}
+
+/** @param {string} level */
+const isMisplaced = (level) =>
+  RESERVED.has(level) || KINDS.some((kind) => Number.isFinite(editsTo(level, kind)));
+
+/** @param {string} level @param {string} wanted @returns {number} edits; infinite if they are more than a third of the word */
+function editsTo(level, wanted) {
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  if (Math.abs(level.length - wanted.length) > limit) return Number.POSITIVE_INFINITY;
+  // A different case alone counts as one changed character.
+  const edits = Math.max(1, editDistance(level.toLowerCase(), wanted.toLowerCase()));
+  return edits <= limit ? edits : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The edit distance of Levenshtein: the least count of inserted, removed and replaced characters.
+ *
+ * @param {string} a
+ * @param {string} b
+ * @returns {number}
+ */
+export function editDistance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = Number(row[j - 1]) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, Number(row[j]) + 1, Number(next[j - 1]) + 1));
+    }
+    row = next;
+  }
+  return Number(row[b.length]);
+}

@@ -1,0 +1,272 @@
+import { Consumer } from '@platformatic/kafka';
+import pino from 'pino';
+import {
+  connectionOptions,
+  decodeBatch,
+  decodeWatermark,
+  Schemas,
+  topicName,
+} from '../../api/stream-out/index.js';
+import { MillraceError } from '../../common/errors.js';
+import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { bucketOf } from '../../schema/rules.js';
+import { entryOf, partLedger } from './parts.js';
+import { Findings } from './report.js';
+import { SensorComparison } from './sensor.js';
+
+/** @import { Config } from '../../common/settings/config.js' */
+/** @import { Result } from './compare.js' */
+/** @import { Sent } from './parts.js' */
+
+/**
+ * What a topic has of one sensor, in the order of its records; four arrays side by side.
+ *
+ * @typedef {{ times: number[], values: number[], records: number[], hot: boolean[] }} Streamed `records`: number of the record
+ */
+
+/** By the ids of device and sensor. @typedef {Map<string, Map<string, Streamed>>} StreamedTopic */
+
+/** Offsets by the timestamps that Kafka has for both ends (ListOffsets). */
+const [LATEST, EARLIEST] = [-1n, -2n];
+
+/** After this long without a record, a reading ends, in ms. */
+const SILENT_MS = 30_000;
+
+/** @typedef {{ key: string, value: Buffer, headers: Map<string, Buffer> }} TopicRecord */
+
+/** @typedef {Parameters<typeof decodeWatermark>[1]} RecordOf reads Avro by its schema */
+
+/** The samples and the watermarks of the records that were read. */
+export class TopicContents {
+  #recordOf;
+  #records = 0;
+  #shards = 0;
+  /** @type {Map<number, number>} epoch ms, by shard */
+  #watermarks = new Map();
+  /** @type {StreamedTopic} */
+  topic = new Map();
+
+  /** @param {RecordOf} [recordOf] */
+  constructor(recordOf) {
+    this.#recordOf = recordOf;
+  }
+
+  /** The oldest watermark of all shards, epoch ms. Null: some shard has none. @returns {number | null} */
+  get until() {
+    const isWhole = this.#shards > 0 && this.#watermarks.size === this.#shards;
+    return isWhole ? Math.min(...this.#watermarks.values()) : null;
+  }
+
+  /** @param {Pick<TopicRecord, 'value'>} record of the watermarks */
+  addWatermark({ value }) {
+    const { shard, shards, topics, until } = decodeWatermark(value, this.#recordOf);
+    this.#shards = shards;
+    this.#watermarks.set(shard, topics['batches'] ?? until);
+  }
+
+  /** @param {TopicRecord} record of the batches @returns {number} batches so far */
+  addBatch({ key, value, headers }) {
+    this.#records++;
+    const hot = String(headers.get('source')) === 'hot';
+    const kept = {
+      format: String(headers.get('format')),
+      bucket: Number(String(headers.get('bucket'))),
+    };
+    for (const { sensor, times, values } of decodeBatch(value, kept, this.#recordOf)) {
+      const sensors = entryOf(this.topic, key, () => new Map());
+      const streamed = entryOf(sensors, sensor, empty);
+      for (let i = 0; i < times.length; i++) {
+        streamed.times.push(Number(times[i]));
+        streamed.values.push(Number(values[i]));
+        streamed.records.push(this.#records);
+        streamed.hot.push(hot);
+      }
+    }
+    return this.#records;
+  }
+}
+
+/** Records between two reports of the progress. */
+const PROGRESS_EVERY_RECORDS = 1000;
+
+/**
+ * Reads all batches and watermarks of Kafka, from the first record to the present end. All of it is held in memory, at some 40 bytes a
+ * sample.
+ *
+ * @param {Config['stream']} stream
+ * @param {(records: number) => void} onProgress
+ * @returns {Promise<{ topic: StreamedTopic, until: number | null }>} `until`: epoch ms, the oldest watermark of all shards; null: some
+ *   shard has none
+ * @throws {MillraceError} `broker_away`: Kafka cannot be read, or not to the end
+ */
+export async function readTopics(stream, onProgress) {
+  const schemas = await loadSchemas(stream);
+  const contents = new TopicContents(schemas.recordOf);
+  // The watermarks first: what they promise is in the batches then.
+  // Their topic is compacted, and may lack its last records.
+  await readAll(stream, topicName(stream.prefix, 'watermarks'), { isCompacted: true }, (record) =>
+    contents.addWatermark(record),
+  );
+  await readAll(stream, topicName(stream.prefix, 'batches'), { isCompacted: false }, (record) => {
+    const records = contents.addBatch(record);
+    if (records % PROGRESS_EVERY_RECORDS === 0) onProgress(records);
+  });
+  return { topic: contents.topic, until: contents.until };
+}
+
+/** @param {Config['stream']} stream @throws {MillraceError} `broker_away` */
+async function loadSchemas(stream) {
+  const schemas = new Schemas(stream, pino({ level: 'silent' }));
+  try {
+    await schemas.loadAll();
+  } catch (error) {
+    throw new MillraceError('broker_away', error instanceof Error ? error.message : String(error));
+  }
+  return schemas;
+}
+
+/** @returns {Streamed} */
+const empty = () => ({ times: [], values: [], records: [], hot: [] });
+
+/**
+ * @param {Config['stream']} stream
+ * @param {string} topic
+ * @param {{ isCompacted: boolean }} kind
+ * @param {(record: TopicRecord) => void} onRecord
+ */
+async function readAll(stream, topic, { isCompacted }, onRecord) {
+  const consumer = new Consumer({
+    ...connectionOptions(stream, 'millrace-compare'),
+    groupId: `millrace-compare-${process.pid}-${Date.now()}`,
+    retries: 3,
+  });
+  try {
+    const offsets = async (/** @type {bigint} */ timestamp) =>
+      (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? [];
+    const [begins, ends] = [await offsets(EARLIEST), await offsets(LATEST)];
+    // All records of a partition may have expired.
+    const missing = new Set(
+      ends.flatMap((end, partition) => (end > (begins[partition] ?? 0n) ? [partition] : [])),
+    );
+    if (missing.size === 0) return;
+    const records = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
+    // A compacted topic may lack its last offset, so silence ends its reading as well.
+    let silence = setTimeout(() => void records.close(), SILENT_MS);
+    try {
+      for await (const { key, value, headers, partition, offset } of records) {
+        clearTimeout(silence);
+        silence = setTimeout(() => void records.close(), SILENT_MS);
+        const named = new Map([...headers].map(([name, text]) => [String(name), text]));
+        onRecord({ key: String(key), value, headers: named });
+        if (offset + 1n >= /** @type {bigint} */ (ends[partition])) missing.delete(partition);
+        if (missing.size === 0) break;
+      }
+    } finally {
+      clearTimeout(silence);
+    }
+    await records.close();
+    if (missing.size > 0 && !isCompacted)
+      throw new Error(
+        `no record came for ${SILENT_MS / 1000} s, before the end of ${missing.size} partitions`,
+      );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MillraceError('broker_away', `Kafka: ${topic} cannot be read: ${reason}`, { cause: error });
+  } finally {
+    await consumer.close(true);
+  }
+}
+
+/**
+ * Checks that the records of a sensor keep the order of its messages: a sample that is new in a record was not sent before one of an
+ * earlier record of the same hour. Records of the completion come later by design.
+ *
+ * @param {Streamed} streamed
+ * @param {Sent} sent
+ * @returns {number | null} epoch ms of a sample out of order; null: there is none
+ */
+export function findDisorder({ times, records, hot }, sent) {
+  /** @type {Map<number, number>} */
+  const messageOf = new Map();
+  for (const [index, ts] of sent.times.entries()) {
+    const message = Number(sent.messages[index]);
+    messageOf.set(ts, Math.min(messageOf.get(ts) ?? message, message));
+  }
+  /** @type {Set<number>} */
+  const seen = new Set();
+  /** By hour: the newest message of earlier records, and of the present one. @type {Map<number, { before: number, now: number, record: number }>} */
+  const hours = new Map();
+  for (const [index, ts] of times.entries()) {
+    const message = messageOf.get(ts);
+    if (seen.has(ts) || !hot[index] || message === undefined) continue;
+    seen.add(ts);
+    const record = Number(records[index]);
+    const hour = entryOf(hours, bucketOf(ts), () => ({ before: 0, now: 0, record }));
+    if (hour.record !== record) {
+      hour.before = hour.now;
+      hour.record = record;
+    }
+    if (message < hour.before) return ts;
+    hour.now = Math.max(hour.now, message);
+  }
+  return null;
+}
+
+/** @type {Streamed} */
+const NOTHING = { times: [], values: [], records: [], hot: [] };
+
+/**
+ * Compares a ledger with what Kafka has: every acknowledged sample before the watermark must be in the topic with its bits, every sample
+ * of the ledger's devices must have been sent, and the records of each sensor must keep the order of its messages. A sample may be there
+ * more than once, always with an equal value or one that was sent for the same instant.
+ *
+ * @param {object} options
+ * @param {string} options.ledgerPath
+ * @param {StreamedTopic} options.topic
+ * @param {{ from?: number, to: number }} options.range epoch ms; `to`: the watermark, as a rule
+ * @param {number} [options.partBytes] of the ledger that is held in memory at once
+ * @returns {Promise<Result>}
+ */
+export async function compareTopic({ ledgerPath, topic, range, partBytes }) {
+  const findings = new Findings();
+  const counts = { devices: 0, acknowledged: 0, stored: 0 };
+  const parts = await partLedger(ledgerPath, {
+    onProgress: () => {},
+    ...(partBytes === undefined ? {} : { partBytes }),
+  });
+  try {
+    const { acknowledged, messages, first } = parts.overview;
+    const compared = { from: range.from ?? first, to: range.to };
+    for (let part = 0; part < parts.count; part += 1) {
+      for (const [device, sensors] of await parts.read(part)) {
+        counts.devices += 1;
+        const id = identifyDevice(device)?.id ?? device;
+        for (const [sensor, sent] of sensors) {
+          const streamed = topic.get(id)?.get(identifySensor(id, sensor)?.id ?? sensor) ?? NOTHING;
+          const comparison = new SensorComparison({
+            device,
+            sensor,
+            sent,
+            acknowledged,
+            range: compared,
+            findings,
+          });
+          comparison.addHour(Number.POSITIVE_INFINITY, [streamed]);
+          counts.acknowledged += comparison.counts.acknowledged;
+          counts.stored += comparison.counts.stored;
+          const ts = findDisorder(streamed, sent);
+          if (ts !== null)
+            findings.add('disorder', {
+              device,
+              sensor,
+              ts,
+              message: 'its record comes after one of a later message',
+            });
+        }
+      }
+    }
+    return { agree: findings.total() === 0, messages, ...counts, range: compared, found: findings.found };
+  } finally {
+    await parts.remove();
+  }
+}

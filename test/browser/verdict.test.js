@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startBrowser } from '../support/browser.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { Dashboard } from '../support/dashboard.js';
+import { sharedContactPoint } from '../support/engine.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
+import { startTestSystem } from '../support/system.js';
+import { startGate } from '../support/tcp-gate.js';
+import { until } from '../support/until.js';
+
+/** @import { Gate } from '../support/tcp-gate.js' */
+
+jest.setTimeout(120_000);
+
+/** A check of the database takes up to 5 s, and a lost connection is noticed after 10 s. A busy machine gets more. */
+const NOTICED = { timeout: 40_000 };
+
+const HOUR_MS = 3_600_000;
+
+const dashboard = new Dashboard();
+/** @type {Gate} */
+let database;
+const afterwards = useCleanUps();
+
+beforeAll(async () => {
+  database = await startGate(`cql://${sharedContactPoint()}`);
+  dashboard.system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: `127.0.0.1:${database.port}` },
+  });
+  dashboard.browser = await startBrowser();
+  dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl);
+  await publishSmallFleet(dashboard);
+});
+afterAll(async () => {
+  await dashboard.opened?.close();
+  await dashboard.client?.endAsync(true);
+  await dashboard.browser?.stop();
+  await database?.open();
+  await dashboard.system?.stop();
+  await database?.stop();
+});
+beforeEach(() => dashboard.open());
+
+const header = () => dashboard.page.locator('.header');
+const connection = () => dashboard.page.locator('.connection');
+const icon = () => dashboard.page.locator('link[rel="icon"]').getAttribute('href');
+
+/** @param {string} level */
+const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor(NOTICED);
+
+/** The header, the title and the icon are calm. */
+async function expectCalm() {
+  // A page that has not connected yet knows of nothing wrong.
+  await connection().getByText('Live').waitFor(NOTICED);
+  await untilLevel('good');
+  expect(await header().locator('.verdict-line').count()).toBe(0);
+  expect(await dashboard.page.title()).not.toMatch(/^\(!\)/);
+  expect(await icon()).not.toMatch(/^data:/);
+}
+
+/** The header, the title and the icon show a critical verdict. @param {RegExp} headline */
+async function expectAlarm(headline) {
+  await header().getByText(headline).waitFor(NOTICED);
+  expect(await dashboard.page.title()).toMatch(/^\(!\) /);
+  expect(await icon()).toMatch(/^data:image\/svg/);
+  expect(await header().locator('.verdict-mark[data-level="critical"]').count()).toBe(1);
+}
+
+/** Forgets the failed requests that an outage causes, and fails on other complaints. */
+function expectComplaintsOfTheNetwork() {
+  const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
+  for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(failed);
+}
+
+describe('Verdict', () => {
+  test('database stopped: on every page, with the time and the messages that wait, until it is back', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByText('32 sensors').first().waitFor();
+    await expectCalm();
+
+    // As a stopped process: connections stay, and nothing is answered.
+    database.cut('silence');
+    afterwards(() => database.open());
+    const published = SENSORS.map((sensor_id) =>
+      dashboard.publish('collar-1', { sensor_id, ts: Date.now(), value: 39 }),
+    );
+    const headline = /^Nothing stored for \d+ s: the database does not answer\. \d+ messages? waits?\.$/;
+    await expectAlarm(headline);
+    expect(await connection().textContent()).toMatch(/^Database does not answer · \d+ s$/);
+    expect(await dashboard.page.locator('.wall').getAttribute('data-stale')).toBe('true');
+    expect(await dashboard.page.getByText('Nothing stands out').count()).toBe(0);
+    await dashboard.lookAt('verdict-database-fleet');
+
+    await header().getByRole('link', { name: 'Dead letters' }).click();
+    await dashboard.page.waitForURL(/dead-letters/);
+    await expectAlarm(headline);
+    await header().getByRole('link', { name: 'See the pipeline' }).click();
+    const lead = dashboard.page.locator('.verdict-lead');
+    await lead.getByText(/^✕ Nothing stored for .* messages? waits?\.$/).waitFor(NOTICED);
+    expect(await lead.getByRole('listitem').textContent()).toMatch(/the oldest for \d+ s\.$/);
+    await dashboard.lookAt('verdict-database-pipeline');
+
+    await database.open();
+    await Promise.all(published);
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('database stopped before a sensor page opens: the page shows it', async () => {
+    database.cut('silence');
+    afterwards(() => database.open());
+    await dashboard.visit('/devices/collar-2/sensors/ear');
+    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ s/);
+    await database.open();
+    await dashboard.page.locator('.baseline').waitFor(NOTICED);
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('API stopped: the time since its last answer, until it is back', async () => {
+    const gate = await startGate(dashboard.system.httpUrl);
+    afterwards(() => gate.stop());
+    await dashboard.page.goto(`${gate.url}/devices/collar-3`);
+    await expectCalm();
+    gate.cut('refuse');
+    await expectAlarm(/^The API has not answered for \d+ s\. What this page shows is old\.$/);
+    expect(await connection().textContent()).toMatch(/^Reconnecting · \d+ s$/);
+    await dashboard.lookAt('verdict-api');
+    await gate.open();
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('broker stopped: what it means, until it is back', async () => {
+    const broker = await startMosquitto();
+    afterwards(() => broker.remove());
+    const system = await startTestSystem({
+      settings: { MQTT_URL: broker.url, MQTT_CLIENT_ID: 'millrace-1' },
+    });
+    afterwards(() => system.stop());
+    await dashboard.page.goto(`${system.httpUrl}/dead-letters`);
+    await expectCalm();
+    await broker.stop();
+    await expectAlarm(
+      /^Nothing arrives: the broker is out of reach \(not connected.*\)\. Messages wait there/,
+    );
+    await dashboard.lookAt('verdict-broker');
+    await broker.start();
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+});
+
+describe('Device', () => {
+  test('it sends and is refused: on its page and next to the wall', async () => {
+    await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
+    await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
+    for (let message = 0; message < 6; message++) {
+      await dashboard.publish('my-desk', { sensor_id: 'ear', ts: Date.now(), value: 'warm' });
+    }
+    await dashboard.visit('/devices/my-desk');
+    await dashboard.page.getByText('sends, but refused: 6 in 5 min').waitFor(NOTICED);
+    await dashboard.lookAt('verdict-refused-device');
+    await dashboard.visit('/');
+    const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
+    const refused = standsOut.getByRole('listitem').filter({ hasText: '6 in 5 min' });
+    await refused.getByText('my-desk').waitFor(NOTICED);
+    expect(await standsOut.textContent()).toContain('Sends, but refused');
+    await dashboard.lookAt('verdict-refused-wall');
+    await dashboard.visit('/?show=devices');
+    const row = dashboard.page.locator('table.devices tbody tr').filter({ hasText: 'my-desk' });
+    await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor(NOTICED);
+    expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
+    await dashboard.lookAt('verdict-refused-devices');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+
+  test('offline: the newest value of its sensor is not "as usual"', async () => {
+    const now = Date.now();
+    const samples = Array.from({ length: 90 }, (_, i) => ({
+      sensor_id: 'ear',
+      ts: now - (90 - i) * 1000,
+      value: 38 + (i % 3) / 10,
+    }));
+    await dashboard.publish('gone-1', samples);
+    await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
+    await dashboard.visit('/devices/gone-1/sensors/ear');
+    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor(NOTICED);
+    const baseline = dashboard.page.locator('.baseline');
+    await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
+      what: 'its baseline',
+    });
+    expect(await baseline.textContent()).not.toContain('As usual');
+    expect(await dashboard.page.locator('.now-block').getAttribute('data-stale')).toBe('true');
+    await dashboard.lookAt('verdict-offline-sensor');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+
+  test('sensor silent for an hour: not "as usual"', async () => {
+    await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
+    await dashboard.visit('/devices/quiet-1/sensors/ear');
+    await dashboard.page.getByText('Silent for 1 h').waitFor(NOTICED);
+    expect(await dashboard.page.locator('.baseline').textContent()).not.toContain('As usual');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @import { TestSystem } from '../support/system.js' */
+
+jest.setTimeout(90_000);
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const NEVER_MS = DAY_MS;
+
+/** Commits, and does not learn of rules after its start. @type {TestSystem} */
+let committing;
+/** @type {TestSystem} */
+let evaluating;
+beforeAll(async () => {
+  committing = await startTestSystem({ periods: { alarmRules: NEVER_MS, alarmRecovery: NEVER_MS } });
+  evaluating = await startTestSystem({
+    settings: { CQL_KEYSPACE: committing.config.cql.keyspace, MQTT_CLIENT_ID: 'evaluating' },
+    periods: { alarmRecovery: 200 },
+  });
+});
+afterAll(async () => {
+  await evaluating?.halt();
+  await committing?.stop();
+});
+
+/** @param {TestSystem} system @param {string} path @param {object} body */
+async function post(system, path, body) {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await system.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  expect(response.ok).toBe(true);
+}
+
+/** @param {TestSystem} system @param {string} name @param {object} condition @param {number} since epoch ms */
+const addRule = (system, name, condition, since) =>
+  post(system, '/alarm-rules', {
+    name,
+    severity: 'info',
+    since,
+    scope: { device: 'pump', sensor: 'heat' },
+    condition,
+  });
+
+/** @param {number} ts epoch ms @param {number} value */
+const measure = (ts, value) =>
+  post(committing, '/measurements?device=pump', { sensor_id: 'heat', ts, value });
+
+test('Alarm: a process dies between commit and evaluation: another evaluates what it committed, also the late samples', async () => {
+  const begun = Date.now();
+  const since = begun - 3 * DAY_MS;
+  await measure(begun - 2 * DAY_MS, 6);
+  await measure(begun - 2 * DAY_MS + MINUTE_MS, 1);
+  await measure(begun - 2 * MINUTE_MS, 1);
+  await addRule(committing, 'too cold', { kind: 'below', limit: -1000 }, since);
+  await addRule(evaluating, 'too warm', { kind: 'above', limit: 5 }, since);
+  // The new rule has looked at the past.
+  await until(async () => (await evaluating.get('/alarms')).items.length === 1);
+  await measure(begun - DAY_MS, 7);
+  await measure(begun - DAY_MS + MINUTE_MS, 1);
+  await measure(begun - MINUTE_MS, 9);
+  // Its successor finds this progress of the process that committed.
+  const database = await committing.openDatabase();
+  try {
+    expect((await evaluating.get('/alarms')).items).toHaveLength(1);
+    const progress = [randomUUID(), new Date(begun - 2 * MINUTE_MS)];
+    await database.execute(
+      "INSERT INTO alarm_progress (part, process, run, evaluated_until) VALUES ('millrace', 'dead', ?, ?)",
+      progress,
+      { prepare: true },
+    );
+    const items = await until(async () => {
+      const found = (await evaluating.get('/alarms')).items;
+      return found.length > 2 ? found : null;
+    });
+    expect(items).toMatchObject([
+      { rule: 'too warm', state: 'open', peak: 9, started_at: new Date(begun - MINUTE_MS).toISOString() },
+      { rule: 'too warm', state: 'cleared', peak: 7, started_at: new Date(begun - DAY_MS).toISOString() },
+      { peak: 6 },
+    ]);
+    await until(async () => {
+      const { rows } = await database.execute("SELECT process FROM alarm_progress WHERE part = 'millrace'");
+      return rows.every((row) => row['process'] !== 'dead');
+    });
+  } finally {
+    await database.shutdown();
+  }
+});

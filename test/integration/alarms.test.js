@@ -1,0 +1,443 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { groupOf, identifyDevice } from '../../schema/ids.js';
+import { startReceiver } from '../support/alarm-receiver.js';
+import { connectDevice } from '../support/device.js';
+import { openStream } from '../support/event-stream.js';
+import { startAlertmanager } from '../support/monitoring/servers.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Receiver } from '../support/alarm-receiver.js' */
+/** @import { Device } from '../support/device.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+const SECRET = 'a secret of a receiver';
+
+/** @type {Receiver} */
+let receiver;
+/** @type {Awaited<ReturnType<typeof startAlertmanager>>} */
+let alertmanager;
+/** @type {TestSystem} */
+let system;
+/** @type {Device} */
+let device;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  alertmanager = await startAlertmanager({ webhooks: 'http://127.0.0.1:9' });
+  system = await startTestSystem({
+    settings: {
+      ALARM_WEBHOOK_URL: receiver.url,
+      ALARM_WEBHOOK_SECRET: SECRET,
+      ALARM_ALERTMANAGER_URL: alertmanager.url,
+    },
+    periods: { absence: 100, alarmDeliveries: 300 },
+  });
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+  await alertmanager?.stop();
+  await receiver?.stop();
+});
+
+/** @param {string} path @param {string} method @param {object} [body] */
+const request = (path, method, body) =>
+  system.fetch(path, {
+    method,
+    headers: { 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+/** @param {object} rule @returns {Promise<any>} */
+async function addRule(rule) {
+  const response = await request('/alarm-rules', 'POST', { severity: 'warning', ...rule });
+  expect(response.status).toBe(201);
+  return response.json();
+}
+
+/** @param {string} name of a rule @param {string} event */
+const receivedOf = (name, event) =>
+  receiver.received.filter((received) => received.alarm.rule === name && received.event === event);
+
+/** @param {Receiver['received']} received @returns {unknown[]} their keys of idempotency */
+const keysOf = (received) => received.map(({ headers }) => headers['idempotency-key']);
+
+/** @param {string} sensor @param {number} value @param {number} [ts] epoch ms */
+const measure = (sensor, value, ts = Date.now()) =>
+  device.measure('freezer', [{ sensor_id: sensor, ts, value }]);
+
+test('POST /alarm-rules: a rule that contradicts itself: 400 with the field', async () => {
+  const condition = { kind: 'above', limit: 5, clear: 6 };
+  const response = await request('/alarm-rules', 'POST', {
+    name: 'wrong',
+    scope: { device: 'freezer' },
+    condition,
+    severity: 'info',
+  });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    code: 'malformed',
+    detail: expect.stringContaining('condition.clear: must not exceed limit'),
+  });
+});
+
+test('Alarm: a value crosses the limit and returns: opened and cleared once, signed, streamed and with Alertmanager', async () => {
+  const stream = await openStream(`${system.httpUrl}/api/v1/stream`);
+  const rule = await addRule({
+    name: 'too warm',
+    scope: { device: 'freezer', sensor: 'temperature' },
+    condition: { kind: 'above', limit: -15, clear: -17 },
+    text: 'Close the door',
+  });
+  await measure('temperature', -18);
+  await measure('temperature', -10);
+  const [opened] = await until(() =>
+    receivedOf('too warm', 'opened').length > 0 ? receivedOf('too warm', 'opened') : null,
+  );
+  expect(opened?.alarm).toMatchObject({
+    rule_id: rule.rule_id,
+    device_id: expect.any(String),
+    sensor: 'temperature',
+    peak: -10,
+    state: 'open',
+    text: 'Close the door',
+  });
+  const [, epoch, signature] =
+    /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(opened?.headers['millrace-signature'])) ?? [];
+  expect(signature).toBe(createHmac('sha256', SECRET).update(`${epoch}.${opened?.body}`).digest('hex'));
+  await until(async () => (await alertmanager.active()).includes('too warm'));
+  expect(await alertmanager.annotationsOf('too warm')).toMatchObject({ description: 'Close the door' });
+
+  const open = await system.get('/alarms?state=open');
+  expect(open.items).toMatchObject([{ rule: 'too warm', state: 'open', text: 'Close the door' }]);
+
+  await measure('temperature', -16);
+  await measure('temperature', -18);
+  await until(() => receivedOf('too warm', 'cleared').length > 0);
+  await until(async () => !(await alertmanager.active()).includes('too warm'));
+  expect((await system.get('/alarms?state=open')).items).toEqual([]);
+  expect((await system.get('/alarms?device=freezer&sensor=temperature')).items).toMatchObject([
+    { state: 'cleared', peak: -10 },
+  ]);
+  expect(receivedOf('too warm', 'opened')).toHaveLength(1);
+  expect(receivedOf('too warm', 'cleared')).toHaveLength(1);
+  const streamed = () => stream.events.filter(({ event }) => event === 'alarm');
+  await until(() => streamed().length === 2);
+  expect(streamed().map(({ data }) => data.alarm.text)).toEqual(['Close the door', 'Close the door']);
+  stream.close();
+  expect((await request(`/alarm-rules/${rule.rule_id}`, 'DELETE')).status).toBe(204);
+  expect((await system.get('/alarms?device=freezer&sensor=temperature')).items).toMatchObject([
+    { text: null },
+  ]);
+});
+
+test('Alarm: late samples split it: the first is corrected, the second opens, both are seen late', async () => {
+  const now = Date.now();
+  await addRule({
+    name: 'late',
+    since: now - 7_200_000,
+    scope: { device: 'freezer', sensor: 'slow' },
+    condition: { kind: 'below', limit: 0 },
+  });
+  const minute = (/** @type {number} */ n) => now - n * 60_000;
+  await measure('slow', -1, minute(100));
+  await measure('slow', -2, minute(80));
+  await measure('slow', 1, minute(70));
+  await until(() => receivedOf('late', 'cleared').length > 0);
+  await measure('slow', 1, minute(90));
+  const items = () =>
+    system.get('/alarms?state=cleared&device=freezer&sensor=slow').then((page) => page.items);
+  // The second episode is written before the first is corrected, so readers may see both states.
+  await until(async () =>
+    (await items()).some((/** @type {any} */ item) => item.cleared_at === new Date(minute(90)).toISOString()),
+  );
+  expect(
+    (await items()).map((/** @type {any} */ item) => [item.opened_at, item.cleared_at, item.seen_late]),
+  ).toEqual([
+    [minute(80), minute(70), true].map((ms) => (ms === true ? ms : new Date(Number(ms)).toISOString())),
+    [minute(100), minute(90), true].map((ms) => (ms === true ? ms : new Date(Number(ms)).toISOString())),
+  ]);
+  await until(() => receivedOf('late', 'corrected').length > 0);
+  await measure('slow', 1, minute(95));
+  await until(() => receivedOf('late', 'corrected').length > 1);
+  const corrected = receivedOf('late', 'corrected');
+  expect(corrected.map(({ alarm }) => alarm.cleared_at)).toEqual(
+    [90, 95].map((n) => new Date(minute(n)).toISOString()),
+  );
+  expect(new Set(keysOf(corrected)).size).toBe(2);
+});
+
+test('Absence: a sensor stops while its device goes on: one alarm after three intervals, ended by its return', async () => {
+  await device.birth('pump', {
+    sensors: [
+      { sensor_id: 'flow', interval_ms: 1000 },
+      { sensor_id: 'heat', interval_ms: 1000 },
+    ],
+  });
+  const { rule_id } = await addRule({
+    name: 'silent',
+    scope: { device: 'pump' },
+    condition: { kind: 'absent' },
+  });
+  const last = Date.now();
+  await device.measure('pump', [
+    { sensor_id: 'flow', ts: last, value: 1 },
+    { sensor_id: 'heat', ts: last, value: 1 },
+  ]);
+  const beats = setInterval(
+    () => device.measure('pump', [{ sensor_id: 'heat', ts: Date.now(), value: 1 }]).catch(() => {}),
+    500,
+  );
+  try {
+    await until(() => receivedOf('silent', 'opened').length > 0);
+    const { items } = await system.get('/alarms?state=open');
+    expect(items).toMatchObject([
+      { rule: 'silent', sensor: 'flow', opened_at: new Date(last + 3000).toISOString(), peak: null },
+    ]);
+    await device.measure('pump', [{ sensor_id: 'flow', ts: Date.now(), value: 1 }]);
+    await until(async () => (await system.get('/alarms?state=open')).items.length === 0);
+  } finally {
+    clearInterval(beats);
+    await request(`/alarm-rules/${rule_id}`, 'DELETE');
+  }
+  expect(receivedOf('silent', 'opened').map(({ alarm }) => alarm.sensor)).toEqual(['flow']);
+});
+
+test('Delivery: the receiver fails, hangs and answers late: each change arrives', async () => {
+  await addRule({
+    name: 'flaky',
+    scope: { device: 'freezer', sensor: 'door' },
+    condition: { kind: 'above', limit: 0 },
+  });
+  receiver.become('fails');
+  await measure('door', 1);
+  await until(() => receiver.refused() > 1);
+  expect((await system.get('/alarm-deliveries')).items).toMatchObject([
+    { target: 'webhook', event: 'opened' },
+  ]);
+  receiver.become('late');
+  await until(() => receivedOf('flaky', 'opened').length > 0);
+  receiver.become('hangs');
+  await measure('door', 0);
+  await until(
+    async () => (await system.get('/alarms?device=freezer&sensor=door')).items[0]?.state === 'cleared',
+  );
+  receiver.become('takes');
+  await until(() => receivedOf('flaky', 'cleared').length > 0, { withinMs: 60_000 });
+  await until(async () => (await system.get('/alarm-deliveries')).items.length === 0);
+}, 120_000);
+
+test('POST /alarms/{alarm_id}/acknowledge: a name and a comment: in the alarm, its events and the webhook', async () => {
+  await addRule({
+    name: 'mine',
+    scope: { device: 'freezer', sensor: 'lamp' },
+    condition: { kind: 'above', limit: 0 },
+  });
+  await measure('lamp', 1);
+  const [item] = await until(async () => {
+    const { items } = await system.get('/alarms?severity=warning&device=freezer&sensor=lamp');
+    return items.length > 0 ? items : null;
+  });
+  const path = `/alarms/${item.alarm_id}`;
+  const acknowledged = await request(`${path}/acknowledge`, 'POST', { by: 'Ada', comment: 'I look' });
+  expect(acknowledged.status).toBe(200);
+  expect(await acknowledged.json()).toMatchObject({ acknowledged_by: 'Ada', comment: 'I look' });
+  await until(() => receivedOf('mine', 'acknowledged').length > 0);
+  expect((await request(`${path}/acknowledge`, 'POST', { by: 'Grace' })).status).toBe(200);
+  await until(() => receivedOf('mine', 'acknowledged').length > 1);
+  expect(new Set(keysOf(receivedOf('mine', 'acknowledged'))).size).toBe(2);
+  const events = (await system.get(`${path}/events`)).items;
+  expect(events.map((/** @type {any} */ { kind, by }) => [kind, by])).toEqual([
+    ['opened', null],
+    ['acknowledged', 'Ada'],
+    ['acknowledged', 'Grace'],
+  ]);
+  expect((await request('/alarms/unknown/acknowledge', 'POST', {})).status).toBe(404);
+});
+
+test('POST /alarms/{alarm_id}/shelve: the alarm clears meanwhile: it is delivered when the shelving ends', async () => {
+  const stream = await openStream(`${system.httpUrl}/api/v1/stream`);
+  await addRule({
+    name: 'shelved',
+    scope: { device: 'freezer', sensor: 'siren' },
+    condition: { kind: 'above', limit: 0 },
+  });
+  await measure('siren', 1);
+  await until(() => receivedOf('shelved', 'opened').length > 0);
+  const items = async () => (await system.get('/alarms?device=freezer&sensor=siren')).items;
+  const [{ alarm_id }] = await items();
+  const path = `/alarms/${alarm_id}`;
+  /** @param {number} ms epoch ms */
+  const shelve = async (ms) => {
+    const response = await request(`${path}/shelve`, 'POST', { until: new Date(ms).toISOString() });
+    expect(response.status).toBe(200);
+  };
+  await shelve(Date.now() + 3_600_000);
+  await until(() => stream.events.some(({ event, data }) => event === 'alarm' && data.event === 'shelved'));
+  stream.close();
+  await measure('siren', 0);
+  await until(async () => (await items())[0].state === 'cleared');
+  // The receiver takes what comes after it.
+  expect((await request('/alarm-deliveries/test', 'POST')).status).toBe(200);
+  expect(receivedOf('shelved', 'cleared')).toEqual([]);
+  expect((await system.get('/alarm-deliveries')).items).toEqual([]);
+  await shelve(Date.now());
+  await until(() => receivedOf('shelved', 'cleared').length > 0);
+  expect(receivedOf('shelved', 'cleared')).toMatchObject([{ alarm: { state: 'cleared' } }]);
+  const events = (await system.get(`${path}/events`)).items;
+  expect(events.map((/** @type {any} */ { kind }) => kind)).toEqual([
+    'opened',
+    'shelved',
+    'cleared',
+    'shelved',
+  ]);
+});
+
+test('PUT and DELETE /alarm-rules/{rule_id}: the open alarm of the rule ends', async () => {
+  const rule = {
+    name: 'changing',
+    scope: { device: 'freezer', sensor: 'fan' },
+    condition: { kind: 'above', limit: 0 },
+  };
+  const { rule_id } = await addRule(rule);
+  await measure('fan', 1);
+  await until(() => receivedOf('changing', 'opened').length === 1);
+  const body = { ...rule, severity: 'critical', condition: { kind: 'above', limit: 10 } };
+  const changed = await request(`/alarm-rules/${rule_id}`, 'PUT', body);
+  expect(await changed.json()).toMatchObject({ version: 2, condition: { limit: 10 } });
+  await until(() => receivedOf('changing', 'cleared').length === 1);
+  await measure('fan', 20);
+  await until(() => receivedOf('changing', 'opened').length === 2);
+  expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
+  await until(() => receivedOf('changing', 'cleared').length === 2);
+  expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(404);
+  expect((await system.get('/alarm-rules')).items.map((/** @type {any} */ { name }) => name)).not.toContain(
+    'changing',
+  );
+});
+
+/** Opens an alarm of a device with a rule for it alone. @param {string} name of both */
+async function openAlarm(name) {
+  const rule = await addRule({ name, scope: { device: name }, condition: { kind: 'above', limit: 0 } });
+  await device.measure(name, [{ sensor_id: 'heat', ts: Date.now(), value: 1 }]);
+  await until(() => receivedOf(name, 'opened').length === 1);
+  return rule;
+}
+
+/** @param {string} name of a rule @returns {Promise<unknown[]>} its open alarms */
+const openOf = async (name) =>
+  (await system.get('/alarms?state=open')).items.filter((/** @type {any} */ { rule }) => rule === name);
+
+test('Retirement: the device has an open alarm: it ends once, and stays ended when it is evaluated again', async () => {
+  const { rule_id } = await openAlarm('scrapped');
+  expect((await request('/devices/scrapped', 'DELETE')).status).toBe(204);
+  expect(await openOf('scrapped')).toEqual([]);
+  await until(() => receivedOf('scrapped', 'cleared').length > 0);
+  // The process that opened the alarm evaluates it again after 1, 2 and 4 s.
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  expect(await openOf('scrapped')).toEqual([]);
+  expect(receivedOf('scrapped', 'cleared')).toHaveLength(1);
+  expect(receivedOf('scrapped', 'corrected')).toEqual([]);
+  await request(`/alarm-rules/${rule_id}`, 'DELETE');
+});
+
+test('Rule: removed after a process retired the device and died: the open alarm ends', async () => {
+  const { rule_id } = await openAlarm('lost');
+  const { bytes } = /** @type {Identity} */ (identifyDevice('lost'));
+  const store = await system.openStore();
+  try {
+    await store.retirement.retire({ group: groupOf(bytes, 4), bytes }, Date.now());
+  } finally {
+    await store.close();
+  }
+  expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
+  await until(() => receivedOf('lost', 'cleared').length === 1);
+  expect(await openOf('lost')).toEqual([]);
+});
+
+test('POST /alarm-rules/test: samples in history: the episodes that it would have opened', async () => {
+  const now = Date.now();
+  const samples = Array.from({ length: 40 }, (_, n) => ({
+    sensor_id: 'past',
+    ts: now - n * 600_000,
+    value: n % 10,
+  }));
+  await device.measure('freezer', samples);
+  const response = await request('/alarm-rules/test', 'POST', {
+    name: 'past',
+    severity: 'info',
+    scope: { device: 'freezer', sensor: 'past' },
+    condition: { kind: 'above', limit: 7 },
+  });
+  expect(response.status).toBe(200);
+  const found = await response.json();
+  expect(found).toMatchObject({ count: 4, sensors: 1, partial: false });
+  expect(found.items).toHaveLength(4);
+  expect(found.items.every((/** @type {any} */ { peak }) => peak === 9)).toBe(true);
+  expect(found).toMatchObject({ fewer_alarms: { limit: 9, count: 0 }, more_alarms: null });
+});
+
+test('POST /alarm-rules/test: absence by intervals, and a sensor without one: the answer counts it', async () => {
+  await device.birth('gate', {
+    sensors: [{ sensor_id: 'angle' }, { sensor_id: 'force', interval_ms: 1000 }],
+  });
+  await device.measure('gate', [
+    { sensor_id: 'angle', ts: Date.now(), value: 1 },
+    { sensor_id: 'force', ts: Date.now(), value: 1 },
+  ]);
+  /** @param {object} condition */
+  const ask = async (condition) => {
+    const scope = { device: 'gate' };
+    const response = await request('/alarm-rules/test', 'POST', {
+      name: 'a',
+      severity: 'info',
+      scope,
+      condition,
+    });
+    return (await response.json()).without_interval;
+  };
+  expect(await ask({ kind: 'absent', intervals: 3 })).toBe(1);
+  expect(await ask({ kind: 'absent', for_ms: 60_000 })).toBe(0);
+  expect(await ask({ kind: 'above', limit: 0 })).toBe(0);
+});
+
+test('POST /alarm-deliveries/test: both receivers: each takes a test', async () => {
+  const response = await request('/alarm-deliveries/test', 'POST');
+  expect(await response.json()).toEqual({
+    items: [
+      { target: 'webhook', error: null },
+      { target: 'alertmanager', error: null },
+    ],
+  });
+  expect(receiver.received.at(-1)?.alarm.rule).toBe('Test of Millrace');
+});
+
+test('Alarms: times before 1970 and sensors that cannot be: no stored state that breaks later answers', async () => {
+  const early = -Number.MAX_SAFE_INTEGER;
+  const rule = {
+    name: 'early',
+    severity: 'info',
+    scope: { device: 'freezer', sensor: 'early' },
+    condition: { kind: 'above', limit: 0 },
+  };
+  expect((await request('/alarm-rules', 'POST', { ...rule, since: early })).status).toBe(201);
+  expect((await request('/alarm-rules', 'GET')).status).toBe(200);
+  await measure('early', 1);
+  const item = await until(async () =>
+    (await system.get('/alarms?state=open')).items.find(
+      (/** @type {any} */ { rule: name }) => name === 'early',
+    ),
+  );
+  expect((await request(`/alarms/${item.alarm_id}/shelve`, 'POST', { until: early })).status).toBe(200);
+  expect((await request('/alarms', 'GET')).status).toBe(200);
+  for (const query of [
+    '?device=freezer&sensor=',
+    `?device=freezer&sensor=${'x'.repeat(200)}`,
+    '?sensor=early',
+  ])
+    expect((await request(`/alarm-rules/test${query}`, 'POST', rule)).status).toBe(400);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from '@jest/globals';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
+import { createTestLearner, keysOf } from '../support/baselines.js';
+import { useStoredSystem } from '../support/stored-system.js';
+import { until } from '../support/until.js';
+
+const GROUPS = 2;
+const stored = useStoredSystem({
+  settings: { LATEST_GROUPS: String(GROUPS) },
+  periods: { baselines: 100 },
+});
+
+/** @param {string} device @param {number} value of its temperature */
+async function send(device, value) {
+  const response = await stored.system().fetch(`/measurements?device=${device}`, {
+    method: 'POST',
+    body: JSON.stringify([{ sensor_id: 'temperature', ts: Date.now(), value }]),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+}
+
+/** Writes the statistics of two weeks. @param {string} device @param {number} usual @param {number} now epoch ms */
+async function writeHours(device, usual, now) {
+  const keys = keysOf(device, 'temperature');
+  const end = bucketOf(now);
+  for (let hour = end - 14 * DAY_MS; hour < end; hour += HOUR_MS) {
+    const mean = usual + 0.5 * Math.sin(hour / HOUR_MS);
+    const statistics = { count: 60, min: mean - 1, max: mean + 1, sum: 60 * mean, first: mean, last: mean };
+    await stored.store().packing.writeStatistics(keys, hour, statistics, now);
+  }
+}
+
+const outliers = (query = '') => stored.system().get(`/outliers${query}`);
+
+test('GET /outliers: no history: nothing is judged, and nothing is far off', async () => {
+  await send('freezer', -18);
+  await until(async () => (await outliers()).sensors === 1, { what: 'the sensor' });
+  expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, provisional: 0, outliers: 0 });
+  expect(await stored.system().get('/devices/freezer/sensors/temperature/baseline')).toEqual({ hours: [] });
+});
+
+test('Learner: two weeks of hours: their baseline is stored, and judges the newest values', async () => {
+  const now = Date.now();
+  await send('oven', 200);
+  await writeHours('freezer', -18, now);
+  await writeHours('oven', 200, now);
+  const { learnDue, counts } = createTestLearner({ store: stored.store(), groups: GROUPS, clock: () => now });
+  await learnDue();
+  expect(counts.learned).toBe(2);
+  expect(await stored.store().baselines.learnedUntil(0)).toBeGreaterThan(dayOf(now));
+
+  await until(async () => (await outliers()).judged === 2, { what: 'the judgment' });
+  await send('freezer', 7);
+  await until(async () => (await outliers()).outliers === 1, { what: 'the outlier' });
+  const [item] = (await outliers('?limit=1')).items;
+  expect(item).toMatchObject({ device: 'freezer', value: 7 });
+  expect(Math.round(item.baseline.mean)).toBe(-18);
+  expect(item.sigmas).toBeGreaterThan(10);
+  expect(item.age_ms).toBeGreaterThanOrEqual(0);
+  const { hours } = await stored.system().get('/devices/freezer/sensors/temperature/baseline');
+  expect(hours.length).toBeGreaterThanOrEqual(24);
+});
+
+test('GET /outliers/groups: by device and by site: each with its worst sensor', async () => {
+  await send('oven', 400);
+  await until(
+    async () => {
+      const { items } = await stored.system().get('/outliers/groups?by=device');
+      return items[0]?.device === 'oven' && items[0].worst?.value === 400;
+    },
+    { what: 'the oven' },
+  );
+  const sites = await stored.system().get('/outliers/groups');
+  expect(sites.groups).toBe(1);
+  expect(sites.items[0]).toMatchObject({
+    site: null,
+    device_id: null,
+    sensors: 2,
+    judged: 2,
+    outliers: 2,
+    worst: { device: 'oven' },
+  });
+  for (const query of ['?by=fleet', '?limit=0', '?x=1']) {
+    expect((await stored.system().fetch(`/outliers/groups${query}`)).status).toBe(400);
+  }
+});
+
+test('GET /outliers: two minutes of samples: judged by them, which is provisional', async () => {
+  const now = Date.now();
+  const samples = Array.from({ length: 120 }, (_, index) => ({
+    sensor_id: 'door',
+    ts: now - (120 - index) * 1000,
+    value: 4 + (index % 5) / 10,
+  }));
+  const response = await stored.system().fetch('/measurements?device=fridge', {
+    method: 'POST',
+    body: JSON.stringify([...samples, { sensor_id: 'door', ts: now, value: 21 }]),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+  await until(async () => (await outliers()).provisional === 1, { what: 'the provisional judgment' });
+  const { items } = await outliers();
+  const baseline = { mean: expect.closeTo(4.2, 1), provisional: true };
+  expect(items).toContainEqual(
+    expect.objectContaining({
+      device: 'fridge',
+      value: 21,
+      provisional: true,
+      baseline: expect.objectContaining(baseline),
+    }),
+  );
+  const { hours } = await stored.system().get('/devices/fridge/sensors/door/baseline');
+  expect(hours.at(-1)).toMatchObject(baseline);
+});

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
+});
+afterAll(() => system?.stop());
+
+/** @param {'PUT' | 'PATCH' | 'POST' | 'DELETE'} method @param {string} address @param {unknown} [content] */
+async function ask(method, address, content) {
+  const body =
+    content === undefined ? undefined : typeof content === 'string' ? content : JSON.stringify(content);
+  const headers = { 'content-type': 'application/json' };
+  const answer = await send(system.httpUrl, `/api/v1${address}`, { method, headers, body });
+  return { ...answer, json: answer.text === '' ? null : JSON.parse(answer.text) };
+}
+
+/** @param {string} device @param {object} birth @param {number} session epoch ms */
+async function publishBirth(device, birth, session) {
+  const client = await connectDevice(system);
+  await client.publish(`iot/v1/${device}/birth`, JSON.stringify({ session, ...birth }));
+  await client.end();
+}
+
+test('PUT of a new device: it and its sensors are registered, and take measurements', async () => {
+  const sensors = [
+    { sensor_id: 't', type: 'temperature', unit: 'Cel', label: 'Under the lamp', interval_ms: 500 },
+  ];
+  const { status, json } = await ask('PUT', '/devices/desk', { site: 'home', label: 'The desk', sensors });
+  expect([status, json]).toMatchObject([
+    200,
+    {
+      name: 'desk',
+      site: 'home',
+      label: 'The desk',
+      sensors: [{ name: 't', type: 'temperature', unit: 'Cel', label: 'Under the lamp', interval_ms: 500 }],
+    },
+  ]);
+  expect((await ask('POST', '/measurements?device=desk', { t: 21.5 })).json).toEqual({ accepted: 1 });
+  expect((await system.get('/latest?site=home')).items).toMatchObject([
+    { device: 'desk', name: 't', type: 'temperature', unit: 'Cel', site: 'home', value: 21.5 },
+  ]);
+  expect((await system.get('/devices?site=home')).items).toMatchObject([{ name: 'desk', label: 'The desk' }]);
+  expect((await system.get('/latest?type=temperature')).items).toMatchObject([{ device: 'desk' }]);
+});
+
+test('PUT again: members that it has change, the others stay; a new site has the device and its sensors', async () => {
+  await ask('PUT', '/devices/moving', {
+    site: 'old',
+    label: 'A',
+    sensors: [{ sensor_id: 't', unit: 'Cel' }],
+  });
+  const { json } = await ask('PUT', '/devices/moving', { site: 'new', label: null });
+  expect(json).toMatchObject({ site: 'new', label: 'A', sensors: [{ name: 't', unit: 'Cel' }] });
+  expect((await system.get('/latest?site=new')).items).toHaveLength(1);
+  expect((await system.get('/latest?site=old')).items).toEqual([]);
+});
+
+test('PATCH of a sensor: its type, unit, label and interval change, its name stays', async () => {
+  await ask('PUT', '/devices/patched', { sensors: [{ sensor_id: 't', name: 'Temperature', unit: 'K' }] });
+  const { status, json } = await ask('PATCH', '/devices/patched/sensors/t', {
+    type: 'temperature',
+    unit: 'Cel',
+    label: 'Left',
+    interval_ms: 100,
+  });
+  const described = {
+    name: 'Temperature',
+    type: 'temperature',
+    unit: 'Cel',
+    label: 'Left',
+    interval_ms: 100,
+  };
+  expect([status, json]).toMatchObject([200, described]);
+  expect(await system.get('/devices/patched/sensors/t')).toMatchObject(described);
+});
+
+test('A birth: a later session overwrites what it has, an earlier one changes nothing; labels stay', async () => {
+  const sensors = [{ sensor_id: 't', unit: 'Cel', label: 'Left' }];
+  const began = Date.now() - 1000;
+  await ask('PUT', '/devices/born', { site: 'described', label: 'Mine', sensors });
+  await publishBirth('born', { site: 'born', sensors: [{ sensor_id: 't', unit: 'K' }] }, began);
+  expect(await system.get('/devices/born')).toMatchObject({ site: 'described', sensors: [{ unit: 'Cel' }] });
+  // What the process has in its memory is as old as the database.
+  await ask('POST', '/measurements?device=born', { t: 1 });
+  await sleep(5);
+  await publishBirth('born', { site: 'born', sensors: [{ sensor_id: 't', unit: 'K' }] }, Date.now());
+  expect(await system.get('/devices/born')).toMatchObject({
+    site: 'born',
+    label: 'Mine',
+    sensors: [{ unit: 'K', label: 'Left' }],
+  });
+});
+
+test('A birth with labels: they are stored', async () => {
+  await publishBirth('labelled', { label: 'Mine', sensors: [{ sensor_id: 't', label: 'Left' }] }, Date.now());
+  expect(await system.get('/devices/labelled')).toMatchObject({
+    label: 'Mine',
+    sensors: [{ label: 'Left' }],
+  });
+});
+
+test('DELETE, then PUT: the device comes back without its old label', async () => {
+  await ask('PUT', '/devices/retired', { label: 'Old', sensors: [{ sensor_id: 't', label: 'Old' }] });
+  expect((await ask('DELETE', '/devices/retired')).status).toBe(204);
+  const { json } = await ask('PUT', '/devices/retired', { site: 'x', sensors: [{ sensor_id: 't' }] });
+  expect(json).toMatchObject({
+    name: 'retired',
+    site: 'x',
+    label: null,
+    sensors: [{ name: 't', label: null }],
+  });
+});
+
+test('PUT with wrong sensors: each is named with path and rule, the others are described', async () => {
+  const sensors = [{ sensor_id: 'a' }, { sensor_id: 'b', unit: '' }, { sensor_id: 'c', label: 7 }];
+  const { json } = await ask('PUT', '/devices/partly', { sensors });
+  expect(json).toMatchObject({
+    code: 'refused',
+    accepted: 1,
+    refused: [
+      { index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' },
+      { index: 2, code: 'bad_id', path: 'sensors[2].label', rule: 'must be a text' },
+    ],
+  });
+  expect((await system.get('/devices/partly')).sensors).toMatchObject([{ name: 'a' }]);
+});
+
+test.each(
+  /** @type {const} */ ([
+    ['PUT', '/devices/wrong', '{', 400, 'malformed'],
+    ['PUT', '/devices/wrong', [], 400, 'malformed'],
+    ['PUT', '/devices/wrong', { site: '' }, 400, 'bad_id'],
+    ['PUT', '/devices/wrong', { label: 'x'.repeat(129) }, 400, 'bad_id'],
+    ['PUT', '/devices/wrong?site=x', {}, 400, 'bad_parameter'],
+    ['PATCH', '/devices/desk/sensors/t', { interval_ms: 0 }, 400, 'malformed'],
+    ['PATCH', '/devices/desk/sensors/t', { unit: 7 }, 400, 'bad_id'],
+    ['PATCH', '/devices/desk/sensors/unknown', { unit: 'Cel' }, 404, 'not_found'],
+    ['PATCH', '/devices/wrong/sensors/t', { unit: 'Cel' }, 404, 'not_found'],
+  ]),
+)('%s %s of %j: %i %s, and nothing changes', async (method, address, content, status, code) => {
+  expectProblem(await ask(method, address, /** @type {any} */ (content)), status, code);
+  expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
+});
+
+test('PATCH: the problem names the path and the rule', async () => {
+  const { json } = await ask('PATCH', '/devices/desk/sensors/t', { unit: 7 });
+  expect(json.detail).toBe('unit: must be a text');
+});

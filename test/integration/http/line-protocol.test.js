@@ -1,0 +1,188 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+const TS = Date.now() - 60_000;
+const TOKEN = 'a token for ingest alone';
+
+/** @type {TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem({
+    settings: { MAX_MESSAGE_BYTES: '100000', API_TOKEN: 'the token for everything', INGEST_TOKENS: TOKEN },
+  });
+});
+afterAll(() => system?.stop());
+
+/**
+ * @param {string} address
+ * @param {string | Buffer} body
+ * @param {Record<string, string>} [headers]
+ */
+async function write(address, body, headers = { authorization: `Token ${TOKEN}` }) {
+  const answer = await send(system.httpUrl, address, { method: 'POST', body, headers });
+  return { ...answer, problem: answer.text === '' ? null : JSON.parse(answer.text) };
+}
+
+/** @param {string} address */
+async function read(address) {
+  const headers = { authorization: 'Bearer the token for everything' };
+  return JSON.parse((await send(system.httpUrl, `/api/v1${address}`, { headers })).text);
+}
+
+/** @param {string} device @returns {Promise<Record<string, number>>} the newest values by sensor */
+async function latest(device) {
+  const { sensors } = await read(`/devices/${device}`);
+  return Object.fromEntries(sensors.map((/** @type {any} */ { name, value }) => [name, value]));
+}
+
+/** @param {string} name of a metric, with its labels */
+async function metric(name) {
+  const headers = { authorization: 'Bearer the token for everything' };
+  const { text } = await send(system.httpUrl, '/metrics', { headers });
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length));
+}
+
+describe('Line protocol over HTTP: what is stored', () => {
+  test('InfluxDB 2: 204 after the commit, values of several devices', async () => {
+    const lines = `press,device=p1,line=3 temperature=21.5,running=true,count=7i,state="on" ${TS}000000\noven,host=o1 heat=4u ${TS}000000\n`;
+    const answer = await write('/api/v2/write?org=o&bucket=b&precision=ns', lines);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await latest('p1')).toEqual({
+      'press.temperature{line=3}': 21.5,
+      'press.running{line=3}': 1,
+      'press.count{line=3}': 7,
+    });
+    expect(await latest('o1')).toEqual({ 'oven.heat': 4 });
+    expect((await read(`/devices/o1/sensors/oven.heat/measurements`)).items).toEqual([
+      { ts: new Date(TS).toISOString(), value: 4 },
+    ]);
+  });
+
+  test.each([
+    ['u=anybody', 'p', {}],
+    ['db=x&rp=y&consistency=one', 'Basic', { authorization: `Basic ${btoa(`u:${TOKEN}`)}` }],
+    ['db=x', 'Token', { authorization: `Token ${TOKEN}` }],
+    ['db=x', 'Bearer', { authorization: `Bearer ${TOKEN}` }],
+  ])('InfluxDB 1, %s, token by %s: stored', async (query, by, headers) => {
+    const token = by === 'p' ? `&p=${encodeURIComponent(TOKEN)}` : '';
+    const answer = await write(
+      `/write?precision=s&${query}${token}`,
+      `m,device=v1-${by} v=1 ${Math.floor(TS / 1000)}`,
+      headers,
+    );
+    expect(answer.status).toBe(204);
+    expect(await latest(`v1-${by}`)).toEqual({ 'm.v': 1 });
+  });
+
+  test.each(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'])(
+    'InfluxDB 1, precision %s: known',
+    async (precision) => {
+      const answer = await write(`/write?precision=${encodeURIComponent(precision)}`, '');
+      expect(answer.status).toBe(204);
+    },
+  );
+
+  test('gzip: stored', async () => {
+    const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
+    expect((await write('/api/v2/write', gzipSync('m,device=zipped v=5'), headers)).status).toBe(204);
+    expect(await latest('zipped')).toEqual({ 'm.v': 5 });
+  });
+
+  test('texts: skipped and counted', async () => {
+    const before = await metric('iot_ingest_skipped_total');
+    expect((await write('/api/v2/write', 'm,device=texts a="x",b="y"')).status).toBe(204);
+    expect(await metric('iot_ingest_skipped_total')).toBe(before + 2);
+  });
+});
+
+describe('Line protocol over HTTP: what is refused', () => {
+  test('some lines: their numbers and rules; the good ones are stored', async () => {
+    const counts = async () => [
+      await metric('iot_ingest_lines_total{result="stored"}'),
+      await metric('iot_ingest_lines_total{result="refused"}'),
+    ];
+    const [stored = 0, refused = 0] = await counts();
+    const lines = [
+      'm,device=mixed a=1',
+      'm,device=mixed a=howdy',
+      `m,device=mixed b=2,c=3 ${TS}`,
+      `m,device=${'x'.repeat(129)} a=1`,
+      `m,device=mixed ${'y'.repeat(129)}=1,d=4`,
+      'm,device=mixed e=5',
+    ];
+    const { status, problem } = await write('/api/v2/write', lines.join('\n'));
+    expect(status).toBe(400);
+    expect(problem).toMatchObject({ code: 'lines_refused', accepted: 3, lines: [2, 3, 4, 5] });
+    expect(problem.refused.map((/** @type {any} */ { line, code }) => [line, code])).toEqual([
+      [2, 'malformed'],
+      [3, 'too_old'],
+      [4, 'bad_id'],
+      [5, 'bad_id'],
+    ]);
+    expect(problem.message).toBe(problem.detail);
+    expect(problem.message).toMatch(
+      /^4 lines were refused, and all others are stored\. line 2: must have a value .*Refused: 2, 3, 4, 5$/,
+    );
+    expect(await latest('mixed')).toEqual({ 'm.a': 1, 'm.d': 4, 'm.e': 5 });
+    expect(await counts()).toEqual([stored + 2, refused + 4]);
+  });
+
+  test('many lines: all numbers, and reasons of the first hundred', async () => {
+    const { problem } = await write('/api/v2/write', 'nothing\n'.repeat(1000));
+    expect([problem.accepted, problem.lines.length, problem.lines.at(-1), problem.refused.length]).toEqual([
+      0, 1000, 1000, 100,
+    ]);
+    expect(problem.message.length).toBeLessThan(1000);
+  });
+
+  test.each([
+    ['no token', {}, 401, 'unauthorized'],
+    ['a wrong token', { authorization: 'Token wrong' }, 401, 'unauthorized'],
+    [
+      'a coding that is not known',
+      { 'content-encoding': 'br', authorization: `Token ${TOKEN}` },
+      415,
+      'unknown_format',
+    ],
+    ['no gzip', { 'content-encoding': 'gzip', authorization: `Token ${TOKEN}` }, 400, 'malformed'],
+  ])('%s: %s', async (_, headers, status, code) => {
+    const answer = await write('/api/v2/write', 'm,device=never v=1', /** @type {any} */ (headers));
+    expect([answer.status, answer.problem.code]).toEqual([status, code]);
+  });
+
+  test('a token in the address: only where InfluxDB 1 has it', async () => {
+    const query = `p=${encodeURIComponent(TOKEN)}`;
+    expect((await write(`/api/v2/write?${query}`, 'm v=1', {})).status).toBe(401);
+    expect((await write(`/api/v1/measurements?device=d&${query}`, '{}', {})).status).toBe(401);
+  });
+
+  test('a precision that is not known: bad_parameter', async () => {
+    const { status, problem } = await write('/api/v2/write?precision=days', 'm v=1');
+    expect([status, problem.code]).toEqual([400, 'bad_parameter']);
+  });
+
+  test('more than MAX_MESSAGE_BYTES, plain and compressed: 413, so that Telegraf sends halves', async () => {
+    const lines = 'm,device=large v=1\n'.repeat(10_000);
+    expect((await write('/api/v2/write', lines)).status).toBe(413);
+    const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
+    const { status, problem } = await write('/api/v2/write', gzipSync(lines), headers);
+    expect([status, problem.code]).toEqual([413, 'too_large']);
+  });
+});
+
+describe('Line protocol over HTTP: what clients ask first', () => {
+  test('ping: 204 with a version', async () => {
+    const { status, headers } = await send(system.httpUrl, '/ping');
+    expect([status, headers['x-influxdb-version']]).toEqual([204, expect.stringMatching(/^Millrace /)]);
+  });
+
+  test('health: pass', async () => {
+    const { status, text } = await send(system.httpUrl, '/health');
+    expect([status, JSON.parse(text)]).toMatchObject([200, { name: 'millrace', status: 'pass' }]);
+  });
+});

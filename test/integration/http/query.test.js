@@ -1,0 +1,266 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { alignedOf } from '../../support/brute-force.js';
+import { useHistorySystem } from '../../support/history-system.js';
+import { expectProblem, send } from '../../support/http.js';
+
+/** @import { Fate, Sample } from '../../support/history.js' */
+
+const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
+const MINUTE_MS = 60_000;
+
+const world = useHistorySystem(BEGIN);
+const { clock } = world;
+
+/** The samples of each device's sensor `s`. @type {Record<string, Sample[]>} */
+const stored = {};
+
+/** Devices with their births, and the hours that each one has. @type {Record<string, { site: string, type: string, unit: string, hours: Array<[hour: number, Fate, count: number]> }>} */
+const DEVICES = {
+  'pump-1': {
+    site: 'North',
+    type: 'pressure',
+    unit: 'bar',
+    hours: [
+      [0, 'packed', 40],
+      [1, 'packed, then late', 30],
+      [3, 'late alone', 7],
+      [26, 'packed', 12],
+    ],
+  },
+  'pump-2': { site: 'North', type: 'pressure', unit: 'kPa', hours: [[1, 'packed', 20]] },
+  oven: {
+    site: 'South',
+    type: 'temperature',
+    unit: 'Cel',
+    hours: [
+      [2, 'packed', 50],
+      [50, 'batches', 9],
+      [51, 'batches', 3],
+    ],
+  },
+};
+
+beforeAll(async () => {
+  for (const [name, { site, type, unit, hours }] of Object.entries(DEVICES)) {
+    clock.now = BEGIN;
+    await world.device.birth(name, { site, sensors: [{ sensor_id: 's', type, unit }] });
+    stored[name] = await world.lay(
+      name,
+      hours.map(([index, fate, count]) => {
+        const hour = BEGIN + index * HOUR_MS;
+        return { hour, fate, samples: scattered(hour, count, index + name.length) };
+      }),
+    );
+  }
+  await world.device.birth('silent', { site: 'South', sensors: [{ sensor_id: 's', type: 'pressure' }] });
+  clock.now = BEGIN + 5 * DAY_MS;
+});
+
+/** @param {number} hour epoch ms @param {number} count @param {number} seed @returns {Sample[]} in order of time */
+const scattered = (hour, count, seed) =>
+  Array.from({ length: count }, (_, index) => [
+    hour + Math.floor((index * HOUR_MS) / count) + ((index * seed) % 900),
+    Math.round(1e4 * Math.sin(index * seed + 1)) / 100,
+  ]);
+
+/** @param {string} query @returns {Promise<any>} */
+const ask = (query) => world.system.get(`/query?${query}`);
+
+/** @param {string} query @param {string} [accept] */
+const raw = (query, accept = '*/*') =>
+  send(world.system.httpUrl, `/api/v1/query?${query}`, { headers: { Accept: accept } });
+
+const ALL = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
+
+/** @param {{ from: number, to: number }} range @param {number} width @returns {number[]} edges of bins */
+function edgesOf({ from, to }, width) {
+  const edges = [];
+  for (let at = Math.floor(from / width) * width; ; at += width) {
+    edges.push(at);
+    if (at >= to) return edges;
+  }
+}
+
+/** @param {any[]} given @param {any[]} expected values of one aggregate; sums may differ in the last digits */
+function expectClose(given, expected) {
+  expect(given).toHaveLength(expected.length);
+  for (const [index, value] of expected.entries()) {
+    if (value === null) expect(given[index]).toBeNull();
+    else expect(Math.abs(given[index] - value)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
+  }
+}
+
+describe('Query: columns', () => {
+  const whole = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
+  const cut = { from: BEGIN + 17 * MINUTE_MS + 11, to: BEGIN + 51 * HOUR_MS + 13 };
+
+  test.each(
+    [MINUTE_MS, 45 * MINUTE_MS, HOUR_MS, 90 * MINUTE_MS, 6 * HOUR_MS, DAY_MS].flatMap((width) => [
+      { width, range: whole },
+      { width, range: cut },
+    ]),
+  )('step of $width ms from $range.from: equal to brute force', async ({ width, range }) => {
+    const { times, series } = await ask(
+      `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
+    );
+    const edges = edgesOf(range, width);
+    expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
+    expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
+    for (const { device, sensor, unit, ...columns } of series) {
+      expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
+      const expected = alignedOf(stored[device] ?? [], range, edges);
+      for (const name of ['min', 'max', 'count', 'first', 'last'])
+        expect(columns[name]).toEqual(expected[name]);
+      for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
+    }
+  });
+
+  test('no step: one bin for the whole range', async () => {
+    const { times, series } = await ask(`device=oven&from=${cut.from}&to=${cut.to}&aggregate=count,last`);
+    const samples = (stored['oven'] ?? []).filter(([ts]) => ts >= cut.from && ts < cut.to);
+    expect(times).toEqual([new Date(cut.from).toISOString()]);
+    expect(series).toMatchObject([{ count: [samples.length], last: [samples.at(-1)?.[1]] }]);
+  });
+
+  test('calendar of a time zone: days begin at its midnight', async () => {
+    const range = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
+    const { times, series } = await ask(
+      `sensor=s&type=pressure&from=${range.from}&to=${range.to}&step=day&tz=Asia/Kolkata&aggregate=count,first`,
+    );
+    const edges = edgesOf({ from: range.from + 5.5 * HOUR_MS, to: range.to + 5.5 * HOUR_MS }, DAY_MS);
+    const starts = edges.map((edge) => edge - 5.5 * HOUR_MS);
+    expect(times.map(Date.parse)).toEqual(starts.slice(0, -1));
+    expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
+    for (const { device, count, first } of series) {
+      const expected = alignedOf(stored[device] ?? [], range, starts);
+      expect({ count, first }).toEqual({ count: expected['count'], first: expected['first'] });
+    }
+  });
+
+  test.each(['device', 'site', 'type'])('group=%s: all samples of the group', async (group) => {
+    const { series } = await ask(
+      `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
+    );
+    const edges = edgesOf(whole, 6 * HOUR_MS);
+    const names = ['oven', 'pump-1', 'pump-2', 'silent'];
+    const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
+    const groups = new Map();
+    for (const name of names) {
+      const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
+      groups.set(key, [...(groups.get(key) ?? []), name]);
+    }
+    expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
+    for (const { unit, sensors, ...item } of series) {
+      const members = groups.get(item[group]);
+      expect(sensors).toBe(members.length);
+      const units = new Set(members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit));
+      expect(unit).toBe(units.size === 1 ? [...units][0] : null);
+      const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
+      const expected = alignedOf(samples, whole, edges);
+      for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
+      for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
+    }
+  });
+
+  test('fill=previous: repeats all but the count', async () => {
+    const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;
+    const { series } = await ask(`device=pump-1&${range}&step=1h&aggregate=max,count&fill=previous`);
+    const [{ max, count }] = series;
+    expect(count.map((/** @type {number} */ number) => number > 0)).toEqual([true, true, false, true, false]);
+    expect([max[2], max[4]]).toEqual([max[1], max[3]]);
+    const later = await ask(
+      `device=pump-1&from=${BEGIN + 2 * HOUR_MS}&to=${BEGIN + 4 * HOUR_MS}&step=1h&fill=previous`,
+    );
+    expect(later.series[0].avg[0]).toBeNull();
+  });
+
+  test('nothing selected, or an empty range: no series', async () => {
+    expect(await ask('site=Nowhere&step=1h&from=-2h')).toMatchObject({ series: [] });
+    expect(await ask('device=oven&from=1990-01-01&to=1991-01-01&step=1h')).toEqual({ times: [], series: [] });
+  });
+
+  test('relative times: from now back', async () => {
+    const { times, series } = await ask('device=oven&from=-5d&to=now&step=1d&aggregate=count');
+    expect(times.map(Date.parse)).toEqual([0, 1, 2, 3, 4].map((day) => BEGIN + day * DAY_MS));
+    expect(series[0].count).toEqual([50, 0, 12, 0, 0]);
+  });
+});
+
+describe('Query: rows', () => {
+  const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
+
+  test('CSV, NDJSON and format=rows: the same rows, without empty bins', async () => {
+    const csv = await raw(`site=North&${range}&aggregate=count,max`, 'text/csv');
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(csv.headers['content-disposition']).toContain('query.csv');
+    const [head, ...lines] = csv.text.trimEnd().split('\n');
+    expect(head).toBe('ts,device,sensor,unit,max,count');
+    const { items } = await ask(`site=North&${range}&aggregate=max,count&format=rows`);
+    expect(lines).toEqual(items.map((/** @type {any} */ item) => Object.values(item).join(',')));
+    expect(items.map((/** @type {any} */ item) => [item.device, item.count])).toEqual([
+      ['pump-1', 40],
+      ['pump-1', 30],
+      ['pump-1', 7],
+      ['pump-2', 20],
+    ]);
+    const ndjson = await raw(`site=North&${range}&aggregate=max,count&format=ndjson`);
+    expect(
+      ndjson.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(items);
+  });
+
+  test('fill=null and fill=previous: a row for each bin', async () => {
+    const nulls = await raw(`device=pump-2&${range}&aggregate=max,count&fill=null&format=csv`);
+    const max = Math.max(...(stored['pump-2'] ?? []).map(([, value]) => value));
+    const rows = (/** @type {string} */ text) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(',').slice(4).join());
+    expect(rows(nulls.text)).toEqual([',0', `${max},20`, ',0', ',0']);
+    const previous = await raw(`device=pump-2&${range}&aggregate=max,count&fill=previous&format=csv`);
+    expect(rows(previous.text)).toEqual([',0', `${max},20`, `${max},0`, `${max},0`]);
+  });
+
+  test('HEAD: the headers of the file', async () => {
+    const answer = await send(world.system.httpUrl, `/api/v1/query?${range}&format=csv`, { method: 'HEAD' });
+    expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      '',
+    ]);
+  });
+});
+
+describe('Query: refusals', () => {
+  test.each([
+    ['step=0s', 400, 'bad_parameter'],
+    ['step=fortnight', 400, 'bad_parameter'],
+    ['step=1h&tz=Europe/Berlin', 400, 'bad_parameter'],
+    ['step=day&tz=Mars/Base', 400, 'bad_parameter'],
+    ['aggregate=avg,median', 400, 'bad_parameter'],
+    ['aggregate=', 400, 'bad_parameter'],
+    ['group=site&aggregate=last', 400, 'bad_parameter'],
+    ['fill=zero', 400, 'bad_parameter'],
+    ['limit=5&format=csv', 400, 'bad_parameter'],
+    [`from=${BEGIN + 1}&to=${BEGIN}`, 400, 'bad_range'],
+    ['device=nobody', 404, 'not_found'],
+    ['device=', 400, 'bad_id'],
+    ['sensor=', 400, 'bad_id'],
+    ['from=-5d&step=1s', 422, 'query_too_large'],
+    ['from=-5d&step=1m&site=North', 200, ''],
+    ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
+  ])('%s: %i %s', async (query, status, code) => {
+    for (const format of ['json', 'csv']) {
+      const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
+      if (status === 200) expect(answer.status).toBe(200);
+      else expectProblem(answer, status, code);
+      expect('content-disposition' in answer.headers).toBe(status === 200 && format === 'csv');
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { identifyDevice } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
+let system;
+/** @type {Device} */
+let device;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {string} name @param {Record<string, unknown>[]} measurements */
+const publish = (name, measurements) =>
+  device.publish(`iot/v1/${name}/measurements`, JSON.stringify(measurements));
+
+test('GET /dead-letters/devices: refused measurements: counted by device, most refusals first', async () => {
+  const before = Date.now();
+  await publish('my-desk', [{ sensor_id: 's', ts: before, value: 1 }]);
+  await publish('some', [{ sensor_id: 's', ts: before, value: 'warm' }]);
+  for (let message = 0; message < 3; message++) {
+    await publish('my-desk', [
+      { sensor_id: 's', ts: before, value: 'warm' },
+      { sensor_id: 't', ts: before, value: null },
+    ]);
+  }
+  const { items, from, to } = await system.get('/dead-letters/devices');
+  expect(Date.parse(to) - Date.parse(from)).toBe(300_000);
+  expect(items).toEqual([
+    { device_id: identifyDevice('my-desk')?.id, device: 'my-desk', refused: 6, newest: expect.any(String) },
+    { device_id: identifyDevice('some')?.id, device: 'some', refused: 1, newest: expect.any(String) },
+  ]);
+  expect(Date.parse(items[0].newest)).toBeGreaterThanOrEqual(before - 1);
+});
+
+test('GET /dead-letters/devices: a parameter: refused', async () => {
+  expectProblem(await send(system.httpUrl, '/api/v1/dead-letters/devices?from=0'), 400, 'bad_parameter');
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { identifyDevice } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+const TS = Date.now() - 1000;
+
+/** @type {TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+  const device = await connectDevice(system);
+  for (const name of ['cow-1', 'cow-2']) {
+    await device.measure(name, [
+      { sensor_id: 'pulse', ts: TS, value: 61 },
+      { sensor_id: 'temperature', ts: TS, value: 38 },
+    ]);
+  }
+  await device.end();
+});
+afterAll(() => system?.stop());
+
+/** @param {string} query */
+const find = async (query) => {
+  const { items, more } = await system.get(`/search?${query}`);
+  return { more, found: items.map((/** @type {any} */ { kind, name }) => `${kind} ${name}`) };
+};
+
+test('Search: any part of a name, in any case: devices before sensors', async () => {
+  expect(await find('q=OW-1')).toEqual({
+    more: false,
+    found: ['device cow-1', 'sensor pulse', 'sensor temperature'],
+  });
+  expect(await find('q=cow-2%20temp')).toEqual({ more: false, found: ['sensor temperature'] });
+  const [device] = (await system.get('/search?q=cow-1')).items;
+  expect(device).toEqual({
+    kind: 'device',
+    name: 'cow-1',
+    device_id: identifyDevice('cow-1')?.id,
+    sensor_id: null,
+    device: 'cow-1',
+    type: null,
+    site: null,
+  });
+});
+
+test('Search: limit: it shows that there are more', async () => {
+  expect(await find('q=cow&limit=2')).toEqual({ more: true, found: ['device cow-1', 'device cow-2'] });
+  expect((await find('q=nobody')).found).toEqual([]);
+});
+
+test.each(['', 'q=', 'q=a&limit=101', 'q=a%00', 'q=a&q=b', 'name=a'])(
+  'Search: %s: bad_parameter',
+  async (query) => {
+    expectProblem(await send(system.httpUrl, `/api/v1/search?${query}`), 400, 'bad_parameter');
+  },
+);

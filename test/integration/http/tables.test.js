@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { useHistorySystem } from '../../support/history-system.js';
+import { expectProblem, send } from '../../support/http.js';
+
+const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
+const DEVICES = 30;
+
+const world = useHistorySystem(BEGIN);
+const { clock } = world;
+
+const nameOf = (/** @type {number} */ index) => `gauge-${String(index).padStart(2, '0')}`;
+
+/** @param {string} path @param {string} [accept] */
+const raw = (path, accept = '*/*') =>
+  send(world.system.httpUrl, `/api/v1${path}`, { headers: { Accept: accept } });
+
+/** @param {string} text @returns {any[]} */
+const lines = (text) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+beforeAll(async () => {
+  for (let index = 0; index < DEVICES; index++) {
+    const sensors = [{ sensor_id: 's', type: 'level', unit: 'm' }];
+    await world.device.birth(nameOf(index), { site: index < 10 ? 'North, "old"' : 'South', sensors });
+  }
+  for (const name of [nameOf(0), nameOf(11)]) {
+    await world.lay(
+      name,
+      [0, 5, 200].map((hour) => ({
+        hour: BEGIN + hour * HOUR_MS,
+        fate: 'packed',
+        samples: [10, 20].map((minute) => [BEGIN + hour * HOUR_MS + minute * 60_000, hour + minute / 100]),
+      })),
+    );
+  }
+  clock.now = BEGIN + 20 * DAY_MS;
+});
+
+describe('Latest: files', () => {
+  test('NDJSON: all pages, as JSON pages have them', async () => {
+    const answer = await raw('/latest?format=ndjson');
+    expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+    const { items } = await world.system.get('/latest?limit=1000');
+    expect(items).toHaveLength(DEVICES);
+    expect(lines(answer.text)).toEqual(
+      items.map((/** @type {any} */ { name, ...item }) => ({ ...item, sensor: name })),
+    );
+  });
+
+  test('CSV of a site: quotes where they are needed', async () => {
+    const answer = await raw(`/latest?site=${encodeURIComponent('North, "old"')}`, 'text/csv');
+    const [head, ...rows] = answer.text.trimEnd().split('\n');
+    expect(head).toBe('ts,device,sensor,unit,value,type,site,device_id,sensor_id');
+    expect(rows).toHaveLength(10);
+    expect(rows.every((row) => row.includes('"North, ""old"""'))).toBe(true);
+    expect(answer.headers['content-disposition']).toContain('latest.csv');
+  });
+
+  test('paging parameters: a problem', async () => {
+    expectProblem(await raw('/latest?format=csv&limit=5'), 400, 'bad_parameter');
+    expectProblem(await raw('/latest?format=xml'), 400, 'bad_parameter');
+  });
+});
+
+describe('Latest: as of an instant', () => {
+  const at = (/** @type {number} */ hour, /** @type {number} */ minute) =>
+    new Date(BEGIN + hour * HOUR_MS + minute * 60_000).toISOString();
+
+  test.each([
+    ['before the first', at(0, 9), null, null],
+    ['the first', at(0, 10), at(0, 10), 0.1],
+    ['between two', at(0, 15), at(0, 10), 0.1],
+    ['long after the last of its day', at(190, 0), at(5, 20), 5.2],
+    ['after the newest', at(400, 0), at(200, 20), 200.2],
+  ])('%s: the value at or before it', async (_, asof, ts, value) => {
+    for (const device of [nameOf(0), nameOf(11)]) {
+      const { items } = await world.system.get(`/latest?device=${device}&asof=${asof}`);
+      expect(items).toMatchObject([{ device, ts, value }]);
+    }
+  });
+
+  test('relative, of all sensors, in pages and as a file', async () => {
+    const ago = `-${20 * 24 - 1}h`;
+    const { items, next } = await world.system.get(`/latest?asof=${ago}&limit=20`);
+    const rest = await world.system.get(`/latest?asof=${ago}&limit=20&cursor=${next}`);
+    const values = [...items, ...rest.items].filter(({ value }) => value !== null);
+    expect(items.length + rest.items.length).toBe(DEVICES);
+    expect(values.map(({ device, ts }) => [device, ts]).sort()).toEqual([
+      [nameOf(0), at(0, 20)],
+      [nameOf(11), at(0, 20)],
+    ]);
+    const file = lines((await raw(`/latest?asof=${ago}&format=ndjson`)).text);
+    expect(file.filter(({ value }) => value === 0.2)).toHaveLength(2);
+    expectProblem(await raw(`/latest?asof=-1h&limit=20&cursor=${next}`), 400, 'bad_cursor');
+  });
+});
+
+describe('Devices and series: files', () => {
+  test('devices as NDJSON and CSV: as JSON pages have them', async () => {
+    const { items } = await world.system.get('/devices?limit=1000');
+    expect(lines((await raw('/devices?format=ndjson')).text)).toEqual(items);
+    const [head, ...rows] = (await raw('/devices?site=South&format=csv')).text.trimEnd().split('\n');
+    expect(head).toBe('device_id,name,site,online,last_seen');
+    expect(rows.map((row) => row.split(',').slice(1, 3).join()).sort()).toEqual(
+      Array.from({ length: 20 }, (_, index) => `${nameOf(index + 10)},South`),
+    );
+  });
+
+  test('series as CSV and NDJSON: its points', async () => {
+    const path = `/devices/${nameOf(0)}/sensors/s/series?from=${BEGIN}&to=${BEGIN + 6 * HOUR_MS}&points=6`;
+    const { points } = await world.system.get(path);
+    expect(points).toHaveLength(2);
+    expect(lines((await raw(`${path}&format=ndjson`)).text)).toEqual(
+      points.map((/** @type {any} */ { ts, min, max, avg, count }) => ({ ts, min, max, avg, count })),
+    );
+    const csv = await raw(path, 'text/csv');
+    const rows = points.map((/** @type {any} */ { ts, min, max, avg, count }) =>
+      [ts, min, max, avg, count].join(),
+    );
+    expect(csv.text).toBe(`ts,min,max,avg,count\n${rows.join('\n')}\n`);
+  });
+
+  test('measurements: files are oldest first, pages newest first', async () => {
+    const path = `/devices/${nameOf(0)}/sensors/s/measurements`;
+    const { items } = await world.system.get(path);
+    expect(items[0].value).toBe(200.2);
+    expect(lines((await raw(`${path}?format=ndjson`)).text)).toEqual(items.toReversed());
+    expect(lines((await raw(`${path}?format=ndjson&order=desc`)).text)).toEqual(items);
+  });
+});

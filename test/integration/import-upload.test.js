@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestSystem } from '../support/system.js';
+
+/** @import { TestSystem } from '../support/system.js' */
+
+const LIMIT = 1_048_576;
+const PARQUET = 'application/vnd.apache.parquet';
+
+/** @type {TestSystem} */
+let system;
+let dataDir = '';
+let uploads = '';
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'millrace-upload-'));
+  uploads = join(dataDir, 'imports');
+  mkdirSync(uploads);
+  writeFileSync(join(uploads, 'left-over'), 'PAR1');
+  system = await startTestSystem({ settings: { DATA_DIR: dataDir, IMPORT_MAX_BYTES: String(LIMIT) } });
+});
+afterAll(async () => {
+  await system?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/**
+ * Sends a body of unknown length, a chunk at a time, until there is an answer, and waits until the API closes the connection.
+ *
+ * @param {string} type
+ * @param {string} first
+ * @returns {Promise<{ status: number | undefined, answer: any }>}
+ */
+function sendEndless(type, first) {
+  return new Promise((resolve, reject) => {
+    const req = request(`${system.httpUrl}/api/v1/import?device=d`, {
+      method: 'POST',
+      headers: { 'content-type': type, 'transfer-encoding': 'chunked' },
+    });
+    const timer = setInterval(() => req.write(Buffer.alloc(65_536, '\n')), 2);
+    /** @type {{ status: number | undefined, answer: any } | undefined} */
+    let received;
+    req.once('error', () => {});
+    req.once('response', async (res) => {
+      clearInterval(timer);
+      let text = '';
+      for await (const chunk of res) text += chunk;
+      received = { status: res.statusCode, answer: JSON.parse(text) };
+    });
+    req.once('close', () => {
+      clearInterval(timer);
+      if (received) resolve(received);
+      else reject(new Error('The connection was closed without an answer.'));
+    });
+    req.write(first);
+  });
+}
+
+test('Import over HTTP: files that a killed process left: removed at the start', () => {
+  expect(readdirSync(uploads)).toEqual([]);
+});
+
+test('Import over HTTP: a Parquet file whose length is beyond IMPORT_MAX_BYTES: 413', async () => {
+  const response = await system.fetch('/import', {
+    method: 'POST',
+    headers: { 'content-type': PARQUET },
+    body: Buffer.alloc(LIMIT + 1),
+  });
+  expect(response.status).toBe(413);
+  expect(await response.json()).toMatchObject({
+    code: 'too_large',
+    detail: expect.stringContaining('1048576'),
+  });
+});
+
+test('Import over HTTP: a Parquet file of unknown length that goes beyond IMPORT_MAX_BYTES: 413, and no file stays', async () => {
+  expect(await sendEndless(PARQUET, 'PAR1')).toMatchObject({ status: 413, answer: { code: 'too_large' } });
+  expect(readdirSync(uploads)).toEqual([]);
+});
+
+test('Import over HTTP: CSV that is refused at its first line, while its rest arrives: 400 reaches the client', async () => {
+  expect(await sendEndless('text/csv', `a,b\n${'1,2\n'.repeat(20_000)}`)).toMatchObject({
+    status: 400,
+    answer: { code: 'bad_file' },
+  });
+});

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { connectDevice } from '../support/device.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Device } from '../support/device.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+const start = Date.now() - 600_000;
+let now = start;
+
+/** @typedef {{ topic: string, items: any, retain: boolean }} Received */
+
+/** @param {string} url @param {(client: MqttClient) => void} onOpen */
+async function openReader(url, onOpen) {
+  const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
+  onOpen(client);
+  /** @type {Received[]} */
+  const received = [];
+  client.on('message', (topic, payload, { retain }) =>
+    received.push({ topic, items: JSON.parse(String(payload)), retain }),
+  );
+  return { client, received };
+}
+
+describe('Live topics by name, embedded broker', () => {
+  /** @type {TestSystem} */
+  let system;
+  /** @type {Device} */
+  let device;
+  /** @type {MqttClient[]} */
+  const readers = [];
+  beforeAll(async () => {
+    system = await startTestSystem();
+    device = await connectDevice(system);
+  });
+  afterEach(async () => {
+    for (const reader of readers.splice(0)) await reader.endAsync(true);
+  });
+  afterAll(async () => {
+    await device?.end();
+    await system?.stop();
+  });
+
+  /** @param {string[]} filters */
+  async function follow(...filters) {
+    const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
+    await client.subscribeAsync(filters);
+    return received;
+  }
+
+  /** @param {string} name @param {object[]} [samples] */
+  const measure = (name, samples = [{ sensor_id: 's', ts: now++, value: now }]) =>
+    device.measure(name, /** @type {any} */ (samples));
+
+  test('a client follows a device by its name: the same message as by its id', async () => {
+    const byName = await follow('iot/live/desk');
+    const byId = await follow('iot/live/+');
+    await measure('desk');
+    await until(() => byName.length === 1 && byId.length === 1);
+    expect(byName[0]?.items).toEqual(byId[0]?.items);
+    expect([byName[0]?.topic, byId[0]?.topic]).toEqual([
+      'iot/live/desk',
+      `iot/live/${byName[0]?.items[0].device_id}`,
+    ]);
+    expect(byName[0]?.items).toMatchObject([{ device: 'desk', name: 's' }]);
+  });
+
+  test('one client asks for further topics: another with a wildcard gets each change once', async () => {
+    await follow('iot/live/desk', 'iot/live/desk/samples', 'iot/live/+/sensors/+');
+    const all = await follow('iot/live/#');
+    await measure('desk');
+    await measure('other');
+    const ofDevices = () => all.filter(({ topic }) => !topic.startsWith('iot/live/stats/'));
+    const devices = () => ofDevices().map(({ items }) => items[0].device);
+    // The order holds for each device, not between devices.
+    await until(() => devices().includes('desk') && devices().includes('other'));
+    // A second copy would come before what is published later.
+    await measure('desk');
+    await until(() => devices().filter((name) => name === 'desk').length > 1);
+    expect(devices().sort()).toEqual(['desk', 'desk', 'other']);
+  });
+
+  test('a client asks for all samples: it gets those of late and of large messages too, in order', async () => {
+    const received = await follow('iot/live/meter/samples');
+    const samples = Array.from({ length: 250 }, (_, index) => ({
+      sensor_id: 's',
+      ts: start + index,
+      value: index,
+    }));
+    await measure('meter', samples);
+    await measure('meter', [{ sensor_id: 's', ts: start - 5000, value: -1 }]);
+    await until(() => received.flatMap(({ items }) => items).length === 251);
+    const items = received.flatMap(({ items: some }) => some);
+    expect(items.map(({ value }) => value)).toEqual([...samples.map(({ value }) => value), -1]);
+    expect(items[3]).toMatchObject({
+      device: 'meter',
+      name: 's',
+      ts: new Date(start + 3).toISOString(),
+      value: 3,
+    });
+    expect(received.map(({ items: some }) => some.length)).toEqual([100, 100, 50, 1]);
+  });
+
+  test('a client asks for one sensor: its newest value alone', async () => {
+    const received = await follow('iot/live/desk/sensors/t');
+    await measure('desk', [
+      { sensor_id: 't', ts: now++, value: 1 },
+      { sensor_id: 'h', ts: now, value: 2 },
+    ]);
+    await until(() => received.length === 1);
+    expect(received[0]).toMatchObject({ items: { name: 't', value: 1 }, retain: false });
+  });
+
+  test('names with characters of topics: percent-encoded', async () => {
+    const received = await follow('iot/live/50%25 x/sensors/a%2Fb %2B%23');
+    await measure('50% x', [{ sensor_id: 'a/b +#', ts: now++, value: 2 }]);
+    await until(() => received.length === 1);
+    expect(received[0]?.items).toMatchObject({ device: '50% x', name: 'a/b +#', value: 2 });
+  });
+});
+
+describe('Live topics that are retained, and Home Assistant', () => {
+  test('embedded broker: a client subscribes later: it gets the newest values and the discovery topics', async () => {
+    const system = await startTestSystem({
+      settings: { LIVE_RETAIN: 'true', HOME_ASSISTANT_PREFIX: 'homeassistant' },
+    });
+    const device = await connectDevice(system);
+    /** @type {MqttClient[]} */
+    const readers = [];
+    try {
+      await device.birth('desk', {
+        session: start,
+        name: 'desk',
+        site: 'office',
+        sensors: [{ sensor_id: 'temperature', name: 'temperature', type: 'temperature', unit: 'Cel' }],
+      });
+      const first = await openReader(system.mqttUrl, (opened) => readers.push(opened));
+      await first.client.subscribeAsync('iot/live/desk');
+      for (const value of [20.5, 21.5])
+        await device.measure('desk', [{ sensor_id: 'temperature', ts: now++, value }]);
+      await until(() => first.received.some(({ items }) => items[0].value === 21.5));
+      const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
+      await client.subscribeAsync(['iot/live/+/sensors/+', 'homeassistant/#']);
+      await until(() => received.length === 2);
+      expect(received.some(({ items }) => items.value === 21.5)).toBe(true);
+      const config = received.find(({ topic }) => topic.startsWith('homeassistant/'));
+      const state = received.find(({ topic }) => topic.startsWith('iot/'));
+      expect([config?.retain, state?.retain]).toEqual([true, true]);
+      const { device_id, sensor_id } = state?.items ?? {};
+      expect(config).toMatchObject({
+        topic: `homeassistant/sensor/${device_id}/${sensor_id}/config`,
+        items: {
+          name: 'temperature',
+          unique_id: sensor_id,
+          state_topic: state?.topic,
+          value_template: '{{ value_json.value }}',
+          unit_of_measurement: '°C',
+          device_class: 'temperature',
+          state_class: 'measurement',
+          device: { identifiers: [device_id], name: 'desk', suggested_area: 'office' },
+        },
+      });
+      expect(state?.topic).toBe('iot/live/desk/sensors/temperature');
+    } finally {
+      for (const reader of readers) await reader.endAsync(true);
+      await device.end();
+      await system.stop();
+    }
+  });
+
+  test('Mosquitto: the chosen topics are published, and its readers ignore them', async () => {
+    const broker = await startMosquitto();
+    const system = await startTestSystem({
+      settings: {
+        MQTT_URL: broker.url,
+        LIVE_TOPICS: 'name, samples',
+        LIVE_RETAIN: 'true',
+        HOME_ASSISTANT_PREFIX: 'ha/discovery',
+        AUTO_REGISTER: 'true',
+      },
+    });
+    /** @type {MqttClient[]} */
+    const readers = [];
+    const { client, received } = await openReader(broker.url, (opened) => readers.push(opened));
+    try {
+      await client.subscribeAsync(['iot/live/+', 'iot/live/+/samples', 'ha/#']);
+      const name = 'größe';
+      await client.publishAsync(
+        `iot/v1/${name}/measurements`,
+        JSON.stringify({ sensor_id: 'humidity', ts: now++, value: 40 }),
+        { qos: 1 },
+      );
+      await until(() => received.length === 4);
+      const { items } = await system.get(`/latest?device=${name}`);
+      const { device_id, sensor_id } = items[0];
+      expect(Object.fromEntries(received.map(({ topic, items: sent }) => [topic, sent]))).toEqual({
+        [`iot/live/${device_id}`]: items,
+        [`iot/live/${name}`]: items,
+        [`iot/live/${name}/samples`]: items,
+        [`ha/discovery/sensor/${device_id}/${sensor_id}/config`]: expect.objectContaining({
+          name: 'humidity',
+        }),
+      });
+      const late = await openReader(broker.url, (opened) => readers.push(opened));
+      await late.client.subscribeAsync(['iot/live/+/sensors/+', 'ha/#']);
+      await until(() => late.received.length === 2);
+      expect(late.received.every(({ retain }) => retain)).toBe(true);
+    } finally {
+      for (const reader of readers) await reader.endAsync(true);
+      await system.stop();
+      await broker.remove();
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readPresets } from '../../api/ingest/mappings/index.js';
+import { openCredentials, whenClosed } from '../support/credentials.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Credentials } from '../support/credentials.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** The vectors are of this day, and the clock of the system runs from its evening. */
+const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
+const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
+
+/** @typedef {{ title: string, topic: string, payload: unknown, device?: string, ts?: string, values?: Record<string, number>, units?: Record<string, string>, describes?: { sensor: string, unit?: string } }} Vector */
+
+/** @type {Vector[]} */
+const VECTORS = readPresets().flatMap(({ name }) =>
+  JSON.parse(readFileSync(new URL(`../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
+);
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const file = join(directory, 'mappings.yaml');
+writeFileSync(
+  file,
+  `mappings:
+${readPresets()
+  .map(({ name }) => `  - use: ${name}`)
+  .join('\n')}
+  - { name: named, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v, sensor: v }] }
+`,
+);
+
+/** @type {TestSystem} */
+let system;
+/** @type {Credentials} */
+let credentials;
+/** @type {MqttClient} */
+let installation;
+beforeAll(async () => {
+  const began = Date.now();
+  system = await startTestSystem({
+    settings: {
+      MQTT_MAPPINGS: file,
+      MQTT_AUTH: 'true',
+      MQTT_USERNAME: INSTALLATION.username,
+      MQTT_PASSWORD: INSTALLATION.password,
+    },
+    clock: () => EVENING + Date.now() - began,
+  });
+  credentials = await openCredentials(system);
+  installation = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+});
+afterAll(async () => {
+  await credentials?.stop();
+  await system?.stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** @param {MqttClient} client @param {string} topic @param {unknown} payload */
+const publish = (client, topic, payload) =>
+  client.publishAsync(topic, typeof payload === 'string' ? payload : JSON.stringify(payload), { qos: 1 });
+
+/** @param {string} device @param {string} sensor @returns {Promise<Array<{ ts: string, value: number }>>} */
+const samplesOf = async (device, sensor) =>
+  (
+    await system.get(
+      `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements?from=${EVENING - 86_400_000}&limit=1000`,
+    )
+  ).items;
+
+/** @param {string} device @returns {Promise<boolean>} */
+const isKnown = async (device) => (await system.fetch(`/devices/${device}`)).status === 200;
+
+describe('Mapped topic on the embedded broker', () => {
+  test('vectors of all presets: every value is stored with its time, and sensors have their units', async () => {
+    for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
+    for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
+      for (const [sensor, value] of Object.entries(values)) {
+        const samples = await samplesOf(device, sensor);
+        const expected = ts === undefined ? { value } : { ts, value };
+        expect(samples).toContainEqual(expect.objectContaining(expected));
+      }
+      if (Object.keys(values).length === 0 && !describes) continue;
+      const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
+      const unitOf = (/** @type {string} */ name) =>
+        sensors.find((/** @type {{ name: string }} */ sensor) => sensor.name === name)?.unit;
+      for (const [sensor, unit] of Object.entries(units))
+        expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
+      if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
+    }
+    expect(
+      await readMetric(
+        system,
+        'iot_ingest_mapped_messages_total{mapping="shelly/notifications",result="skipped"}',
+      ),
+    ).toBe(1);
+    expect((await system.get('/unmatched-topics')).items).toEqual([]);
+    expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
+  });
+
+  test('account of a device: it may send for itself only', async () => {
+    const own = await credentials.connectAs('hall');
+    await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
+    expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
+    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+    for (const [topic, payload] of /** @type {const} */ ([
+      ['zigbee2mqtt/cellar', { temperature: 20 }],
+      ['lines/1', { id: 'cellar', v: 1 }],
+      [
+        'homeassistant/sensor/x/config',
+        { state_topic: 'zigbee2mqtt/cellar', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
+      ],
+    ])) {
+      const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
+      const closed = whenClosed(other);
+      publish(other, topic, payload).catch(() => {});
+      await closed;
+    }
+    expect(await isKnown('cellar')).toBe(false);
+    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
+  });
+
+  test('account of a gateway: it may send for the devices of its list', async () => {
+    const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
+    await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
+    await publish(gateway, 'lines/1', { id: 'line', v: 4 });
+    expect(await samplesOf('porch', 'temperature')).toMatchObject([{ value: 3 }]);
+    expect(await samplesOf('line', 'v')).toMatchObject([{ value: 4 }]);
+    const closed = whenClosed(gateway);
+    publish(gateway, 'lines/1', { id: 'another', v: 4 }).catch(() => {});
+    await closed;
+    expect(await isKnown('another')).toBe(false);
+  });
+
+  test('last will for another device: nothing is stored', async () => {
+    const will = {
+      topic: 'zigbee2mqtt/carport',
+      payload: Buffer.from('{"temperature":1}'),
+      qos: 1,
+      retain: false,
+    };
+    const client = await credentials.connectAs('will', { options: { will: /** @type {any} */ (will) } });
+    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+    client.stream.destroy();
+    for (let tries = 0; tries < 100; tries++) {
+      if ((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(1);
+    expect(await isKnown('carport')).toBe(false);
+  });
+
+  test('bad payload: a dead letter with the path, and a replay by the mappings of now', async () => {
+    await publish(installation, 'lines/1', { id: 'press', v: 'high' });
+    const query = `/dead-letters?from=${EVENING}&device=press`;
+    const { items } = await system.get(query);
+    expect(items).toMatchObject([{ topic: 'lines/1', codes: { not_numeric: 1 } }]);
+    const found = await system.get(`/dead-letters/${items[0].id}`);
+    expect(found.refused).toMatchObject([{ index: 0, code: 'not_numeric', path: 'v' }]);
+    const response = await system.fetch(`/dead-letters/${items[0].id}/replay`, { method: 'POST' });
+    expect(await response.json()).toMatchObject({ accepted: 0, refused: [{ code: 'not_numeric' }] });
+  });
+
+  test('subscriber to mapped topics: it receives nothing, since such a topic may be a command', async () => {
+    const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+    await follower.subscribeAsync('#', { qos: 1 });
+    /** @type {string[]} */
+    const received = [];
+    follower.on('message', (topic) => received.push(topic));
+    await installation.publishAsync('zigbee2mqtt/hall', '{"temperature":21}', { qos: 1, retain: true });
+    await installation.publishAsync('zigbee2mqtt/hall/set', '{"state":"ON"}', { qos: 1 });
+    await publish(installation, 'iot/v1/hall/measurements', { sensor_id: 'temperature', value: 21 });
+    while (!received.includes('iot/v1/hall/measurements')) {
+      await new Promise((resolve) => follower.once('message', resolve));
+    }
+    const late = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+    late.on('message', (topic) => received.push(topic));
+    await late.subscribeAsync('zigbee2mqtt/#', { qos: 1 });
+    await late.subscribeAsync('nothing', { qos: 1 });
+    expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
+  });
+
+  test('unmatched topic: listed with a mapping', async () => {
+    await publish(installation, 'barn/7/climate', { temperature: 3 });
+    expect((await system.get('/unmatched-topics')).items).toMatchObject([
+      { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },
+    ]);
+  });
+});

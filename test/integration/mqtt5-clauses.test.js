@@ -1,0 +1,672 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { createBroker } from '../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../api/observability/metrics.js';
+import { readSettings } from '../../common/settings/index.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { everybodyMayConnect } from '../support/credentials.js';
+import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt5-client.js';
+import { until } from '../support/until.js';
+
+/** @import { Message, Outcome } from '../../api/ingest/pipeline.js' */
+/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
+
+/**
+ * The clauses of the MQTT 5.0 specification (OASIS standard, 7 March 2019) that concern a broker without sessions, by their numbers. The
+ * broker runs alone. Its messages settle as a test decides.
+ */
+
+const MAX_MESSAGE_BYTES = 4096;
+const STATUS = 'iot/v1/d/status';
+
+const afterwards = useCleanUps();
+
+/** @type {number} */
+let port;
+/** @type {(message: Message) => Promise<Outcome>} */
+let settle;
+/** @type {() => Promise<void>} */
+let stopBroker;
+
+beforeEach(async () => {
+  settle = async () => 'accepted';
+  const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
+  const broker = createBroker({
+    mqtt,
+    ...everybodyMayConnect(mqtt),
+    host: null,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    handleMessage: (message) => settle(message),
+    room: new ByteBudget(1024 * 1024),
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+  await broker.start();
+  let isStopped = false;
+  stopBroker = async () => {
+    if (!isStopped) await broker.stop();
+    isStopped = true;
+  };
+  afterwards(stopBroker);
+  port = broker.port;
+});
+
+const open = () => openRaw(port, afterwards);
+
+/** @param {Parameters<typeof connectPacket>[0]} [options] */
+const connect = (options) => connectRaw(port, afterwards, options);
+
+/** @param {object} [more] */
+const publish = (more) => ({
+  cmd: 'publish',
+  topic: STATUS,
+  payload: 'online',
+  qos: 1,
+  messageId: 1,
+  ...more,
+});
+
+/** @param {object[]} subscriptions @param {object} [properties] */
+const subscribe = (subscriptions, properties) => ({
+  cmd: 'subscribe',
+  messageId: 9,
+  subscriptions,
+  properties,
+});
+
+/** Connects a client that has subscribed. @param {string} topic @param {object} [options] of the subscription */
+async function subscriber(topic, options) {
+  const client = await connect();
+  client.send(subscribe([{ topic, qos: 0, nl: false, rap: false, rh: 0, ...options }]));
+  await client.take('suback');
+  return client;
+}
+
+/** @param {ErrorCode} code @returns {Refusal} */
+const refusal = (code) => ({ index: 0, code, path: '[0].value', rule: 'must be a number' });
+
+/** @param {Outcome} outcome @param {ErrorCode[]} codes */
+function refuseWith(outcome, ...codes) {
+  settle = async ({ onRefused }) => {
+    if (codes.length > 0) onRefused?.(codes.map(refusal));
+    return outcome;
+  };
+}
+
+describe('CONNECT', () => {
+  test('MQTT-3.1.0-1: the first packet is no CONNECT: the connection is closed', async () => {
+    const client = await open();
+    client.send({ cmd: 'pingreq' });
+    await client.untilClosed();
+    expect(client.received).toEqual([]);
+  });
+
+  test('MQTT-3.1.0-2: a second CONNECT: the connection is closed', async () => {
+    const client = await connect();
+    client.send(connectPacket());
+    await client.untilClosed();
+  });
+
+  test('MQTT-3.1.2-3: the reserved flag is set: the connection is closed', async () => {
+    const bytes = bytesOf(connectPacket());
+    bytes[9] = Number(bytes[9]) | 1;
+    const client = await open();
+    client.sendBytes(bytes);
+    await client.untilClosed();
+  });
+
+  test('MQTT-3.2.2-2, MQTT-3.2.2-3: no session is kept: CONNACK reports it, whatever the client asks for', async () => {
+    for (const clean of [true, false, false]) {
+      const { connack, send, untilClosed } = await connect({
+        clean,
+        clientId: 'again',
+        properties: { sessionExpiryInterval: 100 },
+      });
+      expect(connack).toMatchObject({ reasonCode: 0, sessionPresent: false });
+      expect(connack.properties.sessionExpiryInterval).toBe(0);
+      send({ cmd: 'disconnect', reasonCode: 0, properties: { sessionExpiryInterval: 100 } });
+      await untilClosed();
+    }
+  });
+
+  test('3.2.2.3: CONNACK announces the limits of the broker', async () => {
+    const { connack } = await connect({ clientId: 'a' });
+    expect(connack.properties).toEqual({
+      receiveMaximum: 64,
+      maximumPacketSize: MAX_MESSAGE_BYTES + 66_000 + 5,
+      sharedSubscriptionAvailable: false,
+    });
+  });
+
+  test('MQTT-3.1.2-22: the client is silent for one and a half times its keep alive: the connection is closed', async () => {
+    const client = await connect({ keepalive: 1 });
+    await client.untilClosed();
+  });
+
+  test('MQTT-3.1.3-6, MQTT-3.2.2-16: no client id: each client is assigned one of its own', async () => {
+    const ids = new Set();
+    for (let count = 0; count < 3; count++) {
+      ids.add((await connect({ clientId: '' })).connack.properties.assignedClientIdentifier);
+    }
+    expect(ids.size).toBe(3);
+    expect(ids.has(undefined)).toBe(false);
+  });
+
+  test('MQTT-3.1.4-3: the client id is in use: the older connection gets DISCONNECT 0x8E and is closed', async () => {
+    const older = await connect({ clientId: 'same' });
+    const newer = await connect({ clientId: 'same' });
+    expect((await older.take('disconnect')).reasonCode).toBe(0x8e);
+    await older.untilClosed();
+    await newer.settle();
+  });
+
+  test('3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
+    const client = await open();
+    // mqtt-packet generates no such packet.
+    const bytes = bytesOf(connectPacket({ properties: { receiveMaximum: 7 } }));
+    bytes[bytes.indexOf(Buffer.from([0x21, 0, 7])) + 2] = 0;
+    client.sendBytes(bytes);
+    expect((await client.take('connack')).reasonCode).toBe(0x82);
+    await client.untilClosed();
+  });
+
+  test('3.1.2.11.4: Maximum Packet Size 0: CONNACK 0x82, and the connection is closed', async () => {
+    const client = await open();
+    const bytes = bytesOf(connectPacket({ properties: { maximumPacketSize: 7 } }));
+    bytes[bytes.indexOf(Buffer.from([0x27, 0, 0, 0, 7])) + 4] = 0;
+    client.sendBytes(bytes);
+    expect((await client.take('connack')).reasonCode).toBe(0x82);
+    await client.untilClosed();
+  });
+
+  test('MQTT-4.12.0-1: an authentication method: CONNACK 0x8C, and the connection is closed', async () => {
+    const client = await open();
+    client.send(connectPacket({ properties: { authenticationMethod: 'SCRAM-SHA-1' } }));
+    expect((await client.take('connack')).reasonCode).toBe(0x8c);
+    await client.untilClosed();
+  });
+
+  test('2.2.2.2: a property is repeated, in any packet: the connection is closed', async () => {
+    // An MQTT library generates lists of these only for user properties, so the bytes are made by hand.
+    const repeated = Buffer.from([0x21, 0, 7, 0x21, 0, 8]);
+    const body = Buffer.concat([
+      Buffer.from([0, 4]),
+      Buffer.from('MQTT'),
+      Buffer.from([5, 2, 0, 0, repeated.length]),
+      repeated,
+      Buffer.from([0, 1, 0x61]),
+    ]);
+    const client = await open();
+    client.sendBytes(Buffer.concat([Buffer.from([0x10, body.length]), body]));
+    await client.untilClosed();
+    expect(client.received).toEqual([]);
+
+    const other = await connect();
+    const aliases = Buffer.from([0x23, 0, 1, 0x23, 0, 2]);
+    const variable = Buffer.concat([
+      Buffer.from([0, 1, 0x74, 0, 1, aliases.length]),
+      aliases,
+      Buffer.from('x'),
+    ]);
+    other.sendBytes(Buffer.concat([Buffer.from([0x32, variable.length]), variable]));
+    expect((await other.take('disconnect')).reasonCode).toBe(0x82);
+    await other.untilClosed();
+  });
+});
+
+describe('PUBLISH', () => {
+  test('MQTT-3.3.1-4: QoS 3: the connection is closed', async () => {
+    const client = await connect();
+    const bytes = bytesOf(publish());
+    bytes[0] = 0x36;
+    client.sendBytes(bytes);
+    await client.untilClosed();
+  });
+
+  test.each(['iot/v1/+/status', 'iot/#'])(
+    'MQTT-3.3.2-2: the topic %s has a wildcard: the connection is closed',
+    async (topic) => {
+      const client = await connect();
+      client.send(publish({ topic }));
+      await client.untilClosed();
+    },
+  );
+
+  test.each([0, 1, 65_535])(
+    'MQTT-3.3.2-8, MQTT-3.3.2-9: topic alias %d, without a Topic Alias Maximum: DISCONNECT 0x94',
+    async (topicAlias) => {
+      const client = await connect();
+      const bytes = bytesOf(publish({ properties: { topicAlias: 7 } }));
+      bytes.writeUInt16BE(topicAlias, bytes.indexOf(Buffer.from([0x23, 0, 7])) + 1);
+      client.sendBytes(bytes);
+      expect((await client.take('disconnect')).reasonCode).toBe(0x94);
+      await client.untilClosed();
+    },
+  );
+
+  test('MQTT-3.3.2-4, -15, -16, -17, -18, -20: properties of a message: forwarded unaltered and in order', async () => {
+    const reader = await subscriber(STATUS);
+    const device = await connect();
+    const properties = {
+      payloadFormatIndicator: true,
+      contentType: 'application/json',
+      responseTopic: 'answers',
+      correlationData: Buffer.from([1, 2, 0]),
+      userProperties: { b: ['2', '1'], a: '3' },
+    };
+    device.send(publish({ properties }));
+    const message = await reader.take('publish');
+    expect({ ...message.properties, userProperties: { ...message.properties.userProperties } }).toEqual(
+      properties,
+    );
+    expect(Object.keys(message.properties.userProperties)).toEqual(['b', 'a']);
+  });
+
+  test('MQTT-3.3.2-6: message expiry: a retained message keeps the rest of it', async () => {
+    const device = await connect();
+    device.send(publish({ retain: true, properties: { messageExpiryInterval: 1000 } }));
+    await device.take('puback');
+    const reader = await subscriber(STATUS);
+    const { retain, properties } = await reader.take('publish');
+    expect(retain).toBe(true);
+    expect(properties.messageExpiryInterval).toBeGreaterThan(0);
+    expect(properties.messageExpiryInterval).toBeLessThanOrEqual(1000);
+  });
+
+  test('MQTT-3.3.4-6: a client sends a subscription identifier: DISCONNECT 0x82', async () => {
+    const client = await connect();
+    client.send(publish({ properties: { subscriptionIdentifier: 1 } }));
+    expect((await client.take('disconnect')).reasonCode).toBe(0x82);
+    await client.untilClosed();
+  });
+
+  test.each([1, 2])(
+    'MQTT-3.3.4-9: more than the Receive Maximum unacknowledged, QoS %d: DISCONNECT 0x93',
+    async (qos) => {
+      /** @type {string[]} */
+      const begun = [];
+      settle = ({ topic }) => {
+        begun.push(topic);
+        return new Promise(() => {});
+      };
+      const client = await connect();
+      const messages = Array.from({ length: 65 }, (_, index) => publish({ qos, messageId: index + 1 }));
+      client.send(...messages);
+      expect((await client.take('disconnect')).reasonCode).toBe(0x93);
+      await client.untilClosed();
+      expect(begun).toHaveLength(64);
+    },
+  );
+
+  test('MQTT-3.3.4-9: QoS 2 messages wait for their PUBREL: they count', async () => {
+    const client = await connect();
+    const messages = Array.from({ length: 64 }, (_, index) => publish({ qos: 2, messageId: index + 1 }));
+    client.send(...messages);
+    await until(() => client.received.filter(({ cmd }) => cmd === 'pubrec').length === 64);
+    client.send({ cmd: 'pubrel', messageId: 1 });
+    await client.take('pubcomp');
+    client.send(publish({ messageId: 100 }));
+    await client.take('puback');
+    client.send(publish({ qos: 2, messageId: 101 }), publish({ messageId: 102 }));
+    expect((await client.take('disconnect')).reasonCode).toBe(0x93);
+  });
+
+  test('MQTT-3.3.4-9: as many as the Receive Maximum, and one of QoS 0: the connection stays', async () => {
+    /** @type {Array<() => void>} */
+    const waiting = [];
+    settle = () => new Promise((resolve) => waiting.push(() => resolve('accepted')));
+    const client = await connect();
+    const messages = Array.from({ length: 64 }, (_, index) => publish({ messageId: index + 1 }));
+    client.send(...messages, publish({ qos: 0 }));
+    await until(() => waiting.length === 65);
+    for (const settleNext of waiting) settleNext();
+    await until(() => client.received.filter(({ cmd }) => cmd === 'puback').length === 64);
+    expect(client.socket.closed).toBe(false);
+  });
+
+  test('MQTT-4.6.0-2: a later message is settled first: the PUBACKs keep the order, also with reasons', async () => {
+    /** @type {Array<() => void>} */
+    const waiting = [];
+    settle = ({ onRefused }) =>
+      new Promise((resolve) =>
+        waiting.push(() => {
+          onRefused?.([refusal('malformed')]);
+          resolve('refused');
+        }),
+      );
+    const client = await connect();
+    client.send(...[1, 2, 3].map((messageId) => publish({ messageId })));
+    await until(() => waiting.length === 3);
+    for (const settleNext of waiting.reverse()) settleNext();
+    await until(() => client.received.length === 3);
+    expect(client.received.map(({ messageId }) => messageId)).toEqual([1, 2, 3]);
+  });
+
+  test('MQTT-4.3.3: QoS 2: delivered once, and each PUBREL is answered', async () => {
+    const reader = await subscriber(STATUS);
+    const client = await connect();
+    client.send(publish({ qos: 2 }));
+    expect(await client.take('pubrec')).toMatchObject({ messageId: 1 });
+    client.send(publish({ qos: 2, dup: true }));
+    await client.take('pubrec');
+    client.send({ cmd: 'pubrel', messageId: 1 });
+    expect(await client.take('pubcomp')).toMatchObject({ messageId: 1 });
+    client.send({ cmd: 'pubrel', messageId: 1 });
+    await client.take('pubcomp');
+    await reader.settle();
+    expect(reader.received.filter(({ cmd }) => cmd === 'publish')).toHaveLength(1);
+  });
+});
+
+describe('PUBACK and PUBREC', () => {
+  /** @type {Array<[ErrorCode, number]>} */
+  const REASONS = [
+    ['malformed', 0x99],
+    ['not_numeric', 0x99],
+    ['too_old', 0x99],
+    ['too_large', 0x97],
+    ['registration_limit', 0x97],
+    ['unknown_device', 0x87],
+    ['unknown_sensor', 0x87],
+    ['rejected', 0x83],
+  ];
+  test.each(REASONS)(
+    '3.4.2.1: the message is refused as %s: %d with the code and the rule, and nobody receives it',
+    async (code, reasonCode) => {
+      refuseWith('refused', code, code);
+      const reader = await subscriber('#');
+      const client = await connect();
+      client.send(publish(), publish({ qos: 2, messageId: 2, retain: true }));
+      const reasonString = `${code}: [0].value: must be a number (and 1 more)`;
+      const expected = { reasonCode, properties: { reasonString } };
+      expect(await client.take('puback')).toMatchObject({ messageId: 1, ...expected });
+      expect(await client.take('pubrec')).toMatchObject({ messageId: 2, ...expected });
+      await reader.settle();
+      expect(reader.received).toEqual([]);
+    },
+  );
+
+  test('4.3.3: QoS 2 is refused: the packet id is free at once', async () => {
+    refuseWith('refused', 'malformed');
+    const client = await connect();
+    for (let count = 0; count < 70; count++) {
+      client.send(publish({ qos: 2 }));
+      expect((await client.take('pubrec')).reasonCode).toBe(0x99);
+    }
+  });
+
+  test('3.4.2.2.2: a part of the message is refused: success with the reason, and others receive it', async () => {
+    refuseWith('accepted', 'not_numeric');
+    const reader = await subscriber(STATUS, { qos: 1 });
+    const client = await connect();
+    client.send(publish());
+    const { reasonCode, properties } = await client.take('puback');
+    expect({ reasonCode, ...properties }).toEqual({
+      reasonCode: 0,
+      reasonString: 'not_numeric: [0].value: must be a number',
+    });
+    expect(await reader.take('publish')).toMatchObject({ qos: 1, payload: Buffer.from('online') });
+    client.send(publish({ qos: 2 }));
+    expect(await client.take('pubrec')).toMatchObject({ reasonCode: 0 });
+    await reader.take('publish');
+  });
+
+  test('3.4.2.1: no topic of the contract: 0x90, with the topic that was probably meant', async () => {
+    refuseWith('unknown_topic');
+    const client = await connect();
+    client.send(publish({ topic: 'iot/v1/desk/measurement' }), publish({ topic: 'x', messageId: 2 }));
+    expect(await client.take('puback')).toMatchObject({
+      reasonCode: 0x90,
+      properties: { reasonString: 'unknown_topic: did you mean iot/v1/desk/measurements?' },
+    });
+    expect((await client.take('puback')).properties.reasonString).toBe(
+      'unknown_topic: no topic of Millrace, and no mapping reads it; add one to MQTT_MAPPINGS',
+    );
+  });
+
+  test('MQTT-3.1.2-29: the client asks for no reasons: the code alone', async () => {
+    refuseWith('refused', 'malformed');
+    const client = await connect({ properties: { requestProblemInformation: false } });
+    client.send(publish());
+    const answer = await client.take('puback');
+    expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
+  });
+
+  test('MQTT-3.4.2-2: the reason does not fit into the packets that the client accepts: the code alone', async () => {
+    refuseWith('refused', 'malformed');
+    const client = await connect({ properties: { maximumPacketSize: 40 } });
+    client.send(publish());
+    const answer = await client.take('puback');
+    expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
+  });
+
+  test('3.1.1: the same refusals: an MQTT 3.1.1 client gets a plain PUBACK', async () => {
+    refuseWith('refused', 'malformed');
+    const client = await open();
+    client.sendBytes(Buffer.from('101000044d5154540402000000046f6c6431', 'hex').subarray(0, 18));
+    await until(() => client.socket.bytesRead === 4);
+    client.sendBytes(Buffer.from('32090003742f780007787878', 'hex').subarray(0, 11));
+    await until(() => client.socket.bytesRead === 8);
+  });
+});
+
+describe('SUBSCRIBE and UNSUBSCRIBE', () => {
+  test('MQTT-3.8.4-6, MQTT-3.9.3-1: a code for each filter, in order', async () => {
+    const client = await connect();
+    const topics = ['iot/v1/a/status', '$SYS/#', '$share/g/iot/v1/+/status', '__proto__', 'iot/#'];
+    client.send(subscribe(topics.map((topic, index) => ({ topic, qos: index % 3 }))));
+    expect((await client.take('suback')).granted).toEqual([0, 0x87, 0x9e, 0x87, 1]);
+    client.send({ cmd: 'unsubscribe', messageId: 3, unsubscriptions: ['iot/#', 'constructor', 'other'] });
+    expect((await client.take('unsuback')).granted).toEqual([0, 0x11, 0x11]);
+  });
+
+  test.each(['a/#/b', 'a+', ''])(
+    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: the filter "%s": the connection is closed',
+    async (topic) => {
+      const client = await connect();
+      client.send(subscribe([{ topic, qos: 0 }]));
+      await client.untilClosed();
+    },
+  );
+
+  test('MQTT-3.8.3-3: No Local: a client does not receive its own messages', async () => {
+    const client = await subscriber(STATUS, { nl: true });
+    const other = await subscriber(STATUS);
+    client.send(publish());
+    await other.take('publish');
+    await client.settle();
+    expect(client.received.map(({ cmd }) => cmd)).toEqual(['puback']);
+  });
+
+  test('MQTT-3.3.1-12, MQTT-3.3.1-13: the retain flag of a forwarded message: set by Retain As Published', async () => {
+    const as = await subscriber(STATUS, { rap: true });
+    const not = await subscriber(STATUS, { rap: false });
+    const client = await connect();
+    client.send(publish({ retain: true }));
+    expect((await as.take('publish')).retain).toBe(true);
+    expect((await not.take('publish')).retain).toBe(false);
+  });
+
+  test('MQTT-3.3.1-9, -10, -11: Retain Handling 0 always, 1 for a new subscription, 2 never', async () => {
+    const device = await connect();
+    device.send(publish({ retain: true }));
+    await device.take('puback');
+    for (const [rh, expected] of [
+      [0, 2],
+      [1, 1],
+      [2, 0],
+    ]) {
+      const client = await connect();
+      for (const qos of [0, 0]) client.send(subscribe([{ topic: STATUS, qos, rh, nl: false, rap: false }]));
+      await client.take('suback');
+      await client.take('suback');
+      await client.settle();
+      await until(() => client.received.length >= Number(expected));
+      expect(client.received).toHaveLength(Number(expected));
+    }
+  });
+
+  test('MQTT-3.3.4-3: a subscription identifier: with each message of the subscription, also a retained one', async () => {
+    const device = await connect();
+    device.send(publish({ retain: true }));
+    await device.take('puback');
+    const client = await connect();
+    client.send(subscribe([{ topic: STATUS, qos: 0, rh: 0 }], { subscriptionIdentifier: 268_435_455 }));
+    expect((await client.take('publish')).properties.subscriptionIdentifier).toBe(268_435_455);
+    device.send(publish());
+    expect((await client.take('publish')).properties.subscriptionIdentifier).toBe(268_435_455);
+  });
+
+  test('3.8.2.1.2: subscription identifier 0: DISCONNECT 0x82', async () => {
+    const client = await connect();
+    const bytes = bytesOf(subscribe([{ topic: STATUS, qos: 0 }], { subscriptionIdentifier: 7 }));
+    bytes[bytes.indexOf(Buffer.from([0x0b, 7])) + 1] = 0;
+    client.sendBytes(bytes);
+    expect((await client.take('disconnect')).reasonCode).toBe(0x82);
+  });
+
+  test('MQTT-3.3.4-9: the client has a Receive Maximum: it is granted QoS 0, which needs none', async () => {
+    const client = await connect({ properties: { receiveMaximum: 1 } });
+    client.send(subscribe([{ topic: STATUS, qos: 2 }]));
+    expect((await client.take('suback')).granted).toEqual([0]);
+    const device = await connect();
+    for (const messageId of [1, 2, 3]) device.send(publish({ messageId }));
+    for (const _ of [1, 2, 3]) expect((await client.take('publish')).qos).toBe(0);
+  });
+
+  test('MQTT-3.1.2-24, MQTT-3.1.2-25: a message is larger than the client accepts: it is not sent', async () => {
+    const client = await connect({ properties: { maximumPacketSize: 60 } });
+    client.send(subscribe([{ topic: STATUS, qos: 0 }]));
+    await client.take('suback');
+    const device = await connect();
+    device.send(publish({ payload: 'x'.repeat(60) }), publish({ messageId: 2, payload: 'short' }));
+    expect((await client.take('publish')).payload.toString()).toBe('short');
+    await client.settle();
+    expect(client.received).toEqual([]);
+  });
+
+  test('MQTT-4.7.2-1: a filter that begins with a wildcard: no topics of the broker', async () => {
+    const client = await subscriber('#');
+    const other = await subscriber('+/#');
+    await connect();
+    await client.settle();
+    await other.settle();
+    expect([...client.received, ...other.received]).toEqual([]);
+  });
+});
+
+describe('Last will and DISCONNECT', () => {
+  const will = {
+    topic: STATUS,
+    payload: Buffer.from('offline'),
+    qos: /** @type {const} */ (1),
+    retain: false,
+    properties: { willDelayInterval: 3600, contentType: 'text/plain', userProperties: { a: 'b' } },
+  };
+
+  test('MQTT-3.1.2-8, 3.1.3.2.2: the connection breaks: the will is sent at once, because the session ends', async () => {
+    const reader = await subscriber(STATUS);
+    const device = await connect({ will, properties: { sessionExpiryInterval: 7200 } });
+    device.socket.destroy();
+    const message = await reader.take('publish');
+    expect(message.payload.toString()).toBe('offline');
+    expect({ ...message.properties, userProperties: { ...message.properties.userProperties } }).toEqual({
+      contentType: 'text/plain',
+      userProperties: { a: 'b' },
+    });
+  });
+
+  test.each([
+    [0x00, 0],
+    [0x04, 1],
+  ])('MQTT-3.14.4-3: DISCONNECT with reason %d: %d wills are sent', async (reasonCode, wills) => {
+    const reader = await subscriber(STATUS);
+    const device = await connect({ will });
+    device.send({ cmd: 'disconnect', reasonCode });
+    await device.untilClosed();
+    await until(() => reader.received.length >= wills);
+    await reader.settle();
+    expect(reader.received).toHaveLength(wills);
+  });
+
+  test('3.14.2.1: the broker stops: DISCONNECT 0x8B', async () => {
+    const client = await connect();
+    await stopBroker();
+    expect((await client.take('disconnect')).reasonCode).toBe(0x8b);
+    await client.untilClosed();
+  });
+
+  test('3.2.2.3.6: a packet is larger than announced: DISCONNECT 0x95', async () => {
+    const client = await connect();
+    client.sendBytes(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]));
+    expect((await client.take('disconnect')).reasonCode).toBe(0x95);
+    await client.untilClosed();
+  });
+});
+
+describe('Hostile clients', () => {
+  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'the client id and a filter are "%s": the broker stays',
+    async (name) => {
+      for (let count = 0; count < 2; count++) {
+        const client = await connect({ clientId: name });
+        client.send(subscribe([name, `${name}/a`, 'b'].map((topic) => ({ topic, qos: 0 }))));
+        expect((await client.take('suback')).granted).toHaveLength(3);
+        client.send({ cmd: 'unsubscribe', messageId: 3, unsubscriptions: [name] });
+        await client.take('unsuback');
+      }
+      await (await connect()).settle();
+    },
+  );
+
+  test('mutated packets: each connection is served or closed, and others stay', async () => {
+    const seeds = [
+      publish({
+        properties: {
+          contentType: 'a',
+          userProperties: { x: ['1', '2'] },
+          correlationData: Buffer.from('c'),
+        },
+      }),
+      subscribe([{ topic: 'a/b', qos: 1, nl: true, rap: true, rh: 1 }], { subscriptionIdentifier: 5 }),
+      { cmd: 'unsubscribe', messageId: 4, unsubscriptions: ['a/b'] },
+      { cmd: 'puback', messageId: 4, reasonCode: 16, properties: { reasonString: 'x' } },
+      { cmd: 'pubrec', messageId: 4, reasonCode: 0x99 },
+      { cmd: 'pubrel', messageId: 4, reasonCode: 0, properties: { reasonString: 'x' } },
+      { cmd: 'disconnect', reasonCode: 4, properties: { sessionExpiryInterval: 3 } },
+      { cmd: 'auth', reasonCode: 24, properties: { authenticationMethod: 'x' } },
+      connectPacket({
+        clientId: 'b',
+        will: {
+          topic: 't',
+          payload: Buffer.from('x'),
+          qos: 1,
+          retain: true,
+          properties: { willDelayInterval: 3 },
+        },
+      }),
+    ].map(bytesOf);
+    // It receives what is published, if it can.
+    const witness = await connect({ properties: { maximumPacketSize: 1000 } });
+    witness.send(subscribe([{ topic: '#', qos: 1 }]));
+    let state = 42;
+    const random = (/** @type {number} */ below) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    for (let round = 0; round < 4; round++) {
+      const clients = await Promise.all(Array.from({ length: 150 }, () => open()));
+      for (const client of clients) {
+        const bytes = Buffer.from(/** @type {Buffer} */ (seeds[random(seeds.length)]));
+        for (let count = 0; count <= random(4); count++) bytes[random(bytes.length)] = random(256);
+        const first = random(4) === 0 ? [] : [bytesOf(connectPacket())];
+        client.sendBytes(Buffer.concat([...first, bytes]));
+        client.socket.end();
+      }
+      await until(() => clients.every(({ socket }) => socket.closed));
+    }
+    await witness.settle();
+  });
+});

@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { openCredentials } from '../support/credentials.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @import { IClientPublishOptions, MqttClient } from 'mqtt' */
+/** @import { Credentials } from '../support/credentials.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
+const BAD = '[{"sensor_id": "t", "value": "warm"}]';
+
+/** @type {TestSystem} */
+let system;
+/** @type {Credentials} */
+let credentials;
+/** @type {MqttClient} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({
+    settings: {
+      MQTT_AUTH: 'true',
+      MQTT_USERNAME: INSTALLATION.username,
+      MQTT_PASSWORD: INSTALLATION.password,
+      AUTO_REGISTER_MAX: '2',
+    },
+  });
+  credentials = await openCredentials(system);
+  device = await connect('desk', await credentials.issue('desk'));
+});
+afterAll(async () => {
+  await device?.endAsync(true);
+  await credentials?.stop();
+  await system?.stop();
+});
+
+/** @param {string} username @param {string} password */
+const connect = (username, password) =>
+  mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5, reconnectPeriod: 0, username, password });
+
+/**
+ * Publishes with QoS 1.
+ *
+ * @param {string} topic
+ * @param {string} payload
+ * @param {IClientPublishOptions} [options]
+ * @returns {Promise<[code: number, reason: string | undefined]>} of the PUBACK
+ */
+const publish = (topic, payload, options) =>
+  new Promise((resolve) => {
+    device.on('packetreceive', function onPacket(packet) {
+      if (packet.cmd !== 'puback') return;
+      device.off('packetreceive', onPacket);
+      resolve([packet.reasonCode ?? 0, packet.properties?.reasonString]);
+    });
+    device.publish(topic, payload, { qos: 1, ...options }, () => {});
+  });
+
+/** @param {string[]} args @returns {Promise<{ code: number, output: string }>} */
+const mosquittoPub = (...args) =>
+  new Promise((resolve) => {
+    const { port } = new URL(system.mqttUrl);
+    const { username, password } = INSTALLATION;
+    const all = ['-V', '5', '-p', port, '-u', username, '-P', password, '-q', '1', ...args];
+    execFile('mosquitto_pub', all, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    );
+  });
+
+/** @param {string} name @returns {Promise<Record<string, number>>} the newest values of a device, by sensor */
+async function latest(name) {
+  const { items } = await system.get(`/latest?device=${name}`);
+  return Object.fromEntries(items.map((/** @type {any} */ item) => [item.name, item.value]));
+}
+
+test('MQTT 5: MQTT.js as a device: a measurement is stored when it is acknowledged', async () => {
+  expect(await publish('iot/v1/desk/measurements', '{"sensor_id": "t", "value": 21.5}')).toEqual([
+    0,
+    undefined,
+  ]);
+  expect(await latest('desk')).toEqual({ t: 21.5 });
+});
+
+test('MQTT 5: mosquitto_pub as a device: stored, and a refusal is reported', async () => {
+  const topic = ['-t', 'iot/v1/bench/measurements'];
+  expect(await mosquittoPub(...topic, '-m', '{"sensor_id": "t", "value": 4}')).toEqual({
+    code: 0,
+    output: '',
+  });
+  expect(await latest('bench')).toEqual({ t: 4 });
+  expect((await mosquittoPub(...topic, '-m', BAD)).output).toMatch(
+    /Publish 1 failed: Payload format invalid/,
+  );
+});
+
+test('MQTT 5: the content type: it selects the decoder, and an unknown one is refused', async () => {
+  const topic = 'iot/v1/desk/measurements';
+  const senml = '[{"n": "h", "v": 40}]';
+  const as = (/** @type {string} */ contentType) => ({ properties: { contentType } });
+  expect(await publish(topic, senml, as('application/senml+json'))).toEqual([0, undefined]);
+  expect(await latest('desk')).toMatchObject({ h: 40 });
+  const [code, reason] = await publish(topic, senml, as('application/x-nothing'));
+  expect([code, reason?.split(':')[0]]).toEqual([0x99, 'unknown_format']);
+  const [deadLetter] = (await system.get('/dead-letters')).items;
+  expect(deadLetter).toMatchObject({ topic, codes: { unknown_format: 1 } });
+});
+
+test('MQTT 5: nothing of a message is accepted: 0x99 with code, path and rule', async () => {
+  expect(await publish('iot/v1/desk/measurements', BAD)).toEqual([
+    0x99,
+    'not_numeric: [0].value: must be a number',
+  ]);
+  expect((await publish('iot/v1/desk/measurements', '{'))[0]).toBe(0x99);
+});
+
+test('MQTT 5: a part of a message is refused: success with the reason', async () => {
+  const payload = '[{"sensor_id": "t", "value": 5}, {"sensor_id": "t", "value": "warm"}]';
+  const [code, reason] = await publish('iot/v1/desk/measurements', payload);
+  expect([code, reason]).toEqual([0, 'not_numeric: [1].value: must be a number']);
+  expect(await latest('desk')).toMatchObject({ t: 5 });
+});
+
+test('MQTT 5: a topic of another device: 0x87, and the connection stays', async () => {
+  expect(await publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}')).toEqual([
+    0x87,
+    'forbidden: the account may not publish on this topic',
+  ]);
+  expect(await latest('bench')).toEqual({ t: 4 });
+  expect(device.connected).toBe(true);
+});
+
+test('MQTT 5: QoS 0 on a topic of another device: DISCONNECT 0x87, because there is no acknowledgement', async () => {
+  const lamp = await connect('lamp', await credentials.issue('lamp'));
+  /** @type {Promise<number | undefined>} */
+  const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));
+  lamp.publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}');
+  expect(await code).toBe(0x87);
+  await lamp.endAsync(true);
+});
+
+test('MQTT 5: more devices than AUTO_REGISTER_MAX: 0x97', async () => {
+  const before = await readMetric(system, 'iot_broker_reasons_total{code="151"}');
+  const { output } = await mosquittoPub(
+    '-t',
+    'iot/v1/third/measurements',
+    '-m',
+    '{"sensor_id": "t", "value": 1}',
+  );
+  expect(output).toMatch(/Publish 1 failed: Quota exceeded/);
+  expect(await readMetric(system, 'iot_broker_reasons_total{code="151"}')).toBe((before || 0) + 1);
+});
+
+test('MQTT 5: a topic outside the contract: 0x90 with the topic that was meant', async () => {
+  expect(await publish('iot/v1/desk/measurement', '1')).toEqual([
+    0x90,
+    'unknown_topic: did you mean iot/v1/desk/measurements?',
+  ]);
+});
+
+test('MQTT 5: a wrong password: CONNACK 0x87', async () => {
+  await expect(connect('desk', 'wrong')).rejects.toMatchObject({ code: 0x87 });
+});
+
+test('MQTT 5: a credential is revoked: DISCONNECT 0x87', async () => {
+  const lamp = await connect('bulb', await credentials.issue('bulb'));
+  /** @type {Promise<number | undefined>} */
+  const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));
+  await system.fetch('/credentials/bulb', { method: 'DELETE' });
+  expect(await code).toBe(0x87);
+  await lamp.endAsync(true);
+});

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Admin } from '@platformatic/kafka';
+import pino from 'pino';
+import { topicName } from '../../api/stream-out/index.js';
+import { KafkaSender } from '../../api/stream-out/kafka/sender.js';
+import { bucketOf, HOUR_MS } from '../../schema/rules.js';
+import { startCommand } from '../support/api-process.js';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka.js';
+import { samplesOf, usePackedSystem } from '../support/packed-system.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @import { TestSystem } from '../support/system.js' */
+
+const PREFIX = 'out';
+const kafka = await startTestKafka();
+const { clock, system, send, newHour, closeHour } = usePackedSystem({
+  settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
+  periods: { stream: 100 },
+});
+/** A process that commits and sends nothing to Kafka, as one that is killed between the two. @type {TestSystem} */
+let silent;
+
+beforeAll(async () => {
+  await makeTopics(kafka.address, PREFIX);
+  silent = await startTestSystem({
+    settings: { CQL_KEYSPACE: system().config.cql.keyspace, LATEST_GROUPS: '2' },
+    clock: () => clock.now,
+  });
+});
+
+afterAll(async () => {
+  await silent?.stop();
+  await kafka.dispose();
+});
+
+/** @param {string} device @returns {Promise<Array<{ ts: number, value: number, late: boolean, source: string | undefined }>>} in the order of the topic */
+async function streamed(device) {
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  return records.flatMap(({ value, headers }) => {
+    const batch = JSON.parse(String(value));
+    if (batch.device !== device) return [];
+    return batch.sensors.flatMap((/** @type {any} */ { samples }) =>
+      samples.map((/** @type {[number, number]} */ [ts, sampleValue]) => ({
+        ts,
+        value: sampleValue,
+        late: batch.late,
+        source: headers['source'],
+      })),
+    );
+  });
+}
+
+/** @param {string} device @param {number} count */
+const untilStreamed = (device, count) =>
+  until(
+    async () => {
+      const found = await streamed(device);
+      return new Set(found.map(({ ts }) => ts)).size >= count ? found : null;
+    },
+    { what: `${count} samples of ${device} in Kafka` },
+  );
+
+/** @param {TestSystem} to @param {string} device @param {Array<{ ts: number, value: number }>} samples */
+async function post(to, device, samples) {
+  const response = await to.fetch(`/measurements?device=${device}`, {
+    method: 'POST',
+    body: JSON.stringify(samples.map((sample) => ({ sensor_id: 's', ...sample }))),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+}
+
+test('streaming out: a message is committed: its record has the samples, the key and the headers', async () => {
+  const hour = newHour();
+  const samples = samplesOf(hour, 3);
+  await send('hot-1', samples);
+  await untilStreamed('hot-1', 3);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  const record = records.find(({ value }) => String(value).includes('"hot-1"'));
+  const batch = JSON.parse(String(record?.value));
+  expect(record?.key).toBe(batch.device_id);
+  expect(record?.headers).toEqual({
+    format: 'json',
+    digest: batch.digest,
+    bucket: String(hour),
+    late: 'false',
+    committed_at: String(Date.parse(batch.committed_at)),
+    source: 'hot',
+  });
+  expect(batch).toMatchObject({ kind: 'batch', device: 'hot-1', bucket: new Date(hour).toISOString() });
+  expect(batch.sensors).toEqual([
+    {
+      sensor_id: expect.any(String),
+      sensor: 's',
+      samples: samples.map(({ ts, value }) => [ts, value]),
+    },
+  ]);
+});
+
+test('streaming out: many messages of a device at once: their records keep the order of arrival', async () => {
+  const hour = newHour();
+  const samples = samplesOf(hour, 200);
+  await Promise.all(samples.map((sample) => send('ordered', [sample])));
+  const found = await untilStreamed('ordered', 200);
+  expect(found).toHaveLength(200);
+  expect(found.every(({ source }) => source === 'hot')).toBe(true);
+});
+
+test('streaming out: a process commits and is gone: the completion of the hour sends its blocks once', async () => {
+  const hour = newHour();
+  await post(silent, 'lost', samplesOf(hour, 5));
+  await send('kept', samplesOf(hour, 4));
+  await untilStreamed('kept', 4);
+  await closeHour(hour);
+  const lost = await streamed('lost');
+  expect(lost.map(({ ts, value }) => ({ ts, value }))).toEqual(samplesOf(hour, 5));
+  expect(lost.every(({ source, late }) => source === 'completion' && !late)).toBe(true);
+  // The notes spare what was sent already.
+  expect(await streamed('kept')).toHaveLength(4);
+});
+
+test('streaming out: late samples of a process that is gone: the next completion sends them', async () => {
+  const hour = newHour();
+  await send('late', samplesOf(hour, 2));
+  await closeHour(hour);
+  clock.now += 3 * HOUR_MS;
+  const noticed = bucketOf(clock.now);
+  await post(silent, 'late', samplesOf(hour, 3, 100));
+  await closeHour(noticed);
+  const found = await streamed('late');
+  expect(found.map(({ ts }) => ts).sort()).toEqual(
+    [...samplesOf(hour, 2), ...samplesOf(hour, 3, 100)].map(({ ts }) => ts),
+  );
+});
+
+test('streaming out: Kafka is away: acknowledgements go on, and everything is in the topic afterwards', async () => {
+  const hour = newHour();
+  await kafka.kill();
+  for (let index = 0; index < 20; index++) await send('away', samplesOf(hour, 10, index * 10));
+  await kafka.start();
+  const found = await untilStreamed('away', 200);
+  expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
+});
+
+test('streaming out: an hour is complete: a watermark of each shard has its end', async () => {
+  const hour = newHour();
+  await closeHour(hour);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'watermarks'));
+  const newest = new Map(records.map(({ key, value }) => [key, JSON.parse(String(value))]));
+  expect([...newest.keys()].sort()).toEqual(['0', '1']);
+  for (const [shard, watermark] of newest) {
+    const end = new Date(hour + HOUR_MS).toISOString();
+    expect(watermark).toEqual({
+      kind: 'watermark',
+      shard: Number(shard),
+      shards: 2,
+      until: end,
+      topics: { batches: end, events: end, 'dead-letters': end, alarms: end },
+    });
+  }
+});
+
+test('streaming out: a sensor has newer values: the compacted topic gets the newest', async () => {
+  const hour = newHour();
+  await send('newest', samplesOf(hour, 7));
+  const latest = await until(async () => {
+    const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
+    return records
+      .map(({ key, value }) => ({ key, ...JSON.parse(String(value)) }))
+      .find(({ device }) => device === 'newest');
+  });
+  expect(latest).toMatchObject({ kind: 'latest', sensor: 's', ts: hour + 6000, value: 2.5 });
+  expect(latest.key).toBe(latest.sensor_id);
+});
+
+describe('npm run stream', () => {
+  const COMMAND_MS = 120_000;
+
+  /** @param {string} prefix @param {string[]} args */
+  async function stream(prefix, ...args) {
+    const { cql, retention } = system().config;
+    const settings = {
+      CQL_CONTACT_POINTS: String(cql.contactPoints),
+      CQL_KEYSPACE: cql.keyspace,
+      LATEST_GROUPS: String(retention.latestGroups),
+      STREAM_KAFKA: kafka.address,
+      STREAM_TOPIC_PREFIX: prefix,
+    };
+    const { code, output } = await startCommand('api/commands/stream.js', settings, args).ended;
+    return { code, output };
+  }
+
+  test(
+    'status before init, init twice, status: topics are missing, made, there',
+    async () => {
+      const batches = topicName('made', 'batches');
+      expect((await stream('made', 'status')).output).toContain(
+        `✕ ${batches}: missing; npm run stream -- init`,
+      );
+      const first = await stream('made', 'init', '--partitions', '2');
+      expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`✓ made  ${batches}`) });
+      const again = await stream('made', 'init');
+      expect(again).toMatchObject({ code: 0, output: expect.stringContaining(`✓ is there  ${batches}`) });
+      const { code, output } = await stream('made', 'status');
+      expect(code === 0 ? '' : output).toBe('');
+      expect(output).toContain(`✓ ${batches}: 0 records in 2 partitions`);
+      expect(output).toMatch(/^Complete until \d{4}-\d\d-\d\dT/m);
+      expect(output).toMatch(/^Backlog of events: no closed hour$/m);
+      // The heartbeat may be of the time when Kafka was away.
+      expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
+    },
+    COMMAND_MS,
+  );
+
+  test(
+    'replay: the blocks of a range come again, and only those',
+    async () => {
+      const hour = newHour();
+      await send('replayed', samplesOf(hour, 3));
+      await untilStreamed('replayed', 3);
+      const before = (await streamed('replayed')).length;
+      const range = ['--from', new Date(hour).toISOString(), '--to', new Date(hour + HOUR_MS).toISOString()];
+      const { code, output } = await stream(PREFIX, 'replay', ...range);
+      expect(code === 0 ? '' : output).toBe('');
+      expect(output).toMatch(/^1 block sent again, and 0 events, dead letters and alarms, from /m);
+      expect(await streamed('replayed')).toHaveLength(before + 3);
+    },
+    COMMAND_MS,
+  );
+
+  test(
+    'replay: an empty range: usage',
+    async () => {
+      const { code, output } = await stream(PREFIX, 'replay', '--from', '2026-01-02', '--to', '2026-01-01');
+      expect(code).toBe(2);
+      expect(output).toContain('--from is before --to');
+    },
+    COMMAND_MS,
+  );
+});
+
+test('sender: callers at once, records of one partition: Kafka has each record once', async () => {
+  const topic = 'callers-at-once';
+  const options = { clientId: 'callers', bootstrapBrokers: [kafka.address] };
+  const admin = new Admin(options);
+  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+  await admin.close();
+  const logger = pino({ level: 'silent' });
+  const sender = new KafkaSender({ options, logger, onSent: () => {}, onFailure: () => {} });
+  const values = Array.from({ length: 64 }, (_, caller) => [`${caller}.0`, `${caller}.1`, `${caller}.2`]);
+  const sent = await Promise.all(
+    values.map((texts) =>
+      sender.send(
+        texts.map((text) => ({
+          topic,
+          key: Buffer.from('k'),
+          value: Buffer.from(text),
+          headers: new Map(),
+        })),
+      ),
+    ),
+  );
+  await sender.stop();
+  expect(sent).toEqual(values.map(() => true));
+  const read = (await readTopic(kafka.address, topic)).map(({ value }) => String(value));
+  expect(read).toEqual(values.flat());
+});
+
+test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once it is made', async () => {
+  const topic = 'out.missing.v1';
+  /** @type {string[]} */
+  const reasons = [];
+  const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
+  const sender = new KafkaSender({
+    options: { clientId: 'test', bootstrapBrokers: [kafka.address] },
+    logger,
+    onSent: () => {},
+    onFailure: () => {},
+  });
+  const sent = sender.send([{ topic, key: Buffer.from('k'), value: Buffer.from('1'), headers: new Map() }]);
+  await until(() => reasons.length > 0, { what: 'a warning' });
+  expect(reasons[0]).toBe(`Unknown topic ${topic}. Run: npm run stream -- init`);
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [kafka.address] });
+  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+  await admin.close();
+  expect(await sent).toBe(true);
+  await sender.stop();
+  expect((await readTopic(kafka.address, topic)).map(({ value }) => String(value))).toEqual(['1']);
+});

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** @import { IncomingHttpHeaders } from 'node:http' */
+
+/** @typedef {{ headers: IncomingHttpHeaders, body: string, alarm: any, event: string }} Received */
+
+/** What the receiver does with a request: takes it, fails, never answers, answers after a second, or takes it and answers once it takes again. @typedef {'takes' | 'fails' | 'hangs' | 'late' | 'holds'} Mood */
+
+/** Starts a receiver of webhooks that changes its behavior. */
+export async function startReceiver() {
+  /** @type {Received[]} */
+  const received = [];
+  /** @type {Mood} */
+  let mood = 'takes';
+  let refused = 0;
+  /** Answers that wait. @type {Array<() => void>} */
+  const held = [];
+  const server = createServer(async (req, res) => {
+    const body = await text(req);
+    if (mood === 'hangs') return;
+    if (mood === 'fails') {
+      refused++;
+      res.writeHead(503).end();
+      return;
+    }
+    if (mood === 'late') await new Promise((resolve) => setTimeout(resolve, 1000));
+    received.push({ headers: req.headers, body, ...JSON.parse(body) });
+    if (mood === 'holds') await new Promise((resolve) => held.push(() => resolve(undefined)));
+    res.writeHead(204).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    refused: () => refused,
+    /** @param {Mood} next */
+    become(next) {
+      mood = next;
+      if (next === 'takes') for (const answer of held.splice(0)) answer();
+      if (next !== 'hangs') server.closeIdleConnections();
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startReceiver>>} Receiver */

@@ -1,0 +1,79 @@
+import { createServer } from 'node:http';
+
+/**
+ * A registry of schemas that keeps the HTTP contract of Confluent's, version 7: subjects, lookup, registration, schemas by id, and errors
+ * with `error_code`. Schemas are compared as texts without white space.
+ *
+ * @typedef {object} TestRegistry
+ * @property {string} url
+ * @property {Map<string, Array<{ id: number, schema: string }>>} subjects versions, the oldest first
+ * @property {string[]} requests method and path of each
+ * @property {{ status: number, code: number, message: string } | null} refusal of registrations; null: they are taken
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * @param {{ port?: number, username?: string, password?: string }} [options] `port`: default: a free one
+ * @returns {Promise<TestRegistry>}
+ */
+export async function startTestRegistry({ port = 0, username, password } = {}) {
+  const credentials = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  /** @type {string[]} By id - 1. */
+  const schemas = [];
+  /** @type {TestRegistry} */
+  const registry = {
+    url: '',
+    subjects: new Map(),
+    requests: [],
+    refusal: null,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+
+  /** @param {string} method @param {string} path @param {string} body @returns {[status: number, answer: object]} */
+  function answer(method, path, body) {
+    const [, subject = '', versions] = /^\/subjects\/([^/]+)(\/versions)?$/.exec(path) ?? [];
+    if (method !== 'POST' || !subject) return [404, { error_code: 404, message: 'HTTP 404 Not Found' }];
+    const name = decodeURIComponent(subject);
+    const { schema } = JSON.parse(body);
+    const text = JSON.stringify(JSON.parse(schema));
+    const found = registry.subjects.get(name) ?? [];
+    const index = found.findIndex((each) => each.schema === text);
+    const version = found[index];
+    if (version) {
+      const { id } = version;
+      return [200, versions ? { id } : { subject: name, id, version: index + 1, schema: text }];
+    }
+    if (!versions) {
+      return found.length > 0
+        ? [404, { error_code: 40403, message: 'Schema not found' }]
+        : [404, { error_code: 40401, message: `Subject '${name}' not found.` }];
+    }
+    if (registry.refusal) {
+      const { status, code, message } = registry.refusal;
+      return [status, { error_code: code, message }];
+    }
+    const id = schemas.indexOf(text) + 1 || schemas.push(text);
+    registry.subjects.set(name, [...found, { id, schema: text }]);
+    return [200, { id }];
+  }
+
+  const server = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    registry.requests.push(`${request.method} ${request.url}`);
+    const isKnown = username === undefined || request.headers.authorization === credentials;
+    const [status, content] = isKnown
+      ? answer(String(request.method), String(request.url), String(Buffer.concat(chunks)))
+      : [401, { error_code: 40101, message: 'Unauthorized' }];
+    response.writeHead(status, { 'Content-Type': 'application/vnd.schemaregistry.v1+json' });
+    response.end(JSON.stringify(content));
+  });
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(undefined)));
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  registry.url = `http://127.0.0.1:${address.port}`;
+  return registry;
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { readLinesSlowly } from '../line-reference.js';
+
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
+/** Values of one sensor by their time in epoch ms. `acknowledged` is the greatest one with a 204. @typedef {Map<number, { sent: Set<number>, acknowledged: number | null }>} Times */
+
+/**
+ * A proxy between Telegraf and the API, which keeps what was sent and what was answered with 204. It notes an answer before it passes
+ * it on. It reads line protocol by the second reader of the tests, and names devices and sensors by rules of its own.
+ */
+export class LedgerProxy {
+  #port;
+  #server = createServer((req, res) => void this.#pass(req, res));
+  /** By device and sensor. @type {Map<string, Times>} */
+  values = new Map();
+  /** Answers by status; 0: no answer. @type {Map<number, number>} */
+  answers = new Map();
+  /** Values that were answered with 204, with repetitions. */
+  acknowledged = 0;
+
+  /** @param {number} port of the API */
+  constructor(port) {
+    this.#port = port;
+  }
+
+  /** @returns {Promise<string>} its URL */
+  async start() {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${/** @type {AddressInfo} */ (this.#server.address()).port}`;
+  }
+
+  async stop() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  /** @param {IncomingMessage} req @param {ServerResponse} res */
+  async #pass(req, res) {
+    try {
+      const body = await read(req);
+      const points = valuesOf(gunzipSync(body).toString());
+      for (const point of points) this.#timeOf(point).sent.add(point.value);
+      const { status, text } = await this.#forward(req, body);
+      this.#count(status);
+      if (status === 204) {
+        for (const point of points) {
+          const time = this.#timeOf(point);
+          time.acknowledged = Math.max(time.acknowledged ?? Number.NEGATIVE_INFINITY, point.value);
+        }
+        this.acknowledged += points.length;
+      }
+      res.writeHead(status, { 'retry-after': '1' }).end(text);
+    } catch {
+      // The API is away, or Telegraf.
+      this.#count(0);
+      res.destroy();
+    }
+  }
+
+  /** @param {number} status */
+  #count(status) {
+    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+  }
+
+  /** @param {{ sensor: string, ts: number }} point */
+  #timeOf({ sensor, ts }) {
+    const times = this.values.get(sensor) ?? new Map();
+    this.values.set(sensor, times);
+    const time = times.get(ts) ?? { sent: new Set(), acknowledged: null };
+    times.set(ts, time);
+    return time;
+  }
+
+  /** @param {IncomingMessage} req @param {Buffer} body @returns {Promise<{ status: number, text: string }>} */
+  #forward({ method, url, headers }, body) {
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        { host: '127.0.0.1', port: this.#port, method, path: url, headers },
+        async (answer) => resolve({ status: Number(answer.statusCode), text: String(await read(answer)) }),
+      );
+      sent.once('error', reject);
+      sent.end(body);
+    });
+  }
+}
+
+/** @param {AsyncIterable<Buffer>} stream */
+async function read(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** @param {string} text @returns {Array<{ sensor: string, ts: number, value: number }>} `sensor`: device and sensor */
+function valuesOf(text) {
+  const { points, bad } = readLinesSlowly(text);
+  if (bad.length > 0) throw new Error(`Telegraf wrote lines that are not valid: ${bad}`);
+  return points.flatMap(({ measurement, tags, fields, time }) => {
+    const { device } = Object.fromEntries(tags);
+    if (tags.length !== 1 || !device) throw new Error(`Telegraf wrote other tags than device: ${tags}`);
+    return fields.flatMap(([field, value]) =>
+      value === null
+        ? []
+        : [{ sensor: `${device}/${measurement}.${field}`, ts: Number(BigInt(time) / 1_000_000n), value }],
+    );
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Runs test files that the parent names, one after the other, in one process with one registry of modules.
+ * Answers each with its results. Whatever a file changed in the process is restored after it.
+ */
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { getState, resetState, run } from 'jest-circus';
+import { restoreGlobals } from '../../mutation/runner/globals.js';
+
+/** @import { Circus } from '@jest/types' */
+
+/** @typedef {{ path: string, timeout: number, pattern: string, seed: number }} FileOrder */
+
+/**
+ * What a test file came to. `errors` happened outside a test.
+ *
+ * @typedef {{ tests: Circus.TestResult[], errors: string[], start: number, end: number }} FileAnswer
+ */
+
+register('./hooks.js', import.meta.url);
+
+/** @param {FileOrder} order @returns {Promise<FileAnswer>} */
+async function runFile({ path, timeout, pattern, seed }) {
+  const start = Date.now();
+  resetState();
+  const testNamePattern = pattern ? new RegExp(pattern, 'i') : null;
+  Object.assign(getState(), { testTimeout: timeout, testNamePattern, seed });
+  const errors = [];
+  /** @type {Circus.TestResult[]} */
+  let tests = [];
+  try {
+    await import(pathToFileURL(path).href);
+    const result = await run();
+    tests = result.testResults;
+    errors.push(...result.unhandledErrors);
+  } catch (error) {
+    errors.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  return { tests, errors, start, end: Date.now() };
+}
+
+// An error that nothing catches fails the test that runs, or the file between tests.
+process.on('uncaughtException', (error) => {
+  const { currentlyRunningTest, unhandledErrors } = getState();
+  (currentlyRunningTest?.errors ?? unhandledErrors).push(error);
+});
+
+const variables = { ...process.env };
+const directory = process.cwd();
+
+/** Undoes what a test file changed in the process. */
+function restoreProcess() {
+  restoreGlobals();
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(variables, name)) delete process.env[name];
+  Object.assign(process.env, variables);
+  process.chdir(directory);
+  process.exitCode = undefined;
+}
+
+process.on('message', async (/** @type {FileOrder} */ order) => {
+  const answer = await runFile(order);
+  // First of all, because fake timers would hold the answer back.
+  restoreProcess();
+  process.send?.(answer);
+});
+// Handles that a test left open must not keep the process alive.
+process.once('disconnect', () => process.exit(0));

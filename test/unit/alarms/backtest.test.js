@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import express from 'express';
+import pino from 'pino';
+import { createBacktest, createSubjects, MAX_EPISODES, newestOf, toRule } from '../../../api/alarms/index.js';
+import { createReading } from '../../../api/history/reading/index.js';
+import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-requests.js';
+import { problemHandler } from '../../../api/http/problems.js';
+import { API_ROUTES } from '../../../api/http/routes/index.js';
+import { serve } from '../../../api/http/serve.js';
+import { startMemoryAlarms } from '../../support/memory-alarms.js';
+import { until } from '../../support/until.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Reading } from '../../../api/history/reading/index.js' */
+/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+
+const MINUTE_MS = 60_000;
+const NOW = Date.UTC(2026, 10, 21, 12, 20);
+
+let calls = 0;
+const clock = () => NOW + calls++;
+
+/** @type {MemoryAlarms} */
+let system;
+/** @type {import('node:http').Server} */
+let server;
+let url = '';
+/** Reads of samples, and whether they wait. */
+const reads = { begun: 0, ended: 0 };
+/** @type {{ release: () => void, wait: Promise<void> } | null} */
+let held = null;
+
+function hold() {
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const wait = new Promise((resolve) => {
+    release = resolve;
+  });
+  held = { release, wait };
+}
+
+beforeEach(async () => {
+  reads.begun = 0;
+  reads.ended = 0;
+  system = await startMemoryAlarms({ clock });
+  const reading = createReading(system.store);
+  /** @type {Reading} */
+  const watched = {
+    ...reading,
+    async samplesOf(...given) {
+      reads.begun++;
+      await held?.wait;
+      reads.ended++;
+      return reading.samplesOf(...given);
+    },
+  };
+  const app = express();
+  const [route] = API_ROUTES.filter(({ path }) => path === '/api/v1/alarm-rules/test');
+  serve(
+    app,
+    [/** @type {any} */ (route)],
+    /** @type {any} */ ({
+      access: {
+        guard: () => (/** @type {any} */ _req, /** @type {any} */ _res, /** @type {any} */ next) => next(),
+      },
+      alarms: {
+        backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),
+      },
+      limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }),
+      clock,
+      historyDays: 90,
+      maxClockSkewMs: 300_000,
+    }),
+  );
+  app.use(problemHandler(pino({ level: 'silent' })));
+  server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}/api/v1/alarm-rules/test`;
+});
+afterEach(async () => {
+  held?.release();
+  held = null;
+  server.closeAllConnections();
+  server.close();
+  await system.stop();
+});
+
+/** @param {object} condition @param {AbortSignal} [signal] */
+const ask = (condition, signal) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'a', severity: 'info', scope: { device: 'oven' }, condition }),
+    ...(signal && { signal }),
+  });
+
+/** @param {number[]} values one each minute, the last of them now */
+const heat = (values) =>
+  system.measure(
+    'oven',
+    values.map((value, index) => ({
+      sensor_id: 'heat',
+      ts: NOW - (values.length - 1 - index) * MINUTE_MS,
+      value,
+    })),
+  );
+
+const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 5 });
+
+test('POST /alarm-rules/test: more alarms than an answer has: the first ones, and the number of all', async () => {
+  await heat(Array.from({ length: 2 * MAX_EPISODES + 100 }, (_, n) => (n % 2 === 0 ? 9 : 1)));
+  const above = await (await ask(ABOVE)).json();
+  expect(above).toMatchObject({ count: MAX_EPISODES + 50, total_ms: MAX_EPISODES * MINUTE_MS });
+  expect(above.items).toHaveLength(MAX_EPISODES);
+  const absent = await (await ask({ kind: 'absent', for_ms: 30_000 })).json();
+  expect(absent.count).toBe(2 * MAX_EPISODES + 99);
+  expect(absent.items).toHaveLength(MAX_EPISODES);
+});
+
+test('POST /alarm-rules/test: less history than the range: the answer has the times of its samples', async () => {
+  await heat(Array.from({ length: 22 }, () => 1));
+  const stored = {
+    from: new Date(NOW - 30 * 86_400_000).toISOString().slice(0, 16),
+    stored_from: new Date(NOW - 21 * MINUTE_MS).toISOString(),
+    stored_to: new Date(NOW).toISOString(),
+  };
+  for (const condition of [ABOVE, { kind: 'absent', for_ms: 600_000 }, { kind: 'rate', limit: 1 }])
+    expect(await (await ask(condition)).json()).toMatchObject({
+      ...stored,
+      from: expect.stringContaining(stored.from),
+    });
+});
+
+test('POST /alarm-rules/test: no samples: no times of samples', async () => {
+  expect(await (await ask(ABOVE)).json()).toMatchObject({
+    count: 0,
+    sensors: 0,
+    stored_from: null,
+    stored_to: null,
+  });
+});
+
+test('POST /alarm-rules/test: as many run as may: busy, until one ends', async () => {
+  await heat([1, 9, 1]);
+  hold();
+  const first = ask(ABOVE);
+  await until(() => reads.begun > 0);
+  const refused = await ask(ABOVE);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ code: 'busy' });
+  held?.release();
+  expect((await first).status).toBe(200);
+  expect((await ask(ABOVE)).status).toBe(200);
+});
+
+test('POST /alarm-rules/test: the client disconnects: reading ends, and another test may run', async () => {
+  await heat(Array.from({ length: 600 }, () => 9));
+  hold();
+  const leaving = new AbortController();
+  let isClosed = false;
+  server.once('request', (_req, res) =>
+    res.once('close', () => {
+      isClosed = true;
+    }),
+  );
+  const first = ask(ABOVE, leaving.signal).catch(() => null);
+  await until(() => reads.begun > 0);
+  leaving.abort();
+  await first;
+  await until(() => isClosed);
+  held?.release();
+  // The place is free only when nothing is read any more.
+  await until(async () => (await ask({ kind: 'absent', intervals: 3 })).status === 200);
+  expect(reads).toEqual({ begun: 1, ended: 1 });
+});
+
+test('Backtest: the signal comes while many stretches without samples are read: no further stretch is read', async () => {
+  await heat([1]);
+  const stopping = new AbortController();
+  let stretches = 0;
+  const reading = /** @type {Reading} */ (
+    /** @type {unknown} */ ({
+      async *hours() {
+        for (; stretches < 100; stretches++) {
+          stopping.abort(new Error('stopped'));
+          yield [];
+        }
+      },
+    })
+  );
+  const backtest = createBacktest({ reading, subjects: createSubjects(system.store, 4), clock });
+  const definition = /** @type {const} */ ({
+    name: 'a',
+    severity: 'info',
+    scope: { device: 'oven' },
+    condition: ABOVE,
+  });
+  const version = newestOf(
+    toRule(
+      [{ ruleId: '', version: 1, since: 0, definition: JSON.stringify(definition), removed: false }],
+      Buffer.alloc(16),
+    ),
+  );
+  const range = { from: NOW - 30 * 86_400_000, to: NOW };
+  await expect(backtest(version, range, stopping.signal)).rejects.toThrow('stopped');
+  expect(stretches).toBe(0);
+});

@@ -1,0 +1,265 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { Deliveries } from '../../../api/alarms/delivery/deliveries.js';
+import { until } from '../../support/until.js';
+
+/** @import { Alarm } from '../../../api/store/alarms/episodes.js' */
+
+const ID = Buffer.alloc(16);
+const ALARM = /** @type {Alarm} */ (
+  /** @type {unknown} */ ({
+    device: ID,
+    sensor: ID,
+    rule: ID,
+    start: 0,
+    opened: 0,
+    cleared: null,
+    shelvedUntil: null,
+  })
+);
+
+/** @type {Map<string, any>} */
+const rows = new Map();
+let now = 1_000_000;
+beforeEach(() => {
+  rows.clear();
+  now = 1_000_000;
+});
+
+/**
+ * Deliveries to one webhook, whose rows are in memory.
+ *
+ * @param {(alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>} webhook
+ * @param {() => Promise<Alarm>} find the stored alarm
+ * @param {(target: string, result: string) => void} [onResult]
+ */
+const startDeliveries = (
+  webhook,
+  find,
+  onResult = (/** @type {string} */ _target, /** @type {string} */ _result) => {},
+) =>
+  new Deliveries(
+    /** @type {any} */ ({
+      receivers: { webhook },
+      store: {
+        write: async (/** @type {any} */ delivery) => void rows.set(delivery.id, delivery),
+        remove: async (/** @type {any} */ { id }) => void rows.delete(id),
+        begunIn: async (/** @type {{ from: number, to: number }} */ { from, to }) =>
+          [...rows.values()].filter(({ begunAt }) => begunAt >= from && begunAt < to),
+      },
+      episodes: { find },
+      leases: { renew: async () => true, take: async () => true, release: async () => {} },
+      open: async () => [],
+      clock: () => now,
+      logger: pino({ level: 'silent' }),
+      owner: 'test',
+      everyMs: 5,
+      onResult,
+      onDelivered: () => {},
+    }),
+  );
+
+test('Deliveries: the alarm was written in spite of an error, so it is never sent: the next look sends it', async () => {
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async (_, event) => void sent.push(event),
+    async () => ALARM,
+  );
+  await deliveries.begin(ALARM, ['opened']);
+  deliveries.start();
+  now += 60_000;
+  await until(() => sent.length > 0);
+  await until(() => deliveries.pending === 0);
+  await deliveries.stop();
+  expect(sent).toEqual(['opened']);
+  expect(rows.size).toBe(0);
+});
+
+test('Deliveries: another process reports a withdrawal while this one sends the end: the receiver ends with the withdrawal', async () => {
+  const cleared = { ...ALARM, cleared: 60_000 };
+  const withdrawn = { ...cleared, withdrawn: true };
+  let stored = cleared;
+  /** @type {unknown[]} */
+  const received = [];
+  const deliveries = startDeliveries(
+    async (alarm, event, sentBefore) => {
+      if (event === 'cleared') {
+        // The other process is faster: its report arrives before this one.
+        stored = withdrawn;
+        received.push(['corrected', 'withdrawn', undefined]);
+      }
+      received.push([event, alarm.withdrawn ? 'withdrawn' : 'cleared', sentBefore?.cleared]);
+    },
+    async () => stored,
+  );
+  await deliveries.begin(cleared, ['cleared']);
+  deliveries.send(cleared);
+  await until(() => rows.size === 0);
+  await deliveries.stop();
+  expect(received).toEqual([
+    ['corrected', 'withdrawn', undefined],
+    ['cleared', 'cleared', undefined],
+    ['corrected', 'withdrawn', 60_000],
+  ]);
+});
+
+test('Deliveries: the process dies between a stale report and the look behind it: the row stays, so a successor sends what is true', async () => {
+  const cleared = { ...ALARM, cleared: 60_000 };
+  let isAway = true;
+  /** @type {Array<boolean | undefined>} */
+  const received = [];
+  const deliveries = startDeliveries(
+    async ({ withdrawn }) => void received.push(withdrawn),
+    async () => {
+      if (isAway) throw new Error('the database is away');
+      return { ...cleared, withdrawn: true };
+    },
+  );
+  await deliveries.begin(cleared, ['cleared']);
+  deliveries.send(cleared);
+  await until(() => [...rows.values()].some(({ error }) => error === 'the database is away'));
+  isAway = false;
+  now += 60_000;
+  deliveries.start();
+  await until(() => rows.size === 0);
+  await deliveries.stop();
+  expect(received).toEqual([undefined, true]);
+});
+
+const HOUR_MS = 3_600_000;
+
+/** @param {string} id @param {object} rest */
+const rowOf = (id, rest) => ({
+  id,
+  key: ALARM,
+  target: 'webhook',
+  event: 'opened',
+  begunAt: now,
+  attempts: 0,
+  nextAt: now,
+  failedAt: null,
+  error: null,
+  ...rest,
+});
+
+test('Deliveries: more are due than a receiver that hangs takes at once: the end does not wait for the others', async () => {
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  let sent = 0;
+  const deliveries = startDeliveries(
+    async () => {
+      sent++;
+      await released;
+    },
+    async () => ALARM,
+  );
+  for (let n = 0; n < 40; n++) rows.set(String(n), rowOf(String(n), {}));
+  deliveries.start();
+  await until(() => sent === 16);
+  let isStopped = false;
+  const stopped = deliveries.stop().then(() => {
+    isStopped = true;
+  });
+  release();
+  await until(() => isStopped);
+  await stopped;
+  expect(rows.size).toBe(40 - sent);
+});
+
+test.each([
+  ['acknowledged', { acknowledgedAt: null }],
+  ['cleared', { cleared: null }],
+])(
+  'Deliveries: the process died before it wrote that an alarm was %s: nothing is sent',
+  async (event, state) => {
+    /** @type {string[]} */
+    const sent = [];
+    let looks = 0;
+    const deliveries = startDeliveries(
+      async (_, kind) => void sent.push(kind),
+      async () => {
+        looks++;
+        return { ...ALARM, ...state };
+      },
+    );
+    rows.set('due', rowOf('due', { event }));
+    deliveries.start();
+    await until(() => looks > 1);
+    expect(sent).toEqual([]);
+    expect(rows.size).toBe(1);
+    expect(rows.get('due').attempts).toBe(0);
+    now += HOUR_MS + 1;
+    await until(() => rows.size === 0);
+    await deliveries.stop();
+    expect(sent).toEqual([]);
+  },
+);
+
+test('Deliveries: a delivery cannot be stored: it is not pending, because its change is not written either', async () => {
+  const deliveries = startDeliveries(
+    async () => {},
+    async () => ALARM,
+  );
+  const write = rows.set;
+  rows.set = () => {
+    throw new Error('the database is away');
+  };
+  await expect(deliveries.begin(ALARM, ['opened'])).rejects.toThrow('the database is away');
+  rows.set = write;
+  expect(deliveries.pending).toBe(0);
+  await deliveries.stop();
+});
+
+test('Deliveries: no process ran for two days: the next one sends what is left, or gives it up', async () => {
+  let isAway = true;
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async (_, kind) => {
+      if (isAway) throw new Error('the receiver is away');
+      sent.push(kind);
+    },
+    async () => ALARM,
+  );
+  now = 100 * HOUR_MS;
+  rows.set('a', rowOf('a', { begunAt: now - 48 * HOUR_MS, nextAt: now - 47 * HOUR_MS }));
+  deliveries.start();
+  await until(() => rows.get('a')?.failedAt !== null);
+  await deliveries.stop();
+
+  isAway = false;
+  rows.set('b', rowOf('b', { begunAt: now - 48 * HOUR_MS, nextAt: now - 47 * HOUR_MS }));
+  const next = startDeliveries(
+    async (_, kind) => void sent.push(kind),
+    async () => ALARM,
+  );
+  next.start();
+  await until(() => !rows.has('b'));
+  await next.stop();
+  expect(sent).toEqual(['opened']);
+});
+
+test('Deliveries: the attempt after the day comes later than an hour: it is given up, and becomes a dead letter', async () => {
+  now = 100 * HOUR_MS;
+  /** @type {string[]} */
+  const results = [];
+  const deliveries = startDeliveries(
+    async () => {
+      throw new Error('the receiver is away');
+    },
+    async () => ALARM,
+    (_, result) => void results.push(result),
+  );
+  rows.set('first', rowOf('first', {}));
+  deliveries.start();
+  await until(() => results.length === 1);
+  // The one before came at 23.9 hours, and the pause is up to 75 minutes.
+  rows.set('last', rowOf('last', { begunAt: now - 25.1 * HOUR_MS, attempts: 30 }));
+  await until(() => rows.get('last').failedAt !== null);
+  await deliveries.stop();
+  expect(results).toEqual(['failed', 'dead']);
+});

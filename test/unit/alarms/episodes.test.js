@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { startMemoryAlarms } from '../../support/memory-alarms.js';
+import { trueEpisodes } from '../../support/true-episodes.js';
+
+/** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
+/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+
+const HOUR_MS = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21, 12, 20);
+const SINCE = NOW - 40 * HOUR_MS;
+
+/** More runs by hand. */
+const RUNS = Number(process.env['ALARM_RUNS'] ?? 40);
+
+/** Each call is later: of two evaluations in the same ms none would have read more. */
+let calls = 0;
+const clock = () => NOW + calls++;
+
+/** @type {MemoryAlarms} */
+let system;
+beforeAll(async () => {
+  system = await startMemoryAlarms({ clock });
+});
+afterAll(() => system.stop());
+
+/** @type {RuleCondition[]} */
+const CONDITIONS = [
+  { kind: 'above', limit: 2 },
+  { kind: 'above', limit: 2, clear: 0 },
+  { kind: 'above', limit: 1, clear: 0, for_ms: HOUR_MS },
+  { kind: 'below', limit: -1, clear: 1, for_samples: 3 },
+  { kind: 'outside', limit: [-2, 2], clear: [-1, 1] },
+  { kind: 'rate', limit: 0.001, clear: 0.0005 },
+  { kind: 'absent', for_ms: 2 * HOUR_MS },
+];
+
+/** Times of three kinds: minutes ago, in open hours, and in hours that have closed. */
+const instant = fc.oneof(
+  fc.integer({ min: 0, max: 30 }).map((minutes) => NOW - minutes * 60_000),
+  fc.integer({ min: 0, max: 60 }).map((steps) => NOW - steps * 120_000),
+  fc.integer({ min: 0, max: 60 }).map((steps) => NOW - steps * 1_800_000),
+);
+
+const arrival = fc.record({
+  condition: fc.constantFrom(...CONDITIONS),
+  samples: fc.uniqueArray(fc.tuple(instant, fc.integer({ min: -4, max: 4 })), {
+    minLength: 1,
+    maxLength: 24,
+    selector: ([ts]) => ts,
+  }),
+  order: fc.infiniteStream(fc.nat()),
+  sizes: fc.infiniteStream(fc.integer({ min: 1, max: 6 })),
+  isRepeated: fc.infiniteStream(fc.boolean()),
+  waits: fc.infiniteStream(fc.boolean()),
+});
+
+let devices = 0;
+
+test(
+  'Episodes: samples arrive shuffled and repeated, in messages of any size: those of the samples in order',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(arrival, async ({ condition, samples, order, sizes, isRepeated, waits }) => {
+        const device = `device-${devices++}`;
+        await system.addRule({ scope: { device }, condition }, SINCE);
+        const again = samples.filter(() => isRepeated.next().value);
+        const shuffled = [...samples, ...again]
+          .map((sample) => ({ sample, place: order.next().value }))
+          .sort((a, b) => Number(a.place) - Number(b.place))
+          .map(({ sample }) => sample);
+        while (shuffled.length > 0) {
+          const message = shuffled.splice(0, Number(sizes.next().value));
+          await system.measure(
+            device,
+            message.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+          );
+          if (waits.next().value) await system.evaluated();
+        }
+        await system.evaluated();
+        const inOrder = samples.sort(([a], [b]) => a - b);
+        const expected = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW + calls });
+        const found = await system.episodes(device, 's');
+        expect(found.map(({ late: _, ...episode }) => episode)).toEqual(expected);
+      }),
+      { numRuns: RUNS },
+    );
+  },
+  RUNS * 5000,
+);
+
+test('Episodes: a late sample changes the rate of the next one, which clears: what follows is a new episode', async () => {
+  const device = `device-${devices++}`;
+  /** @type {RuleCondition} */
+  const condition = { kind: 'rate', limit: 0.001, clear: 0.0005 };
+  await system.addRule({ scope: { device }, condition }, SINCE);
+  const at = (/** @type {number} */ minutes, /** @type {number} */ value) => ({
+    sensor_id: 's',
+    ts: NOW - minutes * 60_000,
+    value,
+  });
+  const samples = [at(300, -4), at(32, -4), at(31, 3), at(22, 1), at(15, 1), at(0, -2)];
+  await system.measure(
+    device,
+    samples.filter(({ ts }) => ts !== NOW - 22 * 60_000),
+  );
+  await system.evaluated();
+  await system.measure(device, [at(22, 1)]);
+  await system.evaluated();
+  const inOrder = samples.map(({ ts, value }) => /** @type {[number, number]} */ ([ts, value]));
+  const expected = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW });
+  expect(expected).toHaveLength(2);
+  expect((await system.episodes(device, 's')).map(({ late: _, ...episode }) => episode)).toEqual(expected);
+});

@@ -1,0 +1,231 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { uuidBytes } from '../../../schema/ids.js';
+import { startReceiver } from '../../support/alarm-receiver.js';
+import { startMemoryAlarms } from '../../support/memory-alarms.js';
+import { until } from '../../support/until.js';
+
+/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = Date.UTC(2026, 10, 21, 12, 20);
+
+/** What the tests add to the clock. */
+let shifted = 0;
+let calls = 0;
+const clock = () => NOW + shifted + calls++;
+
+/** @type {MemoryAlarms} */
+let system;
+afterEach(async () => {
+  shifted = 0;
+  await system.stop();
+});
+
+const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 10, clear: 5 });
+const scope = { device: 'oven' };
+
+/** @param {number} value @param {number} [ts] */
+const heat = (value, ts = clock()) => system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
+const events = () => system.messages.map(({ event }) => event);
+
+test('Alarm: the value stays between the limit and clear: it is open, and one message reports it', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  for (const value of [1, 12, 7, 13, 8]) await heat(value);
+  await system.evaluated();
+  expect(events()).toEqual(['opened']);
+  await heat(5);
+  await system.evaluated();
+  expect(events()).toEqual(['opened', 'cleared']);
+});
+
+test('Alarm: a sample of before the rule breaches: nothing opens', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await heat(20, NOW - 2 * HOUR_MS);
+  await system.evaluated();
+  expect(await system.episodes('oven', 'heat')).toEqual([]);
+});
+
+test('Rule: replaced while an alarm is open: it ends with its version, and late samples are judged by the version of their time', async () => {
+  system = await startMemoryAlarms({ clock });
+  const since = NOW - 3 * HOUR_MS;
+  const rule = await system.addRule({ scope, condition: ABOVE }, since);
+  const first = NOW - 2 * HOUR_MS;
+  await heat(20, first);
+  await system.evaluated();
+  const changedAt = NOW - HOUR_MS;
+  const next = {
+    name: 'rule',
+    scope,
+    severity: /** @type {const} */ ('info'),
+    condition: { ...ABOVE, limit: 50 },
+  };
+  await system.alarms.rules.replace(rule.id, next, changedAt);
+  await until(async () => (await system.episodes('oven', 'heat'))[0]?.cleared === changedAt);
+  await heat(0, first + MINUTE_MS);
+  await heat(30, first + 2 * MINUTE_MS);
+  await heat(30, changedAt + MINUTE_MS);
+  await system.evaluated();
+  const found = await system.episodes('oven', 'heat');
+  expect(found.map(({ start, cleared }) => [start, cleared])).toEqual([
+    [first, first + MINUTE_MS],
+    [first + 2 * MINUTE_MS, changedAt],
+  ]);
+});
+
+test('Alarm: late samples disprove it: withdrawn, and reported as corrected', async () => {
+  system = await startMemoryAlarms({ clock });
+  const condition = /** @type {const} */ ({ kind: 'above', limit: 10, for_ms: 10 * MINUTE_MS });
+  await system.addRule({ scope, condition }, NOW - 3 * HOUR_MS);
+  const from = NOW - 2 * HOUR_MS;
+  await heat(20, from);
+  await heat(20, from + 12 * MINUTE_MS);
+  await system.evaluated();
+  expect(events()).toEqual(['opened']);
+  await heat(0, from + 6 * MINUTE_MS);
+  await system.evaluated();
+  expect(events()).toEqual(['opened', 'corrected']);
+  expect(system.messages.at(-1)?.alarm).toMatchObject({ state: 'withdrawn', seen_late: true });
+  expect(await system.episodes('oven', 'heat')).toEqual([]);
+});
+
+test('Shelving: the alarm clears, and the shelving ends after 30 days: the change is delivered then', async () => {
+  const receiver = await startReceiver();
+  try {
+    /** Each at least once: one whose answer was under way when the alarm was shelved comes again. */
+    const delivered = () => new Set(receiver.received.map(({ event }) => event));
+    system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
+    await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+    const start = clock();
+    await heat(20, start);
+    await until(() => receiver.received.length === 1);
+    // A delivery looks once more at the alarm behind its answer, and would report the end at once.
+    const { deliveries } = system.store.alarms;
+    await until(async () => (await deliveries.begunIn({ from: start, to: clock() })).length === 0);
+    const key = {
+      ...system.keyOf('oven', 'heat'),
+      rule: uuidBytes(String(receiver.received[0]?.alarm.rule_id)),
+      start,
+    };
+    /** @param {number} ms */
+    const shelve = (ms) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
+    await shelve(NOW + DAY_MS);
+    await heat(0);
+    await until(() => events().includes('cleared'));
+    await shelve(NOW + 30 * DAY_MS);
+    shifted = 29 * DAY_MS;
+    await system.alarms.acknowledge(key, { by: 'Ada', comment: null });
+    expect(receiver.received.map(({ event }) => event)).toEqual(['opened']);
+    shifted = 30 * DAY_MS + MINUTE_MS;
+    // The connection of the first report may have ended on a busy machine. The next attempt comes a second later by this clock.
+    await until(() => {
+      shifted += SECOND_MS;
+      return delivered().size === 3;
+    });
+    expect([...delivered()].sort()).toEqual(['acknowledged', 'cleared', 'opened']);
+    expect(receiver.received.at(-1)?.alarm).toMatchObject({ state: 'cleared', acknowledged_by: 'Ada' });
+    expect(events()).toEqual(['opened', 'shelved', 'cleared', 'shelved', 'acknowledged']);
+  } finally {
+    await receiver.stop();
+  }
+});
+
+test('Shelving: the alarm changes while the receiver still answers the report of before: the change waits for the end', async () => {
+  const receiver = await startReceiver();
+  try {
+    receiver.become('holds');
+    system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
+    await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+    const start = clock();
+    await heat(20, start);
+    await until(() => receiver.received.length === 1);
+    const key = {
+      ...system.keyOf('oven', 'heat'),
+      rule: uuidBytes(String(receiver.received[0]?.alarm.rule_id)),
+      start,
+    };
+    await system.alarms.shelve(key, { by: 'Ada', until: NOW + DAY_MS, comment: null });
+    await heat(0);
+    await until(() => events().includes('cleared'));
+    receiver.become('takes');
+    const end = NOW + DAY_MS;
+    // Those of both reports.
+    await until(
+      async () => (await system.store.alarms.deliveries.begunIn({ from: end, to: end + 1 })).length === 2,
+    );
+    expect(receiver.received.map(({ event }) => event)).toEqual(['opened']);
+    shifted = DAY_MS;
+    await until(() => {
+      shifted += SECOND_MS;
+      return receiver.received.some(({ event }) => event === 'cleared');
+    });
+    expect(receiver.received.map(({ event }) => event)).not.toContain('corrected');
+    expect(receiver.received.at(-1)?.alarm).toMatchObject({ state: 'cleared' });
+  } finally {
+    await receiver.stop();
+  }
+});
+
+test('Process: it dies between the commit and the evaluation: its successor finds the episode', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: ABOVE }, NOW - 3 * HOUR_MS);
+  await heat(1);
+  await system.evaluated();
+  await until(async () => (await system.store.alarms.progress.all()).length === 1);
+  // Nobody looks at samples any more: a process that commits, and dies before it evaluates.
+  system.ingest.setSampleObserver({
+    note: (device, series) =>
+      system.store.alarms.progress.noteDue(device, NOW - (NOW % HOUR_MS), [
+        ...new Set(series.flatMap(({ times }) => [...times].map((ts) => ts - (ts % (24 * HOUR_MS))))),
+      ]),
+    observe: () => {},
+  });
+  const now = clock();
+  await heat(20, now);
+  await heat(30, NOW - 2 * HOUR_MS);
+  await heat(0, NOW - 2 * HOUR_MS + MINUTE_MS);
+  // It also stops writing its progress.
+  const progress = await system.store.alarms.progress.all();
+  const [dead] = progress;
+  expect(dead).toBeDefined();
+  await system.store.alarms.progress.write({
+    process: 'dead',
+    run: String(dead?.run).replace(/^./, 'f'),
+    evaluatedUntil: now - MINUTE_MS,
+  });
+  const successor = await system.start('successor');
+  try {
+    await until(async () => (await system.episodes('oven', 'heat')).length === 2);
+    await until(
+      async () => !(await system.store.alarms.progress.all()).some(({ process }) => process === 'dead'),
+    );
+  } finally {
+    await successor.stop();
+  }
+  expect((await system.episodes('oven', 'heat')).map(({ start }) => start)).toEqual([NOW - 2 * HOUR_MS, now]);
+});
+
+test('Absence: two processes, one of which has the lease: one episode, which the next sample ends', async () => {
+  system = await startMemoryAlarms({ clock });
+  const second = await system.start('second');
+  try {
+    await system.addRule({ scope, condition: { kind: 'absent', for_ms: 5 * MINUTE_MS } }, NOW - HOUR_MS);
+    const last = clock();
+    await heat(1, last);
+    shifted += 6 * MINUTE_MS;
+    await until(async () => (await system.episodes('oven', 'heat')).length === 1);
+    expect(await system.episodes('oven', 'heat')).toMatchObject([
+      { start: last, opened: last + 5 * MINUTE_MS, cleared: null, late: false },
+    ]);
+    const back = clock();
+    await heat(1, back);
+    await until(async () => (await system.episodes('oven', 'heat'))[0]?.cleared === back);
+    expect(await system.episodes('oven', 'heat')).toHaveLength(1);
+  } finally {
+    await second.stop();
+  }
+});

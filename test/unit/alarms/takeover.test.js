@@ -1,0 +1,124 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { AbsenceWatch } from '../../../api/alarms/absence.js';
+import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.js';
+import { Recovery } from '../../../api/alarms/recovery.js';
+import { uuidBytes } from '../../../schema/ids.js';
+import { until } from '../../support/until.js';
+
+/** @import { Rule } from '../../../api/alarms/rules/rule.js' */
+
+const logger = pino({ level: 'silent' });
+const NOW = Date.UTC(2026, 10, 21, 12, 20);
+const RULE_ID = '00000000-0000-4000-8000-000000000001';
+
+/** @type {Rule} */
+const RULE = {
+  id: RULE_ID,
+  bytes: uuidBytes(RULE_ID),
+  versions: [
+    {
+      version: 1,
+      since: 0,
+      until: Number.POSITIVE_INFINITY,
+      definition: {
+        name: 'rule',
+        scope: { type: 'heat' },
+        condition: { kind: 'above', limit: 10 },
+        severity: 'info',
+      },
+      removed: false,
+      ids: { device: null, sensor: null },
+    },
+  ],
+};
+
+test('AbsenceWatch: the takeover of open episodes fails: the next round does it again', async () => {
+  let takeovers = 0;
+  const watch = new AbsenceWatch(
+    /** @type {any} */ ({
+      leases: { take: async () => true, renew: async () => true, release: async () => {} },
+      rules: { isEmpty: false, list: () => [], onChange: () => {} },
+      takeOverOpenEpisodes: async () => {
+        takeovers++;
+        if (takeovers === 1) throw new Error('the database is away');
+      },
+      clock: () => NOW,
+      logger,
+      owner: 'test',
+      groups: 1,
+      everyMs: 5,
+    }),
+  );
+  watch.start();
+  await until(() => takeovers === 2 && watch.held === 1);
+  await watch.stop();
+});
+
+/** @param {number} number of a sensor @returns {any} */
+const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
+
+/** A scheduler with more samples than may wait. */
+async function overflowing() {
+  const scheduler = new EvaluationScheduler({
+    evaluator: { evaluate: async () => ({ changes: [], episodes: 0, run: null }) },
+    clock: () => NOW,
+    logger,
+    onChange: () => {},
+    onEvaluated: () => {},
+  });
+  for (let number = 0; number < 50_100; number++)
+    scheduler.evaluate(subject(number), RULE, { from: NOW, to: NOW });
+  await until(() => scheduler.waiting === 0);
+  return scheduler;
+}
+
+/** @param {EvaluationScheduler} scheduler @param {object} store */
+const recoveryOf = (scheduler, store) =>
+  new Recovery(
+    /** @type {any} */ ({
+      store: { due: async () => [], all: async () => [], ...store },
+      rules: { isEmpty: false },
+      scheduler,
+      clock: () => NOW,
+      logger,
+      process: 'test',
+      groups: 1,
+      everyMs: 5,
+    }),
+  );
+
+test('Recovery: the database is away after more waited than may: the next round evaluates what could not wait', async () => {
+  const scheduler = await overflowing();
+  let looks = 0;
+  let hasWritten = false;
+  const recovery = recoveryOf(scheduler, {
+    seenSince: async () => {
+      looks++;
+      if (looks === 1) throw new Error('the database is away');
+      return [];
+    },
+    write: async () => {
+      hasWritten = true;
+    },
+    remove: async () => {},
+  });
+  recovery.start();
+  await until(() => hasWritten);
+  await recovery.stop();
+  await scheduler.stop(0);
+  expect(looks).toBe(2);
+});
+
+test('Recovery: it ends before it evaluated what could not wait: its progress stays for a successor', async () => {
+  const scheduler = await overflowing();
+  let isRemoved = false;
+  const recovery = recoveryOf(scheduler, {
+    remove: async () => {
+      isRemoved = true;
+    },
+  });
+  await scheduler.stop(0);
+  await recovery.stop();
+  expect(isRemoved).toBe(false);
+});

@@ -1,0 +1,157 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { Baselines } from '../../../api/history/baselines/index.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { createTestLearner, keysOf } from '../../support/baselines.js';
+import { createMemoryPath, GROUPS } from '../../support/history/memory-path.js';
+
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
+/** A midnight within a year, and one at its end: the rows of the last four weeks are then in two partitions. */
+const DAY = Date.UTC(2026, 5, 10);
+const NEW_YEAR = Date.UTC(2027, 0, 3);
+
+/** @type {MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** Writes the statistics of some days before a time. @param {string} device @param {number} to epoch ms @param {number} days @param {number} [mean] */
+async function writeHours(device, to, days, mean = 20) {
+  await path.send(device, [{ ts: path.clock.now, value: mean }]);
+  const keys = path.keyOf(device);
+  for (let hour = to - days * DAY_MS; hour < to; hour += HOUR_MS) {
+    const value = mean + ((hour / HOUR_MS) % 3) - 1;
+    const [min, max] = [value - 1, value + 1];
+    const statistics = { count: 60, min, max, sum: 60 * value, first: value, last: value };
+    await path.store.packing.writeStatistics(keys, hour, statistics, hour + 2 * HOUR_MS);
+  }
+}
+
+const learner = () => createTestLearner({ store: path.store, groups: GROUPS, clock: () => path.clock.now });
+
+/** @param {number} day */
+async function storedOn(day) {
+  const keys = [];
+  for (let group = 0; group < GROUPS; group++) {
+    for await (const rows of path.store.baselines.pages(group, day)) keys.push(...rows.map(({ key }) => key));
+  }
+  return keys.sort();
+}
+
+const learnedUntil = () =>
+  Promise.all(Array.from({ length: GROUPS }, (_, group) => path.store.baselines.learnedUntil(group)));
+
+function createBaselines() {
+  const config = /** @type {any} */ ({ retention: { latestGroups: GROUPS } });
+  const metrics = createMetrics({ version: 'test', role: 'http' });
+  const logger = pino({ level: 'silent' });
+  const context = { config, clock: () => path.clock.now, logger, metrics };
+  return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
+}
+
+test('Learner: first look: learns today; after six: tomorrow, once', async () => {
+  await writeHours('device', DAY, 3);
+  path.clock.now = DAY + HOUR_MS;
+  const { learnDue, counts, lag } = learner();
+  await learnDue();
+  expect(await storedOn(DAY)).toEqual([keysOf('device', 's').key]);
+  expect(await learnedUntil()).toEqual(Array(GROUPS).fill(DAY + DAY_MS));
+  expect(lag.groups()).toEqual({ learned: GROUPS, missing: 0 });
+  await learnDue();
+  expect(counts.learned).toBe(1);
+  path.clock.now = DAY + 6 * HOUR_MS;
+  await learnDue();
+  await learnDue();
+  expect(counts.learned).toBe(2);
+  expect(await storedOn(DAY + DAY_MS)).toEqual([keysOf('device', 's').key]);
+  path.clock.now = DAY + 10 * DAY_MS;
+  expect(lag.overdueMs()).toBeGreaterThan(7 * DAY_MS);
+  expect(lag.groups()).toEqual({ learned: 0, missing: GROUPS });
+  await learnDue();
+  expect(lag.overdueMs()).toBe(0);
+});
+
+test('Learner: a new sensor: no baseline before 24 hours of history', async () => {
+  await writeHours('new', DAY, 23 / 24);
+  await writeHours('old', DAY, 2);
+  path.clock.now = DAY;
+  await learner().learnDue();
+  expect(await storedOn(DAY)).toEqual([keysOf('old', 's').key]);
+});
+
+test('Learner: the year changes: hours of both years count', async () => {
+  await writeHours('device', NEW_YEAR, 28);
+  path.clock.now = NEW_YEAR;
+  await learner().learnDue();
+  const baselines = createBaselines();
+  await baselines.refresh();
+  const { key } = keysOf('device', 's');
+  expect(baselines.hours(key)).toHaveLength(24);
+  expect(baselines.at(key, new Date(NEW_YEAR + HOUR_MS).toISOString())?.mean).toBeCloseTo(20, -1);
+});
+
+test('Learner: it is interrupted: the next one learns the whole group', async () => {
+  for (const device of ['a', 'b', 'c']) await writeHours(device, DAY, 2);
+  path.clock.now = DAY;
+  let writes = 0;
+  const { packing, baselines } = path.store;
+  const failing = {
+    packing,
+    baselines: {
+      ...baselines,
+      /** @type {typeof baselines.write} */
+      async write(...args) {
+        writes++;
+        if (writes === 2) throw new TypeError('killed');
+        await baselines.write(...args);
+      },
+    },
+  };
+  const killed = createTestLearner({ store: failing, groups: GROUPS, clock: () => path.clock.now });
+  await expect(killed.learnDue()).rejects.toThrow('killed');
+  expect(await learnedUntil()).toContain(null);
+  await learner().learnDue();
+  expect(await storedOn(DAY)).toEqual(['a', 'b', 'c'].map((device) => keysOf(device, 's').key).sort());
+});
+
+/** @param {Baselines} baselines @param {string} key @param {{ ts: string | null, value: number | null }} measured */
+function sigmasOf(baselines, key, measured) {
+  const judged = { ...measured, sigmas: undefined, provisional: undefined };
+  baselines.judge(key, judged);
+  expect(judged.provisional).toBeUndefined();
+  return judged.sigmas;
+}
+
+test('Baselines: two processes: the same judgment, by what is stored', async () => {
+  await writeHours('device', DAY, 28);
+  path.clock.now = DAY;
+  const { key } = keysOf('device', 's');
+  const [before, after] = [createBaselines(), createBaselines()];
+  let changes = 0;
+  const stopListening = before.onChange(() => {
+    changes++;
+  });
+  await before.refresh();
+  const measured = { ts: new Date(DAY + HOUR_MS).toISOString(), value: 60 };
+  expect([sigmasOf(before, key, measured), changes]).toEqual([undefined, 0]);
+  await learner().learnDue();
+  await before.refresh();
+  await after.refresh();
+  expect(changes).toBe(1);
+  expect(sigmasOf(before, key, measured)).toBeGreaterThan(10);
+  expect(sigmasOf(after, key, measured)).toBe(sigmasOf(before, key, measured));
+  await before.refresh();
+  expect(changes).toBe(1);
+  expect(sigmasOf(before, key, { ts: null, value: null })).toBeUndefined();
+  expect(sigmasOf(before, 'd/unknown', measured)).toBeUndefined();
+  const old = { ...measured, ts: new Date(DAY - 5 * HOUR_MS).toISOString() };
+  expect(sigmasOf(before, key, old)).toBeUndefined();
+
+  path.clock.now = DAY + 3 * DAY_MS;
+  await before.refresh();
+  expect([sigmasOf(before, key, measured), changes]).toEqual([undefined, 2]);
+  stopListening();
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { LEARNED_DAYS, learnProfile, reachOf } from '../../../api/history/baselines/profile.js';
+import { BaselineTable, MOST_SIGMAS, sigmasOf } from '../../../api/history/baselines/table.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+/** A Monday. */
+const DAY = Date.UTC(2026, 10, 23);
+const START = DAY - LEARNED_DAYS * DAY_MS;
+
+/** Noise between -1 and 1 that is the same in every run. @param {number} seed */
+const noise = (seed) => 2 * (Math.abs(Math.sin(seed * 12.9898) * 43_758.5453) % 1) - 1;
+
+/**
+ * Hours of a virtual sensor that measures 60 samples an hour.
+ *
+ * @param {(ts: number) => number | null} meanAt null: no row
+ * @param {{ days?: number, spread?: number, count?: number, to?: number }} [options] `spread`: from the mean of an hour to its extremes
+ */
+function hoursOf(meanAt, { days = LEARNED_DAYS, spread = 1, count = 60, to = DAY } = {}) {
+  const rows = [];
+  for (let hour = to - days * DAY_MS; hour < to; hour += HOUR_MS) {
+    const mean = meanAt(hour);
+    if (mean === null) continue;
+    const [min, max] = [mean - spread, mean + spread];
+    rows.push({ hour, statistics: { count, min, max, sum: count * mean, first: min, last: max } });
+  }
+  return rows;
+}
+
+/** @param {ReturnType<typeof hoursOf>} rows @param {number} [day] */
+function learned(rows, day = DAY) {
+  const profile = /** @type {Float32Array} */ (learnProfile(rows, day));
+  return {
+    /** @param {number} hour of the day */
+    at: (hour) => ({ mean: Number(profile[2 * hour]), deviation: Number(profile[2 * hour + 1]) }),
+    /** @param {number} hour @param {number} value */
+    sigmas(hour, value) {
+      return sigmasOf(this.at(hour), value);
+    },
+  };
+}
+
+const hourOf = (/** @type {number} */ ts) => (ts / HOUR_MS) % 24;
+const isWeekend = (/** @type {number} */ ts) => [0, 6].includes(new Date(ts).getUTCDay());
+const daily = (/** @type {number} */ ts) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
+
+describe('Baseline profile', () => {
+  test('daily rhythm: each hour has its own mean, and noon at night is far off', () => {
+    const usual = learned(hoursOf((ts) => daily(ts) + 0.3 * noise(ts / HOUR_MS)));
+    for (const hour of [0, 6, 12, 18]) {
+      expect(usual.at(hour).mean).toBeCloseTo(daily(DAY + hour * HOUR_MS), 0);
+      expect(Math.abs(usual.sigmas(hour, daily(DAY + hour * HOUR_MS)))).toBeLessThan(1);
+    }
+    expect(usual.sigmas(18, daily(DAY + 6 * HOUR_MS))).toBeGreaterThan(10);
+  });
+
+  test('weekly rhythm: weekends differ from working days', () => {
+    const weekly = (/** @type {number} */ ts) => (isWeekend(ts) ? 0 : 100) + noise(ts / HOUR_MS);
+    expect(learned(hoursOf(weekly)).at(12).mean).toBeCloseTo(100, -1);
+    const saturday = DAY + 5 * DAY_MS;
+    const usual = learned(hoursOf(weekly, { to: saturday }), saturday);
+    expect(usual.at(12).mean).toBeCloseTo(0, -1);
+    expect(usual.sigmas(12, 100)).toBeGreaterThan(20);
+  });
+
+  test('three days: no hours of the week yet, hours of the day', () => {
+    const usual = learned(hoursOf(daily, { days: 3 }));
+    expect(usual.at(6).mean).toBeCloseTo(30, 1);
+    expect(usual.at(18).mean).toBeCloseTo(10, 1);
+  });
+
+  test('one day: one mean for all hours, and its rhythm is no outlier', () => {
+    const usual = learned(hoursOf(daily, { days: 1 }));
+    expect(usual.at(3)).toEqual(usual.at(15));
+    expect(Math.abs(usual.sigmas(6, 30))).toBeLessThan(4.5);
+  });
+
+  test('less than a day: nothing is known', () => {
+    expect(learnProfile(hoursOf(daily, { days: 23 / 24 }), DAY)).toBeNull();
+    expect(learnProfile([], DAY)).toBeNull();
+  });
+
+  test('constant: equal values are usual, a change is far off', () => {
+    for (const value of [20, -0.1]) {
+      const usual = learned(hoursOf(() => value, { spread: 0 }));
+      expect(usual.sigmas(5, value)).toBe(0);
+      expect(Math.abs(usual.sigmas(5, value * 1.005))).toBeLessThan(1);
+      expect(Math.abs(usual.sigmas(5, value * 1.5))).toBeGreaterThan(10);
+    }
+    const zero = learned(hoursOf(() => 0, { spread: 0 }));
+    expect(zero.at(5)).toEqual({ mean: 0, deviation: 0 });
+    const sigmas = [0, 1, -1e-9].map((value) => zero.sigmas(5, value));
+    expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
+  });
+
+  test('two states within each hour: both are usual', () => {
+    const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
+    expect(usual.sigmas(5, 0)).toBe(-2);
+    expect(usual.sigmas(5, 1)).toBe(2);
+  });
+
+  test('a rare change: not constant', () => {
+    const usual = learned(hoursOf((ts) => ((ts / HOUR_MS) % 50 === 0 ? 1 : 0), { spread: 0 }));
+    expect(usual.at(5).deviation).toBeGreaterThan(0);
+  });
+
+  test('drift: the newest values are usual', () => {
+    const drift = (/** @type {number} */ ts) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
+    const usual = learned(hoursOf(drift));
+    expect(Math.abs(usual.sigmas(12, drift(DAY + 12 * HOUR_MS)))).toBeLessThan(2.2);
+  });
+
+  test('a step: far off while it is new, usual when it lasts for more than a day', () => {
+    const step = (/** @type {number} */ hours) => (/** @type {number} */ ts) =>
+      (ts >= DAY - hours * HOUR_MS ? 60 : 50) + noise(ts / HOUR_MS);
+    expect(learned(hoursOf(step(12))).sigmas(12, 60)).toBeGreaterThan(4.5);
+    expect(Math.abs(learned(hoursOf(step(30))).sigmas(12, 60))).toBeLessThan(2.2);
+  });
+
+  test('faults in the history: they change nothing', () => {
+    const calm = (/** @type {number} */ ts) => 38 + 0.2 * noise(ts / HOUR_MS);
+    const faulty = (/** @type {number} */ ts) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
+    const [a, b] = [learned(hoursOf(calm)).at(12), learned(hoursOf(faulty)).at(12)];
+    expect(b.mean).toBeCloseTo(a.mean, 0);
+    expect(b.deviation).toBeLessThan(2 * a.deviation);
+    expect(learned(hoursOf(faulty)).sigmas(12, 9999)).toBe(MOST_SIGMAS);
+  });
+
+  test('gaps and hours that are not packed: those that are there count', () => {
+    const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
+    const open = { hour: DAY, statistics: null };
+    expect(learned([...rows, /** @type {any} */ (open)]).at(6).mean).toBeCloseTo(30, 0);
+    expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
+  });
+
+  test('values beyond single floats: nothing is known', () => {
+    const profile = learnProfile(
+      hoursOf(() => 1e300),
+      DAY,
+    );
+    expect([...(profile ?? [])].every(Number.isNaN)).toBe(true);
+    expect(
+      learnProfile(
+        hoursOf(() => Number.MAX_VALUE),
+        DAY,
+      ),
+    ).toBeNull();
+  });
+
+  test('one sample an hour: the spread between hours alone', () => {
+    const usual = learned(hoursOf((ts) => 10 + noise(ts / HOUR_MS), { spread: 0, count: 1 }));
+    expect(usual.at(12).deviation).toBeGreaterThan(0.3);
+    expect(usual.at(12).deviation).toBeLessThan(2);
+  });
+});
+
+test('Reach: grows with the count of samples, up to 2', () => {
+  const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(reachOf);
+  expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
+  expect(reaches[0]).toBe(0.564);
+  expect(reaches.at(-1)).toBe(2);
+});
+
+test('Baseline table: many sensors: each has its own floats', () => {
+  const table = new BaselineTable();
+  for (let number = 0; number < 3000; number++) {
+    table.set(`d/${number}`, new Float32Array(48).fill(number));
+  }
+  table.set('d/7', new Float32Array(48).fill(0.5));
+  expect(table.size).toBe(3000);
+  expect(table.at('d/2999', 23)).toEqual({ mean: 2999, deviation: 2999 });
+  expect(table.at('d/7', 0)).toEqual({ mean: 0.5, deviation: 0.5 });
+  expect(table.at('d/unknown', 0)).toBeNull();
+  expect(table.sigmas('d/unknown', 0, 1)).toBeNull();
+  table.set('d/none', new Float32Array(48).fill(Number.NaN));
+  expect(table.sigmas('d/none', 0, 1)).toBeNull();
+});
+
+test.each([
+  [10, 0],
+  [11.04, 0.5],
+  [9.99, 0],
+  [4, -3],
+  [1e9, 99],
+  [-1e9, -99],
+])('Sigmas of %p around 10 ± 2: %p', (value, sigmas) => {
+  expect(sigmasOf({ mean: 10, deviation: 2 }, value)).toBe(sigmas);
+});

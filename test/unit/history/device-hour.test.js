@@ -1,0 +1,172 @@
+import { expect, test } from '@jest/globals';
+import { readDeviceHour } from '../../../api/history/packing/device-hour.js';
+import { packBlock } from '../../../schema/packed/block.js';
+
+const HOUR = Date.UTC(2026, 4, 5, 12);
+const DEVICE = Buffer.alloc(16, 9);
+const BROKEN = Buffer.from([255, 1, 2]);
+
+/** @param {number} name @returns {Buffer} the id of a sensor */
+const idOf = (name) => Buffer.alloc(16, name);
+
+/** @param {Array<[sensor: number, samples: Array<[second: number, value: number]>]>} sensors @returns {Buffer} a row of `message` */
+const block = (...sensors) =>
+  packBlock(
+    HOUR,
+    sensors.map(([name, samples]) => ({
+      sensor: idOf(name),
+      times: samples.map(([second]) => HOUR + second * 1000),
+      values: samples.map(([, value]) => value),
+      from: 0,
+      to: samples.length,
+    })),
+  );
+
+/** @typedef {{ blocks?: Buffer[], parts?: number[] }} Page */
+
+/** Reads an hour whose partitions have these pages. @param {Record<number, Page[]>} pages by part */
+async function read(pages) {
+  /** @type {number[]} */
+  const partsRead = [];
+  /** @type {unknown[]} */
+  const unreadable = [];
+  const hour = readDeviceHour({
+    store: {
+      async blockPage(_device, _hour, part, after) {
+        const index = Number(after ?? 0);
+        if (index === 0) partsRead.push(part);
+        const list = pages[part] ?? [];
+        const next = index + 1 < list.length ? String(index + 1) : undefined;
+        return { blocks: [], parts: [], ...list[index], next };
+      },
+    },
+    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
+    observer: { onUnreadable: (of, rows) => void unreadable.push({ ...of, rows }) },
+    device: DEVICE,
+    hour: HOUR,
+  });
+  const gathered = [];
+  for await (const { sensors, unreadable: rows } of hour) {
+    const entries = [...sensors].map(([id, { sensor, times, values }]) => {
+      expect(sensor.toString('hex')).toBe(id);
+      return [sensor[0], times.map((ts) => (ts - HOUR) / 1000), values];
+    });
+    gathered.push({ sensors: entries, unreadable: rows });
+  }
+  return { gathered, partsRead, unreadable };
+}
+
+test('Hour of a device: rows of several pages: each sensor has its samples in the order of the rows, instants repeated', async () => {
+  const { gathered, partsRead, unreadable } = await read({
+    0: [
+      {
+        blocks: [
+          block(
+            [
+              1,
+              [
+                [0, 5],
+                [2, 6],
+              ],
+            ],
+            [2, [[1, 7]]],
+          ),
+          block([1, [[2, 8]]]),
+        ],
+      },
+      { blocks: [] },
+      {
+        blocks: [
+          block(
+            [3, [[4, 1]]],
+            [
+              1,
+              [
+                [1, 9],
+                [3, 4],
+              ],
+            ],
+          ),
+        ],
+      },
+    ],
+  });
+  expect(gathered).toEqual([
+    {
+      sensors: [
+        [1, [0, 2, 2, 1, 3], [5, 6, 8, 9, 4]],
+        [2, [1], [7]],
+        [3, [4], [1]],
+      ],
+      unreadable: 0,
+    },
+  ]);
+  expect(partsRead).toEqual([0]);
+  expect(unreadable).toEqual([]);
+});
+
+test('Hour of a wide device: one number of parts and nothing in part 0: each part comes on its own', async () => {
+  const { gathered, partsRead } = await read({
+    0: [{ parts: [3] }],
+    1: [{ blocks: [block([1, [[0, 1]]])] }, { blocks: [block([1, [[1, 2]]])] }],
+    3: [{ blocks: [block([2, [[0, 3]]])] }],
+  });
+  expect(partsRead).toEqual([0, 1, 2, 3]);
+  expect(gathered).toEqual([
+    { sensors: [[1, [0, 1], [1, 2]]], unreadable: 0 },
+    { sensors: [], unreadable: 0 },
+    { sensors: [[2, [0], [3]]], unreadable: 0 },
+  ]);
+});
+
+test.each(
+  /** @type {Array<[string, Page[], Array<[number, number[], number[]]>]>} */ ([
+    ['the number of parts has grown', [{ parts: [1] }, { parts: [2] }], []],
+    ['part 0 has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
+  ]),
+)('Hour of a wide device: %s: all parts come together', async (_, part0, first) => {
+  const { gathered, partsRead } = await read({
+    0: part0,
+    1: [{ blocks: [block([1, [[0, 1]]])] }],
+    2: [{ blocks: [block([1, [[1, 2]]])] }],
+  });
+  expect(partsRead).toEqual([0, 1, 2]);
+  expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
+});
+
+test('Hour of a wide device: part 0 has a row that cannot be read: all parts come together, and the row is reported once', async () => {
+  const { gathered, unreadable } = await read({
+    0: [{ parts: [2], blocks: [BROKEN] }],
+    1: [{ blocks: [block([1, [[0, 1]]])] }],
+  });
+  expect(gathered).toEqual([{ sensors: [[1, [0], [1]]], unreadable: 1 }]);
+  expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 1 }]);
+});
+
+test('Hour of a wide device: rows of a part cannot be read: they count for this part, and the part is reported', async () => {
+  const { gathered, unreadable } = await read({
+    0: [{ parts: [2] }],
+    1: [{ blocks: [BROKEN, block([1, [[0, 1]]]), BROKEN] }],
+    2: [{ blocks: [block([2, [[0, 2]]])] }],
+  });
+  expect(gathered).toEqual([
+    { sensors: [[1, [0], [1]]], unreadable: 2 },
+    { sensors: [[2, [0], [2]]], unreadable: 0 },
+  ]);
+  expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 2 }]);
+});
+
+test('Hour of a wide device that comes together: rows of two parts cannot be read: each part reports its own', async () => {
+  const { gathered, unreadable } = await read({
+    0: [{ parts: [1, 2] }],
+    1: [{ blocks: [BROKEN, BROKEN] }],
+    2: [{ blocks: [BROKEN] }],
+  });
+  expect(gathered).toEqual([{ sensors: [], unreadable: 3 }]);
+  expect(unreadable).toEqual([2, 1].map((rows) => ({ device: DEVICE, hour: HOUR, rows })));
+});
+
+test('Hour of a device: reading a row fails in another way than by its bytes: the failure is thrown', async () => {
+  const defect = read({ 0: [{ blocks: [/** @type {any} */ (null)] }] });
+  await expect(defect).rejects.toThrow(TypeError);
+});

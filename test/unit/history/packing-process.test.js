@@ -1,0 +1,329 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createPacking } from '../../../api/history/packing/index.js';
+import { createContext } from '../../../api/observability/context.js';
+import { MillraceError } from '../../../common/errors.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { createLogs } from '../../support/logs.js';
+
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
+const HOUR_MS = 3_600_000;
+const CLOSING = HOUR + 2 * HOUR_MS;
+const FAILED = 'packing failed, and goes on with the next look';
+const UNREADABLE = 'rows cannot be read, and are not packed';
+const FAR_BEHIND = 'packing is far behind: what is not packed when its batches expire is lost';
+
+/** @type {MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+  path.clock.now = CLOSING;
+  // Timers and the monotonic clock stand still until the test moves them.
+  jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate'] });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+/**
+ * Packing as a process has it, what it logs, and the metrics that it counts.
+ *
+ * @param {Partial<typeof path.store>} [parts] in place of the store's own
+ * @param {{ isPressed?: boolean }} [options]
+ */
+function createProcess(parts, { isPressed = false } = {}) {
+  const logs = createLogs('debug');
+  const clock = () => path.clock.now;
+  const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
+  const context = createContext({ config, version: 'test', logger: logs.logger, clock });
+  const packing = createPacking(context, {
+    store: { ...path.store, ...parts },
+    clockGuard: /** @type {any} */ ({ now: clock }),
+    isPressed: () => isPressed,
+    pauseMs: 1000,
+  });
+  return {
+    packing,
+    /** @param {string} text @returns the lines with this message */
+    linesOf: (text) => logs.lines.filter(({ msg }) => msg === text),
+    /** @param {string} name */
+    async metric(name) {
+      const page = await context.metrics.registry.metrics();
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
+    },
+  };
+}
+
+/** Lets all that waits for no timer run. */
+async function settle() {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Moves timers and the monotonic clock. @param {number} ms */
+async function pass(ms) {
+  await jest.advanceTimersByTimeAsync(ms);
+  await settle();
+}
+
+/** A request that never ends. */
+function createHanging() {
+  const state = { begun: 0 };
+  return {
+    state,
+    async blockPage() {
+      state.begun++;
+      return /** @type {Promise<never>} */ (new Promise(() => {}));
+    },
+  };
+}
+
+test('Packing: pause between two looks: half of the setting, and at random up to as much again', async () => {
+  const random = jest.spyOn(Math, 'random').mockReturnValue(0);
+  const read = jest.fn(path.store.packProgress.read);
+  const { packing } = createProcess({
+    packProgress: { ...path.store.packProgress, read },
+    // Each group is held by another process, so a look reads each group once.
+    packLeases: { ...path.store.packLeases, take: async () => false },
+  });
+  packing.start();
+  await pass(499);
+  expect(read).toHaveBeenCalledTimes(0);
+  random.mockReturnValue(0.5);
+  await pass(1);
+  expect(read).toHaveBeenCalledTimes(GROUPS);
+  await pass(999);
+  expect(read).toHaveBeenCalledTimes(GROUPS);
+  await pass(1);
+  expect(read).toHaveBeenCalledTimes(2 * GROUPS);
+  await packing.stop();
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test('Packing: rows cannot be read: the log repeats it after a minute, and other errors at once', async () => {
+  await path.send('device', samplesOf(HOUR, 2));
+  await path.writeBrokenRow('device', HOUR);
+  const dying = { ...path.store.packProgress, writePacked: () => Promise.reject(new Error('killed')) };
+  const { packing, linesOf } = createProcess({ packProgress: dying });
+  const look = () => packing.packDue().catch(() => {});
+  await look();
+  await pass(59_999);
+  await look();
+  expect(linesOf(UNREADABLE)).toHaveLength(1);
+  await pass(1);
+  await look();
+  expect(linesOf(UNREADABLE)).toHaveLength(2);
+  await look();
+  expect(linesOf(UNREADABLE)).toHaveLength(2);
+  packing.start();
+  await pass(1500);
+  expect(linesOf(FAILED)).toHaveLength(1);
+  await packing.stop();
+});
+
+test('Packing: process ends, and the database does not answer a step: the end comes after 3 s', async () => {
+  await path.send('device', samplesOf(HOUR, 2));
+  const { state, blockPage } = createHanging();
+  const { packing } = createProcess({ packing: { ...path.store.packing, blockPage } });
+  packing.start();
+  await pass(1500);
+  expect(state.begun).toBe(1);
+  let hasEnded = false;
+  const stopping = packing.stop().then(() => {
+    hasEnded = true;
+  });
+  await pass(2999);
+  expect(hasEnded).toBe(false);
+  await pass(1);
+  expect(hasEnded).toBe(true);
+  await stopping;
+});
+
+test('Packing: process ends during a look: no other look follows it', async () => {
+  await path.send('device', samplesOf(HOUR, 2));
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const blockPage = jest.fn(async () => {
+    await released;
+    return { blocks: [], parts: [], next: undefined };
+  });
+  const { packing } = createProcess({ packing: { ...path.store.packing, blockPage } });
+  packing.start();
+  await pass(1500);
+  expect(blockPage).toHaveBeenCalledTimes(1);
+  const stopping = packing.stop();
+  release();
+  await stopping;
+  await settle();
+  // The lease is given back, so its renewal has ended as well.
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test('Packing: process ends while a step waits for the database: that is no failure of packing', async () => {
+  const read = jest.fn(async () => {
+    throw new MillraceError('unavailable', 'away');
+  });
+  const { packing, linesOf, metric } = createProcess({
+    packProgress: { ...path.store.packProgress, read },
+  });
+  packing.start();
+  await pass(1500);
+  expect(read).toHaveBeenCalled();
+  expect(await metric('iot_ingest_retries_total')).toBeGreaterThan(0);
+  await packing.stop();
+  await settle();
+  expect(linesOf(FAILED)).toEqual([]);
+});
+
+test('Packing: a look ends with packing far behind: a warning has the hours, rounded, and the days of batches', async () => {
+  // Each group is held by another process, so nothing is packed.
+  const packLeases = { ...path.store.packLeases, take: async () => false };
+  const { packing, linesOf, metric } = createProcess({ packLeases });
+  path.clock.now = HOUR + 50.6 * HOUR_MS;
+  packing.start();
+  await pass(1500);
+  expect(linesOf(FAR_BEHIND)).toEqual([expect.objectContaining({ level: 40, hours: 51, batchDays: 8 })]);
+  expect(await metric('iot_pack_lag_seconds')).toBe(50.6 * 3600);
+  await packing.stop();
+});
+
+test('Packing: devices of an hour take 2 s to list: the histogram has the seconds of each group', async () => {
+  const { devicePage } = path.store.packing;
+  const slow = {
+    ...path.store.packing,
+    /** @type {typeof devicePage} */
+    async devicePage(...args) {
+      await jest.advanceTimersByTimeAsync(2000);
+      return devicePage(...args);
+    },
+  };
+  const { packing, metric } = createProcess({ packing: slow });
+  await packing.packDue();
+  expect(await metric('iot_pack_seconds_count')).toBe(GROUPS);
+  expect(await metric('iot_pack_seconds_sum')).toBe(2 * GROUPS);
+});
+
+test('Packing: ingest is under pressure: hours are packed all the same', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  const { packing, linesOf, metric } = createProcess({}, { isPressed: true });
+  await packing.packDue();
+  expect(await metric('iot_pack_hours_total')).toBe(1);
+  expect(linesOf(FAILED)).toEqual([]);
+});
+
+test('Packing: a lease cannot be renewed: the log of a group has the reason every 20 s, and the work continues', async () => {
+  await path.send('device', samplesOf(HOUR, 2));
+  const { state, blockPage } = createHanging();
+  const renew = async () => {
+    throw new Error('away');
+  };
+  const { packing, linesOf } = createProcess({
+    packing: { ...path.store.packing, blockPage },
+    packLeases: { ...path.store.packLeases, renew },
+  });
+  packing.start();
+  await pass(1500);
+  expect(state.begun).toBe(1);
+  const { group } = path.keyOf('device');
+  const lines = () => linesOf('the lease of a group could not be renewed');
+  await pass(18_400);
+  expect(lines()).toEqual([]);
+  await pass(1700);
+  expect(lines()).toEqual([expect.objectContaining({ group, reason: 'Error: away' })]);
+  await pass(20_000);
+  expect(lines()).toHaveLength(2);
+});
+
+test('Packing: two processes: each takes a lease in its own name', async () => {
+  /** @type {string[]} */
+  const owners = [];
+  const { take } = path.store.packLeases;
+  const packLeases = {
+    ...path.store.packLeases,
+    /** @type {typeof take} */
+    take(group, owner) {
+      owners.push(owner);
+      return take(group, owner);
+    },
+  };
+  await createProcess({ packLeases }).packing.packDue();
+  path.clock.now += HOUR_MS;
+  await createProcess({ packLeases }).packing.packDue();
+  expect(owners).toHaveLength(2 * GROUPS);
+  expect(new Set(owners).size).toBe(2);
+});
+
+test('Packer: groups are drawn at random: it begins with the lowest draw, and reports the first failure', async () => {
+  const draws = [0.9, 0.1, 0.5];
+  const random = jest.spyOn(Math, 'random');
+  for (const draw of draws) random.mockReturnValueOnce(draw);
+  /** @type {number[]} */
+  const order = [];
+  const packProgress = {
+    ...path.store.packProgress,
+    /** @type {typeof path.store.packProgress.read} */
+    async read(group) {
+      order.push(group);
+      throw new Error(`group ${group}`);
+    },
+  };
+  const { packDue } = path.packer({ store: { packing: path.store.packing, packProgress }, groups: 3 });
+  await expect(packDue()).rejects.toThrow('group 1');
+  expect(order).toEqual([1, 2, 0]);
+});
+
+test('Packer: one of two groups fails: the first failure is reported even if it is the only one', async () => {
+  const { read } = path.store.packProgress;
+  const packProgress = {
+    ...path.store.packProgress,
+    /** @type {typeof read} */
+    async read(group) {
+      if (group === 1) throw new Error('group 1');
+      return read(group);
+    },
+  };
+  const { packDue } = path.packer({ store: { packing: path.store.packing, packProgress } });
+  await expect(packDue()).rejects.toThrow('group 1');
+});
+
+test('Packer: several hours are due, and one fails: the lag is that of the hours before it', async () => {
+  await path.send('device', samplesOf(HOUR, 2));
+  path.clock.now = CLOSING + 5 * HOUR_MS;
+  const { writePacked } = path.store.packProgress;
+  const packProgress = {
+    ...path.store.packProgress,
+    /** @type {typeof writePacked} */
+    async writePacked(group, until) {
+      if (until === HOUR + 4 * HOUR_MS) throw new Error('killed');
+      await writePacked(group, until);
+    },
+  };
+  const packer = path.packer({ store: { packing: path.store.packing, packProgress }, groups: 1 });
+  await expect(packer.packDue()).rejects.toThrow('killed');
+  expect(packer.behind.behindMs()).toBe(4 * HOUR_MS);
+});
+
+test('Packer: hours are packed, and their notes are not: the next look packs what was noted', async () => {
+  const { writeNoticed, read } = path.store.packProgress;
+  let failures = 1;
+  const packProgress = {
+    ...path.store.packProgress,
+    /** @type {typeof writeNoticed} */
+    async writeNoticed(group, until) {
+      if (failures-- > 0) throw new Error('killed');
+      await writeNoticed(group, until);
+    },
+  };
+  const packer = path.packer({ store: { packing: path.store.packing, packProgress }, groups: 1 });
+  await expect(packer.packDue()).rejects.toThrow('killed');
+  const { packedUntil, noticedUntil } = await read(0);
+  expect(packedUntil).toBe(HOUR + HOUR_MS);
+  await packer.packDue();
+  const progress = await read(0);
+  expect(progress.packedUntil).toBe(packedUntil);
+  expect(progress.noticedUntil).toBeGreaterThan(noticedUntil);
+});

@@ -1,0 +1,256 @@
+import { expect, test } from '@jest/globals';
+import { createFirstPass, createSecondPass } from '../../../api/history/packing/passes.js';
+import { packBlock } from '../../../schema/packed/block.js';
+
+/** @import { HourRow } from '../../../api/store/history/reads.js' */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAY = Date.UTC(2026, 4, 5);
+const HOUR = DAY + 12 * HOUR_MS;
+const GROUP = 3;
+const BROKEN = Buffer.from([255, 1, 2]);
+
+/** @param {number} name @returns {Buffer} the id of a device or of a sensor */
+const idOf = (name) => Buffer.alloc(16, name);
+
+/** @param {number} sensor @param {number} value @param {number} [hour] epoch ms @returns {Buffer} a row of `message` with one sample */
+const block = (sensor, value, hour = HOUR) =>
+  packBlock(hour, [{ sensor: idOf(sensor), times: [hour], values: [value], from: 0, to: 1 }]);
+
+/** A row of `history_stat`. @param {number} hour epoch ms @param {boolean} [isExact] @returns {HourRow} */
+const rowOf = (hour, isExact = true) => ({
+  hour,
+  statistics: { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 },
+  readFrom: hour + 2 * HOUR_MS,
+  lateAt: isExact ? null : hour + 3 * HOUR_MS,
+});
+
+/**
+ * Both passes over a group of devices, and what they pack.
+ *
+ * @param {object} group
+ * @param {number[]} [group.devices] (default: one, 9)
+ * @param {number[]} [group.sensors] of every device
+ * @param {(hour: number) => Buffer[]} [group.blocks] rows of `message`
+ * @param {(sensor: number) => HourRow[]} [group.rows] of `history_stat`
+ * @param {Array<{ device: Buffer, day: number }>} [group.lateDays]
+ * @param {number} [group.now] epoch ms
+ */
+function createPasses({
+  devices = [9],
+  sensors = [],
+  blocks = () => [],
+  rows = () => [],
+  lateDays = [],
+  now,
+}) {
+  const clock = { now: now ?? HOUR + 2 * HOUR_MS };
+  const running = { reads: 0, mostReads: 0, packs: 0, mostPacks: 0 };
+  /** @type {unknown[]} */
+  const packs = [];
+  /** @type {unknown[]} */
+  const days = [];
+  /** @type {unknown[]} */
+  const asked = [];
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const deps = {
+    store: /** @type {any} */ ({
+      async devicePage(/** @type {number} */ group, /** @type {string | undefined} */ after) {
+        expect(group).toBe(GROUP);
+        const half = Math.ceil(devices.length / 2);
+        const items = (after ? devices.slice(half) : devices.slice(0, half)).map(idOf);
+        return { items, next: after ? undefined : 'rest' };
+      },
+      async lateDayPage(/** @type {number} */ group, /** @type {number} */ noticed) {
+        asked.push({ group, noticed });
+        return { items: lateDays, next: undefined };
+      },
+      async sensorIds() {
+        return sensors.map(idOf);
+      },
+      async blockPage(/** @type {Buffer} */ _device, /** @type {number} */ hour) {
+        running.mostReads = Math.max(running.mostReads, ++running.reads);
+        // Several turns, so that all that may run at once does.
+        for (let count = 0; count < 3; count++) await turn();
+        running.reads--;
+        clock.now += 7;
+        return { blocks: blocks(hour), parts: [], next: undefined };
+      },
+      async readStatistics(
+        /** @type {any} */ { sensor },
+        /** @type {number} */ from,
+        /** @type {number} */ to,
+      ) {
+        clock.now += 3;
+        return rows(sensor[0]).filter(({ hour }) => hour >= from && hour < to);
+      },
+      async writeDay(
+        /** @type {any} */ { device, sensor },
+        /** @type {number} */ day,
+        /** @type {any[]} */ hours,
+        /** @type {number} */ readAt,
+      ) {
+        await turn();
+        days.push({ device: device[0], sensor: sensor[0], day, hours, readAt, packed: packs.length });
+      },
+    }),
+    clock: { now: async () => clock.now },
+    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
+    observer: /** @type {any} */ ({ onUnreadable() {} }),
+    sensors: {
+      /** @type {import('../../../api/history/packing/sensor-hour.js').SensorPacker['pack']} */
+      async pack({ device, sensor, hour }, { values }, readFrom, unreadable) {
+        running.mostPacks = Math.max(running.mostPacks, ++running.packs);
+        for (let count = 0; count < 3; count++) await turn();
+        running.packs--;
+        packs.push({ device: device[0], sensor: sensor[0], hour, values: [...values], readFrom, unreadable });
+      },
+    },
+  };
+  return { first: createFirstPass(deps), second: createSecondPass(deps), packs, days, asked, running, clock };
+}
+
+const pack = { device: 9, hour: HOUR, readFrom: HOUR + 2 * HOUR_MS, unreadable: 0 };
+
+test('First pass: a group of devices: it is over when every sensor with samples is packed, since before the reading', async () => {
+  const { first, packs } = createPasses({
+    devices: [9, 8],
+    sensors: [1, 2, 3],
+    blocks: () => [block(1, 5), block(2, 6)],
+  });
+  await first.packHour(GROUP, HOUR);
+  expect(packs).toHaveLength(4);
+  for (const device of [9, 8])
+    for (const [sensor, value] of [
+      [1, 5],
+      [2, 6],
+    ])
+      expect(packs).toContainEqual({ ...pack, device, sensor, values: [value] });
+});
+
+test('First pass: many devices: four are read at once; many sensors of one: two are packed at once', async () => {
+  const many = createPasses({ devices: Array.from({ length: 20 }, (_, index) => index + 1) });
+  await many.first.packHour(GROUP, HOUR);
+  expect(many.running.mostReads).toBe(4);
+  const wide = createPasses({ blocks: () => [1, 2, 3, 4, 5, 6].map((sensor) => block(sensor, sensor)) });
+  await wide.first.packHour(GROUP, HOUR);
+  expect(wide.running.mostPacks).toBe(2);
+  expect(wide.packs).toHaveLength(6);
+});
+
+test('First pass: an hour began three days ago: rows may have expired, so its silent sensors are packed from history; 1 ms earlier they are not', async () => {
+  const group = { sensors: [1, 2], blocks: () => [block(1, 5)] };
+  const young = createPasses({ ...group, now: HOUR + 3 * DAY_MS - 1 });
+  await young.first.packHour(GROUP, HOUR);
+  expect(young.packs).toEqual([{ ...pack, sensor: 1, values: [5], readFrom: HOUR + 3 * DAY_MS - 1 }]);
+  const old = createPasses({ ...group, now: HOUR + 3 * DAY_MS });
+  await old.first.packHour(GROUP, HOUR);
+  expect(old.packs).toEqual([
+    { ...pack, sensor: 1, values: [5], readFrom: HOUR + 3 * DAY_MS },
+    { ...pack, sensor: 2, values: [], readFrom: HOUR + 3 * DAY_MS },
+  ]);
+});
+
+test('First pass: a row cannot be read: it may be of any sensor, so each is packed with it', async () => {
+  const { first, packs } = createPasses({ sensors: [1, 2], blocks: () => [block(1, 5), BROKEN] });
+  await first.packHour(GROUP, HOUR);
+  expect(packs).toEqual([
+    { ...pack, sensor: 1, values: [5], unreadable: 1 },
+    { ...pack, sensor: 2, values: [], unreadable: 1 },
+  ]);
+});
+
+test('Second pass: all statistics of a day are exact: the day is copied as of before the reading, and nothing is packed', async () => {
+  const rows = [rowOf(DAY), rowOf(HOUR)];
+  const { second, packs, days } = createPasses({
+    sensors: [1],
+    rows: () => [rowOf(DAY - HOUR_MS), ...rows, rowOf(DAY + DAY_MS)],
+    now: DAY + 3 * DAY_MS,
+  });
+  await second.settleDay(GROUP, DAY);
+  expect(packs).toEqual([]);
+  const hours = rows.map(({ hour, statistics, readFrom }) => ({ hour, statistics, readFrom }));
+  expect(days).toEqual([{ device: 9, sensor: 1, day: DAY, hours, readAt: DAY + 3 * DAY_MS, packed: 0 }]);
+});
+
+test('Second pass: a day without any statistics: nothing is copied', async () => {
+  const { second, packs, days } = createPasses({ sensors: [1], now: DAY + 3 * DAY_MS });
+  await second.settleDay(GROUP, DAY);
+  expect([packs, days]).toEqual([[], []]);
+});
+
+test('Second pass: two hours came late: each is read once and packed for these sensors only, and then the day is copied', async () => {
+  const late = new Set(['1 late', '2 late', '1 other']);
+  const other = HOUR + HOUR_MS;
+  const passes = createPasses({
+    sensors: [1, 2, 3],
+    blocks: (hour) => (hour === HOUR ? [block(1, 5), block(3, 7)] : [block(1, 8, other)]),
+    rows: (sensor) => [
+      rowOf(HOUR, passes.packs.length > 0 || !late.has(`${sensor} late`)),
+      rowOf(other, passes.packs.length > 0 || !late.has(`${sensor} other`)),
+    ],
+    now: DAY + 3 * DAY_MS,
+  });
+  const { second, packs, days } = passes;
+  await second.settleDay(GROUP, DAY);
+  // Three sensors were looked at, 3 ms each; reading an hour takes 7 ms.
+  const begun = DAY + 3 * DAY_MS + 9;
+  expect(packs).toEqual([
+    { ...pack, sensor: 1, values: [5], readFrom: begun },
+    { ...pack, sensor: 2, values: [], readFrom: begun },
+    { ...pack, sensor: 1, hour: other, values: [8], readFrom: begun + 7 },
+  ]);
+  expect(days).toEqual([
+    expect.objectContaining({ sensor: 3, packed: 0 }),
+    expect.objectContaining({ sensor: 1, packed: 3 }),
+    expect.objectContaining({ sensor: 2, packed: 3 }),
+  ]);
+});
+
+test('Second pass: an hour is not exact after it was packed: the day is not copied', async () => {
+  const { second, packs, days } = createPasses({
+    sensors: [1],
+    rows: () => [rowOf(DAY), rowOf(HOUR, false)],
+    now: DAY + 3 * DAY_MS,
+  });
+  await second.settleDay(GROUP, DAY);
+  expect(packs).toHaveLength(1);
+  expect(days).toEqual([]);
+});
+
+test('Second pass: a row cannot be read: the late sensors are packed with it', async () => {
+  const { second, packs } = createPasses({
+    sensors: [1, 2],
+    blocks: () => [block(1, 5), BROKEN],
+    rows: () => [rowOf(HOUR, false)],
+  });
+  await second.settleDay(GROUP, DAY);
+  expect(packs).toEqual([
+    expect.objectContaining({ sensor: 1, values: [5], unreadable: 1 }),
+    expect.objectContaining({ sensor: 2, values: [], unreadable: 1 }),
+  ]);
+});
+
+test('Second pass: many devices: eight are checked at once', async () => {
+  const { second, running } = createPasses({
+    devices: Array.from({ length: 40 }, (_, index) => index + 1),
+    sensors: [1],
+    rows: () => [rowOf(HOUR, false)],
+  });
+  await second.settleDay(GROUP, DAY);
+  expect(running.mostReads).toBe(8);
+});
+
+test('Second pass: days were noticed in an hour: these days of these devices are settled', async () => {
+  const device = idOf(5);
+  const { second, packs, asked } = createPasses({
+    sensors: [1],
+    lateDays: [{ device, day: DAY }],
+    blocks: () => [block(1, 5)],
+    rows: () => [rowOf(HOUR, false)],
+  });
+  await second.settleNoticed(GROUP, HOUR + 5 * HOUR_MS);
+  expect(asked).toEqual([{ group: GROUP, noticed: HOUR + 5 * HOUR_MS }]);
+  expect(packs).toEqual([expect.objectContaining({ device: 5, sensor: 1, hour: HOUR, values: [5] })]);
+});

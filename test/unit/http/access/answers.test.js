@@ -1,0 +1,279 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import express from 'express';
+import pino from 'pino';
+import { createAccess, isUnsafe } from '../../../../api/access/http/index.js';
+import { createAttempts, limitRequests } from '../../../../api/access/http/rates.js';
+import { createSessions } from '../../../../api/access/http/sessions.js';
+import { createTokens } from '../../../../api/access/http/tokens.js';
+import { send } from '../../../support/http.js';
+import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { RequestHandler } from 'express' */
+/** @import { HttpApp } from '../../../support/http-app.js' */
+
+const NOW = 1_795_000_000_000;
+const [READER = ''] = TOKENS.readTokens;
+
+/** @type {Array<() => Promise<unknown> | unknown>} */
+const cleanUps = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+/** @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<HttpApp>} */
+async function start(options) {
+  const app = await startHttpApp(options);
+  cleanUps.push(app.stop);
+  return app;
+}
+
+/** Serves one handler, and answers with the caller. @param {RequestHandler} handler @param {{ trustProxy?: number }} [options] */
+async function startHandler(handler, { trustProxy = 1 } = {}) {
+  const app = express();
+  app.set('trust proxy', trustProxy);
+  app.use(handler, (_req, res) => void res.json(res.locals['caller'] ?? null));
+  /** @type {express.ErrorRequestHandler<any, any>} */
+  const onError = ({ code, message, details }, _req, res, _next) => {
+    res.status(418).json({ code, message, details });
+  };
+  app.use(onError);
+  const server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  cleanUps.push(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  return (/** @type {string} */ path, /** @type {Record<string, string>} */ headers = {}) =>
+    send(`http://127.0.0.1:${port}`, path, { headers, isReader: false });
+}
+
+/** @param {Partial<typeof TOKENS>} [tokens] */
+const accessOf = (tokens = TOKENS) =>
+  createAccess({
+    settings: {
+      host: '127.0.0.1',
+      tls: null,
+      sessionMs: 1000,
+      apiToken: undefined,
+      readTokens: [],
+      ingestTokens: [],
+      ...tokens,
+    },
+    secret: 'a secret',
+    attempts: { most: 10, windowMs: 60_000 },
+    clock: () => NOW,
+    logger: pino({ level: 'silent' }),
+  });
+
+describe('Caller: each kind', () => {
+  const bearer = { authorization: `Bearer ${READER}` };
+
+  test('a token: its scopes, without an end', async () => {
+    const app = await start({ settings: TOKENS });
+    const { text } = await app.send('/api/v1/caller', { headers: bearer });
+    expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
+  });
+
+  test('no token is set: anybody, with all scopes, without an end', async () => {
+    const { text } = await (await start()).send('/api/v1/caller');
+    expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
+  });
+
+  test('tokens are set, and the request has none: nobody, without scopes and without an end', async () => {
+    const access = accessOf();
+    const app = await startHandler(async (req, res, next) => {
+      res.locals['caller'] = await access.callerOf(req, res);
+      next();
+    });
+    expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
+  });
+
+  test('the scope of a route is open: anybody passes, without a caller', async () => {
+    const app = await startHandler(accessOf().guard('open'));
+    expect((await app('/')).text).toBe('null');
+  });
+
+  test('whether tokens are set: it is known', () => {
+    expect(accessOf().isRequired).toBe(true);
+    expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
+  });
+
+  test('sign-in: the answer has the session', async () => {
+    const access = accessOf();
+    const app = await startHandler(async (req, res, next) => {
+      res.locals['caller'] = await access.signIn(req, res, READER);
+      next();
+    });
+    const { text, headers } = await app('/');
+    expect(JSON.parse(text)).toEqual({ by: 'session', scopes: ['read'], endsAt: NOW + 1000 });
+    expect(headers['set-cookie']?.[0]).toContain('Expires=Wed, 18 Nov 2026 11:06:41 GMT');
+  });
+});
+
+describe('Token in the query', () => {
+  test('a route that takes it: the parameter p has it', async () => {
+    const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
+    expect(JSON.parse((await app(`/?p=${READER}`)).text)).toMatchObject({ by: 'token' });
+    expect((await app('/?p=wrong')).text).toContain('The token is not valid.');
+    expect((await app('/')).text).toContain('Show a token as a bearer, or sign in.');
+  });
+
+  test('it is there twice: not read', async () => {
+    const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
+    expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
+  });
+
+  test('a token in the header as well: the header counts', async () => {
+    const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
+    const headers = { authorization: `Bearer ${READER}` };
+    expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
+  });
+
+  test.each([
+    ['no options', undefined],
+    ['other options', {}],
+  ])('a route that does not take it, %s: not read', async (_, options) => {
+    const app = await startHandler(accessOf().guard('read', options));
+    expect((await app(`/?p=${READER}`)).text).toContain('Show a token');
+  });
+});
+
+describe('Refusals', () => {
+  test('a scope is missing: the message and the details name it', async () => {
+    const app = await startHandler(accessOf().guard('admin'));
+    const { text } = await app('/', { authorization: `Bearer ${READER}` });
+    expect(JSON.parse(text)).toEqual({
+      code: 'forbidden',
+      message: 'This needs a token of the scope admin.',
+      details: { scope: 'admin' },
+    });
+  });
+
+  test('the log of wrong tokens: the address, and how many', async () => {
+    /** @type {any[]} */
+    const lines = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const app = await start({ settings: TOKENS, logger, attempts: { most: 2, windowMs: 60_000 } });
+    const wrong = { headers: { authorization: 'Bearer wrong' } };
+    for (let count = 0; count < 5; count++) await app.send('/api/v1/caller', wrong);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({ address: '127.0.0.1', wrong: 1 });
+    expect(lines[1]).toMatchObject({ address: '127.0.0.1', refused: 1 });
+  });
+
+  test('methods that change nothing: GET, HEAD and OPTIONS', () => {
+    const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
+      isUnsafe(/** @type {any} */ ({ method })),
+    );
+    expect(changes).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'get']);
+  });
+});
+
+describe('Limits of requests', () => {
+  const LIMIT = { most: 1, windowMs: 20_000 };
+  const NOT_LOCAL = { 'x-forwarded-for': '192.0.2.1' };
+
+  /** @param {Parameters<typeof limitRequests>[1]} [options] @param {{ trustProxy?: number }} [settings] */
+  const startLimited = (options = { exemptLoopback: false }, settings) =>
+    startHandler(limitRequests(LIMIT, options), settings);
+
+  test('too many: the error, and the whole seconds until the end of the window', async () => {
+    const app = await startLimited();
+    const served = await app('/x', NOT_LOCAL);
+    const refused = await app('/x', NOT_LOCAL);
+    expect([served.status, refused.status]).toEqual([200, 418]);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      code: 'rate_limited',
+      message: 'Too many requests come from this address. Wait for the time in Retry-After.',
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(20);
+    expect(Object.keys({ ...served.headers, ...refused.headers }).join()).not.toMatch(/ratelimit/);
+  });
+
+  test('the window ends in less than a second: one second', async () => {
+    const app = await startHandler(limitRequests({ most: 1, windowMs: 999 }, { exemptLoopback: false }));
+    const answers = await Promise.all([app('/x', NOT_LOCAL), app('/x', NOT_LOCAL)]);
+    expect(answers.map(({ headers }) => headers['retry-after']).filter(Boolean)).toEqual(['1']);
+  });
+
+  test('wrong tokens: an error of their own', async () => {
+    const attempts = createAttempts(LIMIT);
+    const app = await startHandler(async (req, res, next) => {
+      await attempts.count(req, res);
+      next();
+    });
+    expect((await app('/', NOT_LOCAL)).status).toBe(200);
+    expect(JSON.parse((await app('/', NOT_LOCAL)).text)).toMatchObject({
+      code: 'rate_limited',
+      message: 'Too many wrong tokens came from this address. Wait for the time in Retry-After.',
+    });
+  });
+
+  test.each([
+    ['127.0.0.1', 200],
+    ['127.9.9.9', 200],
+    ['::1', 200],
+    ['::ffff:127.0.0.1', 200],
+    ['192.0.2.1', 418],
+    ['192.127.0.1', 418],
+    ['::12', 418],
+    ['::ffff:192.0.2.1', 418],
+  ])('loopback is exempt, and a request comes from %s: %i', async (ip, status) => {
+    const limit = limitRequests(LIMIT, { exemptLoopback: true });
+    const app = await startHandler((req, res, next) => {
+      Object.defineProperty(req, 'ip', { value: ip });
+      void limit(req, res, next);
+    });
+    const statuses = [(await app('/x')).status, (await app('/x')).status];
+    expect(statuses).toEqual([200, status]);
+  });
+
+  test('loopback is exempt, and a request from it has X-Forwarded-For: it counts', async () => {
+    const app = await startLimited({ exemptLoopback: true }, { trustProxy: 0 });
+    const statuses = [];
+    for (let count = 0; count < 2; count++) statuses.push((await app('/x', NOT_LOCAL)).status);
+    expect(statuses).toEqual([200, 418]);
+  });
+
+  test.each([
+    ['X-Forwarded-For', { 'x-forwarded-for': '192.0.2.1' }],
+    ['Forwarded', { forwarded: 'for=192.0.2.1' }],
+  ])('no proxy is trusted, and a request has %s: nothing is printed', async (_, headers) => {
+    const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
+    cleanUps.push(() => printed.mockRestore());
+    const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
+    await app('/x', headers);
+    expect(printed).not.toHaveBeenCalled();
+  });
+});
+
+describe('Tokens and sessions', () => {
+  test('all tokens of the settings: known, with their scopes', () => {
+    expect(createTokens({ apiToken: 'a', readTokens: ['r'], ingestTokens: ['i'] }).known).toEqual([
+      { token: 'a', scopes: ['read', 'ingest', 'admin'] },
+      { token: 'r', scopes: ['read'] },
+      { token: 'i', scopes: ['ingest'] },
+    ]);
+  });
+
+  test('one token: one is set', () => {
+    expect(createTokens({ apiToken: undefined, readTokens: ['r'], ingestTokens: [] }).areSet).toBe(true);
+  });
+
+  test('an empty API_TOKEN: none is set', () => {
+    expect(createTokens({ apiToken: '', readTokens: [], ingestTokens: [] }).areSet).toBe(false);
+  });
+
+  // The value is fixed: another release must accept the sessions of this one.
+  test('the signature of a session: as it was in earlier releases', () => {
+    const sessions = createSessions({
+      secret: 'a secret',
+      known: [{ token: 'reader', scopes: ['read'] }],
+      sessionMs: 1000,
+      clock: () => NOW,
+    });
+    const value = '1795000001000.euR1Q2PeerYe1yJZOUA4hIGMrOWqJcqNuYoqm6ERHu0';
+    expect(sessions.begin({ token: 'reader', scopes: ['read'] }).value).toBe(value);
+    expect(sessions.open(value)).toEqual({ scopes: ['read'], endsAt: NOW + 1000 });
+  });
+});

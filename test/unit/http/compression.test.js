@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import { compressAnswers, flushCompressed } from '../../../api/http/compression.js';
+import { startHttpApp } from '../../support/http-app.js';
+
+/** @import { IncomingHttpHeaders, IncomingMessage } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { HttpApp } from '../../support/http-app.js' */
+
+const ITEMS = {
+  items: Array.from({ length: 500 }, (_, index) => ({ name: `sensor-${index}`, value: index })),
+};
+const LINES = 'ts,value\n'.repeat(2000);
+
+const app = express();
+const router = express.Router();
+router.use('/api/v1', compressAnswers());
+for (const path of ['latest', 'credentials', 'credentials/a/rotate', 'session']) {
+  router.get(`/api/v1/${path}`, (_req, res) => void res.json(ITEMS));
+}
+router.get('/api/v1/small', (_req, res) => void res.json({ items: [] }));
+router.get('/api/v1/problem', (_req, res) => {
+  res.status(400).type('application/problem+json').send(JSON.stringify(ITEMS));
+});
+router.get('/api/v1/picture', (_req, res) => void res.type('image/png').send(Buffer.alloc(5000)));
+router.get('/api/v1/stream', (_req, res) => {
+  res.set('Content-Type', 'text/event-stream').flushHeaders();
+  res.write(`data: ${JSON.stringify(ITEMS)}\n\n`);
+});
+for (const [path, type] of [
+  ['csv', 'text/csv; charset=utf-8'],
+  ['ndjson', 'application/x-ndjson; charset=utf-8'],
+]) {
+  // An export that never ends: its client must get the first lines all the same.
+  router.get(`/api/v1/${path}`, (_req, res) => {
+    res.set('Content-Type', type);
+    res.write(LINES, 'latin1');
+    flushCompressed(res);
+  });
+}
+app.use(router);
+const server = createServer(app);
+let url = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** @param {string} path @param {string} [accepted] `Accept-Encoding` @param {string} [method] @returns {Promise<IncomingMessage>} */
+async function open(path, accepted, method = 'GET') {
+  const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
+  const sent = request(url + path, { method, headers, agent: false });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  return response;
+}
+
+/** @param {string} path @param {string} [accepted] @returns {Promise<{ headers: IncomingHttpHeaders, body: Buffer }>} */
+async function get(path, accepted) {
+  const response = await open(path, accepted);
+  const parts = [];
+  for await (const part of response) parts.push(part);
+  return { headers: response.headers, body: Buffer.concat(parts) };
+}
+
+describe('Compression', () => {
+  test.each([
+    ['br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip;q=1.0, br;q=0', 'gzip', gunzipSync],
+  ])('Accept-Encoding %s: %s, the same content', async (accepted, encoding, decompress) => {
+    const plain = await get('/api/v1/latest');
+    const { headers, body } = await get('/api/v1/latest', accepted);
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+    expect(decompress(body)).toEqual(plain.body);
+    expect(body.length).toBeLessThan(plain.body.length / 3);
+  });
+
+  test.each([undefined, 'identity', 'br;q=0, gzip;q=0', 'nonsense'])(
+    'Accept-Encoding %s: not compressed',
+    async (accepted) => {
+      const { headers, body } = await get('/api/v1/latest', accepted);
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(JSON.parse(String(body))).toEqual(ITEMS);
+    },
+  );
+
+  test.each(['small', 'picture', 'credentials', 'credentials/a/rotate', 'Credentials/', 'session'])(
+    '%s: small, of another type, or with a secret: not compressed',
+    async (path) => {
+      const { headers } = await get(`/api/v1/${path}`, 'br, gzip');
+      expect(headers['content-encoding']).toBeUndefined();
+    },
+  );
+
+  test('problem document: compressed too', async () => {
+    expect((await get('/api/v1/problem', 'gzip')).headers['content-encoding']).toBe('gzip');
+  });
+
+  test('HEAD: no body, no encoding', async () => {
+    const response = await open('/api/v1/latest', 'br', 'HEAD');
+    expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, undefined]);
+    response.resume();
+  });
+
+  test('stream: an event arrives at once, not compressed', async () => {
+    const response = await open('/api/v1/stream', 'br, gzip');
+    expect(response.headers['content-encoding']).toBeUndefined();
+    const [first] = await once(response, 'data');
+    expect(String(first)).toMatch(/^data: /);
+    response.destroy();
+  });
+
+  test.each([
+    ['csv', 'gzip'],
+    ['csv', 'br'],
+    ['ndjson', 'gzip'],
+  ])('export as %s, %s: lines arrive before its end', async (path, encoding) => {
+    const response = await open(`/api/v1/${path}`, encoding);
+    expect(response.headers['content-encoding']).toBe(encoding);
+    const [first] = await once(response, 'data');
+    expect(first.length).toBeGreaterThan(0);
+    response.destroy();
+  });
+});
+
+describe('Compression of the documents', () => {
+  /** @type {HttpApp} */
+  let http;
+  beforeAll(async () => {
+    http = await startHttpApp();
+  });
+  afterAll(() => http?.stop());
+
+  test.each(['/openapi.json', '/asyncapi.json'])('%s: compressed', async (path) => {
+    const response = await fetch(http.url + path, { headers: { 'accept-encoding': 'br' } });
+    expect(response.headers.get('content-encoding')).toBe('br');
+    expect(await response.json()).toMatchObject({ info: { title: expect.any(String) } });
+  });
+
+  test('/healthz: small: not compressed', async () => {
+    const response = await fetch(`${http.url}/healthz`, { headers: { 'accept-encoding': 'br' } });
+    expect(response.headers.get('content-encoding')).toBeNull();
+  });
+});

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import express from 'express';
+import { createDashboard } from '../../../api/http/dashboard.js';
+
+/** @import { AddressInfo } from 'node:net' */
+
+const page = readFileSync(new URL('../../../dist/web/index.html', import.meta.url), 'utf8');
+const app = express().set('etag', false).use(createDashboard());
+app.use((_request, response) => void response.status(404).send('left to others'));
+app.use(
+  /** @type {express.ErrorRequestHandler} */
+  (error, _request, response, _next) => void response.status(error.status).send(error.code),
+);
+const server = createServer(app);
+let base = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+test('Page: its files: each exists, and has its compressed forms', async () => {
+  const named = [...page.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, href]) => String(href));
+  // Smaller files are sent as they are.
+  const large = named.filter(
+    (href) => statSync(new URL(`../../../dist/web${href}`, import.meta.url)).size >= 1024,
+  );
+  expect(large.length).toBeGreaterThan(1);
+  for (const href of large) {
+    const sizes = await Promise.all(
+      ['br', 'gzip', 'identity'].map(async (encoding) => {
+        const response = await fetch(base + href, { headers: { 'Accept-Encoding': encoding } });
+        expect(response.status).toBe(200);
+        expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+        expect(response.headers.get('content-encoding') ?? 'identity').toBe(encoding);
+        return Number(response.headers.get('content-length'));
+      }),
+    );
+    expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
+  }
+});
+
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Page %s: the dashboard', async (path) => {
+  const response = await fetch(base + path);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(await response.text()).toBe(page);
+});
+
+test('Policy: only own files and the inline script of the page run', async () => {
+  const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
+  const hash = createHash('sha256').update(script).digest('base64');
+  expect(policy.split('; ')).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      `script-src 'self' 'sha256-${hash}'`,
+      "frame-ancestors 'none'",
+    ]),
+  );
+  expect(policy).not.toContain('unsafe');
+});
+
+test.each(['/', '/mark.svg'])('%s: 304 while unchanged', async (path) => {
+  const response = await fetch(base + path);
+  expect(response.headers.get('cache-control')).toBe('no-cache');
+  const etag = response.headers.get('etag') ?? '';
+  expect(etag).not.toBe('');
+  const again = await fetch(base + path, { headers: { 'If-None-Match': etag, 'Cache-Control': '' } });
+  expect(again.status).toBe(304);
+  expect(response.headers.get('last-modified')).toBeNull();
+});
+
+test.each([
+  '/api/v1/latest',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/asyncapi.json',
+  '/vendor/express.js',
+  '/assets/no.js',
+  '/assets/../package.json',
+])('Path %s: left to other routers', async (path) => expect((await fetch(base + path)).status).toBe(404));
+
+/** What Chromium sends for a page that is opened. */
+const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
+
+test.each(['/nowhere', '/devices', '/assets/no.js'])(
+  'Path %s: the dashboard with 404 for a browser',
+  async (path) => {
+    const response = await fetch(base + path, { headers: BROWSER });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await response.text()).toBe(page);
+  },
+);
+
+test.each([
+  ['a program that takes anything', 'GET', { Accept: '*/*' }],
+  ['a program without an Accept header', 'GET', {}],
+  ['a program that reads problems', 'GET', { Accept: 'application/problem+json' }],
+  ['another method', 'POST', BROWSER],
+])('Unknown path: %s: left to other routers', async (_, method, headers) => {
+  const response = await fetch(`${base}/nowhere`, { method, headers });
+  expect([response.status, await response.text()]).toEqual([404, 'left to others']);
+});
+
+test('Path /favicon.ico: redirects to the icon', async () => {
+  const response = await fetch(`${base}/favicon.ico`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
+});
+
+test('View: another method: 405', async () => {
+  const response = await fetch(base, { method: 'POST' });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+test('Dashboard: not built, then built while the process runs: a page that names the command, then the view', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'millrace-web-'));
+  const other = createServer(express().use(createDashboard({ dir })));
+  try {
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = `http://127.0.0.1:${/** @type {AddressInfo} */ (other.address()).port}/`;
+    const before = await fetch(address);
+    expect([before.status, await before.text()]).toEqual([503, expect.stringContaining('npm run build')]);
+    mkdirSync(join(dir, 'assets'));
+    writeFileSync(join(dir, 'index.html'), '<script>1</script>');
+    writeFileSync(join(dir, 'assets/late.js'), 'late');
+    const after = await fetch(address);
+    expect([after.status, await after.text()]).toEqual([200, '<script>1</script>']);
+    expect(await (await fetch(`${address}assets/late.js`)).text()).toBe('late');
+    expect((await fetch(`${address}assets/..%2f/index.html`)).status).toBe(404);
+  } finally {
+    other.closeAllConnections();
+    other.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+});

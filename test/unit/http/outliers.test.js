@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals';
+import { createRanking, groupItem, outlierItem } from '../../../api/http/outliers.js';
+import { LatestCache } from '../../../api/http/stream/latest-cache.js';
+
+/** @import { JudgedItem } from '../../../api/http/stream/latest-cache.js' */
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+/** @param {string} device @param {number | undefined} sigmas @param {Partial<JudgedItem>} [rest] @returns {JudgedItem} */
+const item = (device, sigmas, rest) => ({
+  device_id: device,
+  sensor_id: 's',
+  device,
+  name: 's',
+  type: 'temperature',
+  unit: null,
+  site: 'North',
+  ts: new Date(NOON).toISOString(),
+  value: 1,
+  sigmas,
+  provisional: undefined,
+  ...rest,
+});
+
+const FLEET = [
+  item('calm', 0.3, { provisional: true }),
+  item('hot', 6, { site: 'South' }),
+  item('cold', -9),
+  item('new', undefined),
+  item('pulse', 4.5, { type: 'pulse' }),
+  item('tie', 6, { site: 'South' }),
+  item('silent', undefined, { ts: null, value: null, site: null }),
+];
+const ALL = { type: undefined, site: undefined };
+
+test('Ranking: the most unusual first, of all that match', async () => {
+  const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
+  const all = await ranking.sensors(ALL);
+  expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
+  expect([all.sensors, all.judged, all.provisional]).toEqual([7, 5, 1]);
+  const south = await ranking.sensors({ ...ALL, site: 'South' });
+  expect([south.sensors, south.outliers.length]).toEqual([2, 2]);
+  expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
+});
+
+test('Ranking: groups by their worst sensor; those that are not judged last', async () => {
+  const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
+  const sites = await ranking.groups('site', ALL);
+  expect(sites.map(({ site, sensors, judged, outliers }) => [site, sensors, judged, outliers])).toEqual([
+    ['North', 4, 3, 2],
+    ['South', 2, 2, 2],
+    [null, 1, 0, 0],
+  ]);
+  const devices = await ranking.groups('device', { ...ALL, type: 'temperature' });
+  expect(devices.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'calm', 'new', 'silent']);
+});
+
+test('Ranking: the same question within 2 s: answered once; after a failure: asked again', async () => {
+  let now = NOON;
+  let asked = 0;
+  const ranking = createRanking({
+    async latest() {
+      asked++;
+      if (asked === 1) throw new Error('away');
+      return FLEET;
+    },
+    clock: () => now,
+  });
+  await expect(ranking.sensors(ALL)).rejects.toThrow('away');
+  await Promise.all([ranking.sensors(ALL), ranking.sensors(ALL), ranking.groups('site', ALL)]);
+  expect(asked).toBe(2);
+  now += 2000;
+  await ranking.sensors(ALL);
+  expect(asked).toBe(3);
+});
+
+test('Outlier: its baseline, and the age of its value', () => {
+  const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
+  const judged = /** @type {any} */ (item('hot', 6));
+  const deps = { baselines, clock: () => NOON + 1500 };
+  const baseline = { mean: 0, deviation: 0.5 };
+  expect(outlierItem(judged, deps)).toEqual({ ...judged, baseline, age_ms: 1500 });
+  expect(outlierItem(judged, { ...deps, clock: () => NOON - 9 }).age_ms).toBe(0);
+  const group = { site: 'A', deviceId: null, device: null, sensors: 1, judged: 0, outliers: 0, worst: null };
+  expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
+});
+
+test('LatestCache: baselines change: only values with another judgment are changes', () => {
+  /** @type {Map<string, { sigmas: number, provisional?: true }>} */
+  const known = new Map([['a/s', { sigmas: 1 }]]);
+  const cache = new LatestCache((key, judged) => {
+    judged.sigmas = known.get(key)?.sigmas;
+    judged.provisional = known.get(key)?.provisional;
+  });
+  for (const device of ['a', 'b']) cache.update(item(device, undefined), 0);
+  expect(cache.all().map(({ item: { sigmas } }) => sigmas)).toEqual([1, undefined]);
+  expect(JSON.stringify(cache.all()[1]?.item)).not.toMatch(/sigmas|provisional/);
+  cache.markSent();
+  expect(cache.judgeAgain()).toBe(false);
+  known.set('b/s', { sigmas: 7, provisional: true });
+  const before = cache.position;
+  expect(cache.judgeAgain(['a/s', 'other/s'])).toBe(false);
+  expect(cache.judgeAgain()).toBe(true);
+  expect(cache.since(before).map(({ item: { device, sigmas } }) => [device, sigmas])).toEqual([['b', 7]]);
+  // The same distance, but by a learned baseline now.
+  known.set('b/s', { sigmas: 7 });
+  expect(cache.judgeAgain(['b/s'])).toBe(true);
+  known.delete('b/s');
+  expect(cache.judgeAgain()).toBe(true);
+});

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { createRefusedDevices } from '../../../api/http/routes/refused-devices.js';
+import { identifyDevice } from '../../../schema/ids.js';
+
+/** @import { RefusedCount } from '../../../api/store/dead-letters/reads.js' */
+
+const NOW = Date.UTC(2026, 10, 23, 3);
+const id = identifyDevice('my-desk')?.id ?? '';
+
+/** @param {Array<[device: string, count: RefusedCount]>} counts */
+function start(counts) {
+  const state = { now: 0, reads: 0, takesMs: 0, fails: false };
+  const refusedDevices = createRefusedDevices({
+    async count() {
+      state.reads++;
+      state.now += state.takesMs;
+      if (state.fails) throw new Error('unavailable');
+      return new Map(counts);
+    },
+    clock: () => NOW,
+    monotonic: () => state.now,
+  });
+  return { state, refusedDevices };
+}
+
+test('Refused devices: name and id in topics: one device; texts that are neither: left out', async () => {
+  const { refusedDevices } = start([
+    ['other', { refused: 2, newest: NOW - 1000 }],
+    [id, { refused: 4, newest: NOW - 3000 }],
+    ['my-desk', { refused: 2, newest: NOW - 2000 }],
+    ['\u0000', { refused: 9, newest: NOW }],
+  ]);
+  expect(await refusedDevices.read()).toEqual({
+    items: [
+      { device_id: id, device: 'my-desk', refused: 6, newest: new Date(NOW - 2000).toISOString() },
+      {
+        device_id: identifyDevice('other')?.id,
+        device: 'other',
+        refused: 2,
+        newest: new Date(NOW - 1000).toISOString(),
+      },
+    ],
+    from: new Date(NOW - 300_000).toISOString(),
+    to: new Date(NOW).toISOString(),
+  });
+});
+
+test('Refused devices: repeated requests: one count in 10 s, fewer if it is slow, again after a failure', async () => {
+  const { state, refusedDevices } = start([]);
+  await Promise.all([refusedDevices.read(), refusedDevices.read()]);
+  state.now = 9999;
+  await refusedDevices.read();
+  expect(state.reads).toBe(1);
+  state.now = 10_001;
+  state.takesMs = 5000;
+  await refusedDevices.read();
+  state.now += 49_000;
+  await refusedDevices.read();
+  expect(state.reads).toBe(2);
+  state.now += 2000;
+  state.fails = true;
+  await expect(refusedDevices.read()).rejects.toThrow('unavailable');
+  state.fails = false;
+  await refusedDevices.read();
+  expect(state.reads).toBe(4);
+});

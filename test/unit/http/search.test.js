@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { createSearchIndex } from '../../../api/http/routes/search.js';
+
+const SECOND_MS = 1000;
+
+/** @param {string} device @param {string} name @param {string | null} [site] */
+const item = (device, name, site = 'North') => ({
+  device_id: `id-${device}`,
+  sensor_id: `id-${name}`,
+  device,
+  name,
+  type: 'pulse',
+  unit: null,
+  site,
+  ts: null,
+  value: null,
+});
+
+/** @param {ReturnType<typeof item>[]} items */
+function indexOf(items) {
+  let [now, reads] = [0, 0];
+  const index = createSearchIndex({
+    clock: () => now,
+    read: async () => {
+      reads++;
+      return items;
+    },
+  });
+  return {
+    /** @param {string} text @param {number} [limit] */
+    find: async (text, limit = 20) =>
+      (await index.find(text, limit)).map(({ kind, name }) => `${kind} ${name}`),
+    /** @param {number} ms */
+    wait: (ms) => {
+      now += ms;
+    },
+    reads: () => reads,
+  };
+}
+
+describe('Search index', () => {
+  test('any part of a name: sites, devices and sensors, the best first', async () => {
+    const { find } = indexOf([item('collar-10', 'ear'), item('collar-9', 'ear'), item('gate', 'collar')]);
+    expect(await find('COLLAR')).toEqual([
+      'sensor collar',
+      'device collar-9',
+      'device collar-10',
+      'sensor ear',
+      'sensor ear',
+    ]);
+    expect(await find('ort')).toContain('site North');
+    expect(await find('ear r-9')).toEqual(['sensor ear']);
+    expect(await find('nobody')).toEqual([]);
+    expect(await find(' ')).toEqual([]);
+  });
+
+  test('limit: one more than it, which shows that there are more', async () => {
+    const { find } = indexOf(Array.from({ length: 30 }, (_, number) => item(`d-${number}`, 's')));
+    expect(await find('d-', 5)).toHaveLength(6);
+    expect(await find('d-29', 5)).toHaveLength(2);
+  });
+
+  test('searches within ten seconds: one read; later: another one', async () => {
+    const { find, wait, reads } = indexOf([item('a', 's', null)]);
+    await Promise.all([find('a'), find('s')]);
+    wait(9 * SECOND_MS);
+    await find('a');
+    expect(reads()).toBe(1);
+    wait(2 * SECOND_MS);
+    await find('a');
+    expect(reads()).toBe(2);
+  });
+
+  test('a failed read: the search fails, and the next one reads again', async () => {
+    let isAway = true;
+    const index = createSearchIndex({
+      clock: () => 0,
+      read: async () => {
+        if (isAway) throw new Error('away');
+        return [item('a', 's')];
+      },
+    });
+    await expect(index.find('a', 5)).rejects.toThrow('away');
+    isAway = false;
+    expect(await index.find('id-a', 5)).toEqual([]);
+    expect(await index.find('a', 5)).not.toEqual([]);
+  });
+});

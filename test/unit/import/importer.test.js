@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import { importStream } from '../../../api/import/index.js';
+
+/** @import { RefusedLine } from '../../../api/import/importer.js' */
+
+/** @param {string[]} lines of NDJSON, for a dry run */
+async function dryRun(lines) {
+  async function* source() {
+    yield Buffer.from(lines.join('\n'));
+  }
+  const resolve = async (/** @type {unknown} */ _, /** @type {Map<string, unknown>} */ sensors) => ({
+    device: null,
+    known: new Map(Array.from(sensors.keys(), (name) => [name, null])),
+    refused: new Map(),
+  });
+  const ingest = /** @type {any} */ ({
+    files: { resolve },
+    acceptedTimes: () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
+  });
+  /** @type {RefusedLine[]} */
+  const refused = [];
+  const { first } = await importStream(
+    ingest,
+    { source: source(), format: 'ndjson' },
+    {
+      device: undefined,
+      skip: 0,
+      dryRun: true,
+      onRefused: (line) => refused.push(line),
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    },
+  );
+  return { first, refused };
+}
+
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+test.each(['{"toString":1,"valueOf":1}', '{"a":1}', DEEP])(
+  'import: a name that is no text (case %#): the line is refused with bad_id, the next is taken',
+  async (name) => {
+    const { first, refused } = await dryRun([
+      `{"ts":1,"device":${name},"sensor":"s","value":1}`,
+      `{"ts":1,"device":"d","sensor":${name},"value":1}`,
+      '{"ts":1,"device":7,"sensor":true,"value":1}',
+    ]);
+    expect(refused).toEqual([
+      { line: 1, code: 'bad_id', rule: 'the device must be a text' },
+      { line: 2, code: 'bad_id', rule: 'the sensor must be a text' },
+    ]);
+    expect(first).toMatchObject([{ line: 3, device: '7', sensor: 'true' }]);
+  },
+);
+
+test.each(['"a\\u0000b"', `"${'x'.repeat(500_000)}"`, '{"a":1}'])(
+  'import: a type and a unit that are no names (case %#): left out, and the sample is taken',
+  async (text) => {
+    const { first, refused } = await dryRun([
+      `{"ts":1,"device":"d","sensor":"s","value":1,"type":${text},"unit":${text}}`,
+    ]);
+    expect(refused).toEqual([]);
+    expect(first).toMatchObject([{ line: 1, type: null, unit: null }]);
+  },
+);

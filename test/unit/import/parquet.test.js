@@ -1,0 +1,326 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { readParquet } from '../../../api/import/parquet.js';
+
+/** @import { FileMetaData, PageHeader } from 'hyparquet' */
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-parquet-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A column of whole numbers. @typedef {{ name: string, data: number[] }} Column */
+
+/** @param {number} rows @param {string[]} [sensors] @returns {Column[]} a column of times, and one for each sensor */
+const columnsOf = (rows, sensors = ['a']) =>
+  ['ts', ...sensors].map((name) => ({ name, data: Array.from({ length: rows }, (_, row) => row) }));
+
+/**
+ * Writes a file, and changes its footer first.
+ *
+ * @param {Column[]} columnData
+ * @param {(file: Pick<FileMetaData, 'row_groups' | 'num_rows' | 'schema'>, writer: ByteWriter) => void} [change]
+ * @returns {Promise<string>} its path
+ */
+async function write(columnData, change = () => {}) {
+  const writer = new ByteWriter();
+  const file = new ParquetWriter({
+    writer,
+    schema: [
+      { name: 'root', num_children: columnData.length },
+      ...columnData.map(({ name }) => ({
+        name,
+        type: /** @type {const} */ ('DOUBLE'),
+        repetition_type: /** @type {const} */ ('REQUIRED'),
+      })),
+    ],
+  });
+  await file.write({ columnData, rowGroupSize: columnData[0]?.data.length ?? 0 });
+  change(file, writer);
+  await file.finish();
+  const path = join(directory, `${columnData.length}.parquet`);
+  writeFileSync(path, writer.getBytes());
+  return path;
+}
+
+/** @param {string} path */
+async function partsOf(path) {
+  const handle = await open(path);
+  try {
+    const parts = [];
+    for await (const part of readParquet(handle, { device: 'd', skip: 0 })) parts.push(part);
+    return parts;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** @param {string} path */
+const samplesOf = async (path) =>
+  (await partsOf(path)).flatMap(({ lines, sensor, ts, value }) =>
+    Array.from(lines, (line, index) => [line, sensor[index], ts[index], value[index]]),
+  );
+
+test('Parquet: a column for each sensor: a sample for each cell', async () => {
+  expect(await samplesOf(await write(columnsOf(2, ['a', 'b'])))).toEqual([
+    [1, 'a', 0, 0],
+    [1, 'b', 0, 0],
+    [2, 'a', 1, 1],
+    [2, 'b', 1, 1],
+  ]);
+});
+
+test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
+  'Parquet: 2 rows, and a footer that claims %p: bad_file',
+  async (claimed) => {
+    const path = await write(columnsOf(2), (file) => {
+      for (const group of file.row_groups) group.num_rows = claimed;
+    });
+    await expect(samplesOf(path)).rejects.toMatchObject({ code: 'bad_file' });
+  },
+);
+
+test.each(['total_uncompressed_size', 'total_compressed_size'])(
+  'Parquet: a footer that claims a terabyte as %s: bad_file',
+  async (size) => {
+    const path = await write(columnsOf(2), ({ row_groups: groups }) => {
+      for (const { columns } of groups)
+        for (const { meta_data: meta } of columns) Object.assign(meta ?? {}, { [size]: 2n ** 40n });
+    });
+    await expect(samplesOf(path)).rejects.toMatchObject({ code: 'bad_file' });
+  },
+);
+
+test('Parquet: 50,000 rows in one row group: slices of 20,000 rows', async () => {
+  const columns = [
+    ...columnsOf(50_000, ['value']),
+    { name: 'sensor', data: Array.from({ length: 50_000 }, (_, row) => row % 3) },
+  ];
+  const parts = await partsOf(await write(columns));
+  expect(parts.map(({ end, lines, ts }) => [end, lines[0], ts.length])).toEqual([
+    [20_000, 1, 20_000],
+    [40_000, 20_001, 20_000],
+    [50_000, 40_001, 10_000],
+  ]);
+  expect(parts.flatMap(({ value }) => Array.from(value))).toEqual(columns[1]?.data);
+});
+
+test('Parquet: 50,000 rows with 20 sensors each: slices of 20,000 samples', async () => {
+  const sensors = Array.from({ length: 20 }, (_, index) => `s${index}`);
+  const parts = await partsOf(await write(columnsOf(50_000, sensors)));
+  expect(parts.map(({ lines }) => lines.length)).toEqual(new Array(50).fill(20_000));
+  expect(parts.at(-1)?.end).toBe(50_000);
+});
+
+/** @type {Array<[claim: string, header: Partial<PageHeader>]>} */
+const HEADERS = [
+  [
+    'a billion values in a dictionary of no bytes',
+    { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: 1_000_000_000, encoding: 'PLAIN' } },
+  ],
+  ['a billion values', dataPage({ num_values: 1_000_000_000 })],
+  ['less than no values', dataPage({ num_values: -1 })],
+  ['more bytes than the file has', { ...dataPage({}), compressed_page_size: 1_000_000 }],
+  ['a billion bytes after decompression', { ...dataPage({}), uncompressed_page_size: 1_000_000_000 }],
+  ['less than no bytes', { ...dataPage({}), compressed_page_size: -20, uncompressed_page_size: 16 }],
+  [
+    'levels that are longer than the page',
+    {
+      type: 'DATA_PAGE_V2',
+      data_page_header_v2: {
+        num_values: 2,
+        num_nulls: 0,
+        num_rows: 2,
+        encoding: 'PLAIN',
+        definition_levels_byte_length: 1_000_000,
+        repetition_levels_byte_length: 0,
+        is_compressed: false,
+      },
+    },
+  ],
+];
+
+/** @param {{ num_values?: number }} counts @returns {Partial<PageHeader>} */
+function dataPage({ num_values = 2 }) {
+  const levels = /** @type {const} */ ({
+    definition_level_encoding: 'RLE',
+    repetition_level_encoding: 'RLE',
+  });
+  return { type: 'DATA_PAGE', data_page_header: { num_values, encoding: 'BYTE_STREAM_SPLIT', ...levels } };
+}
+
+test.each(HEADERS)(
+  'Parquet: a page header that claims %s: bad_file, before it is read',
+  async (_, header) => {
+    const path = await write(columnsOf(2), ({ row_groups: groups }, writer) => {
+      const begin = writer.offset;
+      writePageHeader(
+        writer,
+        /** @type {any} */ ({ compressed_page_size: 16, uncompressed_page_size: 16, ...header }),
+      );
+      writer.appendBytes(new Uint8Array(16));
+      const meta = groups[0]?.columns[1]?.meta_data;
+      Object.assign(meta ?? {}, {
+        data_page_offset: BigInt(begin),
+        total_compressed_size: BigInt(writer.offset - begin),
+      });
+    });
+    await expect(samplesOf(path)).rejects.toMatchObject({
+      code: 'bad_file',
+      message: expect.stringMatching(/impossible sizes|Write smaller row groups/),
+    });
+  },
+);
+
+/** A run of 16 million ones, in 5 bytes. */
+const LONG_RUN = [...varIntOf(2 ** 24 * 2), 1];
+
+/** @param {number} value @returns {number[]} */
+function varIntOf(value) {
+  return value < 128 ? [value] : [(value % 128) | 128, ...varIntOf(Math.floor(value / 128))];
+}
+
+/** @param {number} levels bytes @returns {Partial<PageHeader>} of two indexes, not compressed */
+const indexPage = (levels) => ({
+  type: 'DATA_PAGE_V2',
+  data_page_header_v2: {
+    num_values: 2,
+    num_nulls: 0,
+    num_rows: 2,
+    encoding: 'RLE_DICTIONARY',
+    definition_levels_byte_length: levels,
+    repetition_levels_byte_length: 0,
+    is_compressed: false,
+  },
+});
+
+/** @type {Partial<PageHeader>} */
+const COMPRESSED_INDEX_PAGE = {
+  type: 'DATA_PAGE',
+  data_page_header: {
+    num_values: 2,
+    encoding: 'RLE_DICTIONARY',
+    definition_level_encoding: 'RLE',
+    repetition_level_encoding: 'RLE',
+  },
+};
+
+/** @param {string} encoding @param {Partial<PageHeader>} header @returns {Partial<PageHeader>} */
+function encodedAs(encoding, header) {
+  const { data_page_header: v1, data_page_header_v2: v2 } = header;
+  return /** @type {any} */ ({
+    ...header,
+    ...(v1 && { data_page_header: { ...v1, encoding } }),
+    ...(v2 && { data_page_header_v2: { ...v2, encoding } }),
+  });
+}
+
+/** Writes a file of two rows whose second column has this page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
+const writePage = (header, page, isOptional) =>
+  write(columnsOf(2), ({ row_groups: groups, schema }, writer) => {
+    const body = header.type === 'DATA_PAGE' ? snappyCompress(new Uint8Array(page)) : new Uint8Array(page);
+    const begin = writer.offset;
+    const sizes = { compressed_page_size: body.length, uncompressed_page_size: page.length };
+    writePageHeader(writer, /** @type {any} */ ({ ...sizes, ...header }));
+    writer.appendBytes(body);
+    if (isOptional) Object.assign(schema[2] ?? {}, { repetition_type: 'OPTIONAL' });
+    Object.assign(groups[0]?.columns[1]?.meta_data ?? {}, {
+      codec: 'SNAPPY',
+      data_page_offset: BigInt(begin),
+      total_compressed_size: BigInt(writer.offset - begin),
+    });
+  });
+
+/** @type {Array<[where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]>} */
+const LONG_RUNS = [
+  ['the indexes', indexPage(0), [1, ...LONG_RUN], false],
+  ['compressed indexes', COMPRESSED_INDEX_PAGE, [1, ...LONG_RUN], false],
+  ['packed indexes without bits', indexPage(0), [0, ...varIntOf(2 ** 22 + 1)], false],
+  ['the levels', indexPage(LONG_RUN.length), [...LONG_RUN, 1, 4, 0], true],
+  ['compressed levels', COMPRESSED_INDEX_PAGE, [LONG_RUN.length, 0, 0, 0, ...LONG_RUN, 1, 4, 0], true],
+];
+
+test.each(LONG_RUNS)(
+  'Parquet: a run of millions in %s of a page of 2 values: bad_file, before it is read',
+  async (_, header, page, isOptional) => {
+    await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
+      code: 'bad_file',
+      message: 'A page of the Parquet file has an impossible run length.',
+    });
+  },
+);
+
+/** A prefix of a gigabyte, and rests of one byte: two blocks of numbers, and the rests. */
+const LONG_PREFIX = [
+  128,
+  1,
+  4,
+  2,
+  0,
+  ...varIntOf(2 ** 31),
+  0,
+  0,
+  0,
+  0,
+  128,
+  1,
+  4,
+  2,
+  2,
+  0,
+  0,
+  0,
+  0,
+  0,
+  97,
+  98,
+];
+
+/** @type {Array<[where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]>} */
+const LONG_PREFIXES = [
+  ['a page', encodedAs('DELTA_BYTE_ARRAY', COMPRESSED_INDEX_PAGE), LONG_PREFIX, false],
+  [
+    'a page with levels',
+    encodedAs('DELTA_BYTE_ARRAY', COMPRESSED_INDEX_PAGE),
+    [2, 0, 0, 0, 4, 1, ...LONG_PREFIX],
+    true,
+  ],
+  ['a page of version 2', encodedAs('DELTA_BYTE_ARRAY', indexPage(0)), LONG_PREFIX, false],
+];
+
+test.each(LONG_PREFIXES)(
+  'Parquet: a text that repeats a gigabyte of the one before, in %s: bad_file, before it is read',
+  async (_, header, page, isOptional) => {
+    await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
+      code: 'bad_file',
+      message: expect.stringMatching(/Write smaller row groups/),
+    });
+  },
+);
+
+test('Parquet: sensors as texts with shared prefixes, one of them missing: read as they are', async () => {
+  const data = ['temperature-1', null, 'temperature-2', 'temperature-20'];
+  const bytes = parquetWriteBuffer({
+    codec: 'SNAPPY',
+    columnData: [
+      { name: 'ts', data: [0, 1, 2, 3], type: 'DOUBLE' },
+      { name: 'value', data: [5, 6, 7, 8], type: 'DOUBLE' },
+      { name: 'sensor', data, type: 'STRING', encoding: 'DELTA_BYTE_ARRAY', nullable: true },
+    ],
+  });
+  const path = join(directory, 'prefixes.parquet');
+  writeFileSync(path, new Uint8Array(bytes));
+  expect((await samplesOf(path)).map(([line, sensor]) => [line, sensor])).toEqual([
+    [1, 'temperature-1'],
+    [2, null],
+    [3, 'temperature-2'],
+    [4, 'temperature-20'],
+  ]);
+});

@@ -1,0 +1,120 @@
+import { expect, test } from '@jest/globals';
+import { readTime, readValue } from '../../../api/import/rows.js';
+import { readCsv, readNdjson } from '../../../api/import/text.js';
+
+/** @param {typeof readCsv} read @param {string} text @param {string} [device] */
+async function rowsOf(read, text, device) {
+  const bytes = Buffer.from(text);
+  // Chunks end within lines and within characters.
+  async function* source() {
+    for (let from = 0; from < bytes.length; from += 7) yield bytes.subarray(from, from + 7);
+  }
+  const samples = [];
+  const malformed = [];
+  let end = 0;
+  for await (const rows of read(source(), { device })) {
+    for (let index = 0; index < rows.device.length; index++)
+      samples.push([
+        rows.lines[index],
+        rows.device[index],
+        rows.sensor[index],
+        rows.ts[index],
+        rows.value[index],
+        rows.unit?.[index],
+      ]);
+    malformed.push(...rows.malformed);
+    end = rows.end;
+  }
+  return { samples, malformed, end };
+}
+
+test('CSV: byte order mark, quotes, separators, empty lines: the cells and their lines', async () => {
+  const csv =
+    '\ufeffTime;Device;"Sensor";Value;Unit\r\n1;Süd;"a;b";2;°C\r\n\r\n2; x ;"a b";"3";\n3;x;"open;4;\n4;x;y;5;V;more\n5;x\n';
+  expect(await rowsOf(readCsv, csv)).toEqual({
+    samples: [
+      [2, 'Süd', 'a;b', '1', '2', '°C'],
+      [4, 'x', 'a b', '2', '3', ''],
+      [7, 'x', undefined, '5', undefined, undefined],
+    ],
+    malformed: [
+      { line: 5, rule: 'must have an even number of quotes' },
+      { line: 6, rule: 'must not have more than 5 cells' },
+    ],
+    end: 5,
+  });
+});
+
+test('CSV: a column for each sensor: one sample for each cell that is filled', async () => {
+  const csv = 'timestamp\ta\tb\n1\t2\t\n2\t\t3\n';
+  expect((await rowsOf(readCsv, csv, 'd')).samples).toEqual([
+    [2, 'd', 'a', '1', '2', null],
+    [3, 'd', 'b', '2', '3', null],
+  ]);
+});
+
+test('CSV: no time, no device, nothing at all: bad_file', async () => {
+  for (const csv of ['a,b\n1,2\n', 'ts,sensor,value\n1,a,2\n', '']) {
+    await expect(rowsOf(readCsv, csv)).rejects.toMatchObject({ code: 'bad_file' });
+  }
+});
+
+test('CSV and NDJSON: more than 2000 columns: bad_file, and a refused line', async () => {
+  const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
+  await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });
+  const object = JSON.stringify({ ts: 1, ...Object.fromEntries(names.map((name) => [name, 1])) });
+  expect(await rowsOf(readNdjson, object, 'd')).toMatchObject({
+    samples: [],
+    malformed: [{ line: 1, rule: 'There are more than 2000 columns.' }],
+  });
+});
+
+test('CSV: many columns: at most 22,000 samples at once, and all of them', async () => {
+  const row = `1${',2'.repeat(1999)}\n`;
+  async function* source() {
+    yield Buffer.from(`ts,${Array.from({ length: 1999 }, (_, index) => `s${index}`)}\n${row.repeat(50)}`);
+  }
+  const counts = [];
+  for await (const { lines } of readCsv(source(), { device: 'd' })) counts.push(lines.length);
+  expect(Math.max(...counts)).toBeLessThan(22_000);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50 * 1999);
+});
+
+test('NDJSON: more lines than are read at once: all of them', async () => {
+  const lines = Array.from({ length: 12_001 }, (_, ts) =>
+    JSON.stringify({ ts, device: 'd', sensor: 's', value: ts / 2 }),
+  );
+  const { samples, end } = await rowsOf(readNdjson, lines.join('\n'));
+  expect(end).toBe(12_001);
+  expect(samples).toEqual(lines.map((_, ts) => [ts + 1, 'd', 's', ts, ts / 2, undefined]));
+});
+
+test.each([
+  ['1.5', 1.5],
+  [' -2e3 ', -2000],
+  ['.5', 0.5],
+  ['-0', -0],
+  ['1e400', Number.NaN],
+  ['nan', Number.NaN],
+  [Number.POSITIVE_INFINITY, Number.NaN],
+  [7n, 7],
+  ['0x10', null],
+  ['', null],
+  ['1,5', null],
+  [true, null],
+])('value %p: %p', (raw, value) => {
+  expect(readValue(raw)).toBe(value);
+});
+
+test.each([
+  ['2026-11-21T00:00:00Z', Date.UTC(2026, 10, 21)],
+  ['2026-11-21 00:00:00', Date.UTC(2026, 10, 21)],
+  ['2026-11-21T01:00:00+01:00', Date.UTC(2026, 10, 21)],
+  ['1763683200000', 1_763_683_200_000],
+  [1_763_683_200_000n, 1_763_683_200_000],
+  [1.5, null],
+  ['21.11.2026', null],
+  [null, null],
+])('time %p: %p', (raw, time) => {
+  expect(readTime(raw)).toBe(time);
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
+import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
+
+/** @import { Precision } from '../../../../api/ingest/decode/line-decoder.js' */
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const limits = { historyMs: 365 * 86_400_000, maxClockSkewMs: 300_000, relativeTimes: true };
+const DEFAULT_TAGS = ['device', 'device_id', 'host', 'source'];
+
+/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean }} [options] */
+function read(content, { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true } = {}) {
+  const messages = new MessageDecoder({ ...limits, relativeTimes });
+  const decoder = new LineDecoder({ deviceTags, emptyBatch: (at) => messages.emptyBatch(at) });
+  const { devices, ...result } = decoder.decode(Buffer.from(content), precision, NOW);
+  const batches = [...devices].flatMap(([device, all]) => all.map((batch) => ({ device, batch })));
+  return {
+    ...result,
+    devices,
+    found: batches.flatMap(({ device, batch }) =>
+      [...batch.sensors].flatMap(([sensor, { times, values }]) =>
+        times.map((ts, at) => [device, sensor, ts - NOW, values[at]]),
+      ),
+    ),
+    refused: [
+      ...result.refused.map(({ line, ...refusal }) => ({ index: line, ...refusal })),
+      ...batches.flatMap(({ batch }) => batch.refused),
+    ].map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]),
+  };
+}
+
+describe('Line protocol: device and sensor', () => {
+  test.each([
+    ['m,device=a,host=b v=1', 'a', 'm.v{host=b}'],
+    ['m,host=b,device=a v=1', 'a', 'm.v{host=b}'],
+    ['m,source=d,host=c v=1', 'c', 'm.v{source=d}'],
+    ['m,source=d v=1', 'd', 'm.v'],
+    ['m v=1', 'm', 'm.v'],
+    ['m,room=a v=1', 'm', 'm.v{room=a}'],
+    ['m,room=a,floor=2 v=1', 'm', 'm.v{floor=2,room=a}'],
+    ['m,floor=2,room=a v=1', 'm', 'm.v{floor=2,room=a}'],
+    [String.raw`m,a=1\,b\=2 v=1`, 'm', String.raw`m.v{a=1\,b\=2}`],
+    ['m,a=1,b=2 v=1', 'm', 'm.v{a=1,b=2}'],
+  ])('%s: device %s, sensor %s', (line, device, sensor) => {
+    expect(read(line).found).toEqual([[device, sensor, 0, 1]]);
+  });
+
+  test('LINE_DEVICE_TAGS: the first of its tags counts', () => {
+    const { found } = read('m,name=plc,host=h v=1\nm,host=h v=2', { deviceTags: ['name'] });
+    expect(found).toEqual([
+      ['plc', 'm.v{host=h}', 0, 1],
+      ['m', 'm.v{host=h}', 0, 2],
+    ]);
+  });
+
+  test('texts: skipped and counted; a line of texts alone is no error', () => {
+    const { found, texts, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
+    expect([found, texts, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
+  });
+
+  test('more values of a device than one message may have: several messages', () => {
+    const line = `m ${Array.from({ length: 3000 }, (_, at) => `f${at}=1`).join()}`;
+    const { devices } = read(Array(7).fill(line).join('\n'));
+    expect(devices.get('m')?.map(({ counts }) => counts.samples)).toEqual([9000, 9000, 3000]);
+  });
+
+  test('100,000 values: read; one more: too large', () => {
+    const lines = 'm v=1\n'.repeat(100_000);
+    expect(read(lines).lines).toBe(100_000);
+    expect(() => read(`${lines}m v=1`)).toThrow(expect.objectContaining({ code: 'too_large' }));
+  });
+});
+
+describe('Line protocol: time', () => {
+  test.each(
+    /** @type {[Precision, string, number][]} */ ([
+      ['ns', `${NOW - 5}999999`, -5],
+      ['us', `${NOW - 5}999`, -5],
+      ['ms', `${NOW - 5}`, -5],
+      ['s', `${NOW / 1000 - 5}`, -5000],
+      ['m', `${NOW / 60_000 - 5}`, -300_000],
+      ['h', `${NOW / 3_600_000 - 5}`, -18_000_000],
+    ]),
+  )('precision %s: cut to milliseconds', (precision, time, expected) => {
+    expect(read(`m v=1 ${time}`, { precision }).found).toEqual([['m', 'm.v', expected, 1]]);
+  });
+
+  test.each(
+    /** @type {[Precision, string, string, string][]} */ ([
+      ['ns', String(NOW / 1000), 'too_old', 'is in ns here, and would be a good time in s; set precision=s'],
+      ['ns', String(NOW), 'too_old', 'is in ns here, and would be a good time in ms; set precision=ms'],
+      ['s', `${NOW}000000`, 'in_future', 'is in s here, and would be a good time in ns; set precision=ns'],
+      [
+        'ns',
+        '0',
+        'too_old',
+        'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
+      ],
+      [
+        'ns',
+        '-1',
+        'too_old',
+        'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
+      ],
+      [
+        'ms',
+        `${NOW + 300_001}`,
+        'in_future',
+        'must not be after 2026-11-22T12:05:00.000Z, as far ahead as MAX_CLOCK_SKEW allows',
+      ],
+    ]),
+  )('precision %s, time %s: %s, once for the line', (precision, time, code, rule) => {
+    const { found, refused } = read(`m v=1\nm v=2,w=3 ${time}`, { precision });
+    expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
+  });
+
+  test('no time, RELATIVE_TIMES is off: refused', () => {
+    expect(read('m v=1', { relativeTimes: false }).refused).toEqual([
+      [1, 'bad_timestamp', 'timestamp: must be an absolute time, since RELATIVE_TIMES is off'],
+    ]);
+  });
+});
+
+describe('Line protocol: refusals of a value', () => {
+  test('a value beyond every double: its line is named, and its other values are stored', () => {
+    const { found, refused } = read('m v=1e999,w=1');
+    expect(found).toEqual([['m', 'm.w', 0, 1]]);
+    expect(refused).toEqual([[1, 'not_finite', 'value: must be a finite number']]);
+  });
+
+  test.each([
+    ['the device', Buffer.from('m,host=\xff v=2', 'latin1')],
+    ['a tag', Buffer.from('m,host=a,b=\xff v=2', 'latin1')],
+    ['the field', Buffer.from('m,host=a \xff=2', 'latin1')],
+    ['the measurement', Buffer.from('\xff v=2', 'latin1')],
+  ])('bytes in %s that are no UTF-8: the line is refused, others are stored', (_, line) => {
+    const { found, refused } = read(Buffer.concat([Buffer.from('m v=1\n'), line, Buffer.from('\nm w=3')]));
+    expect([found.length, refused]).toEqual([2, [[2, 'malformed', ': must be UTF-8']]]);
+  });
+});
+
+test('Line protocol: more broken lines than an answer names: the request is refused as too large', () => {
+  expect(read('a\n'.repeat(10_000)).refused).toHaveLength(10_000);
+  expect(() => read('a\n'.repeat(10_001))).toThrow(
+    expect.objectContaining({ code: 'too_large', message: expect.stringContaining('such as line 10001') }),
+  );
+});

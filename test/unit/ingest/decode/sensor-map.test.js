@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const DAY_MS = 86_400_000;
+const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes: true };
+
+/** @param {unknown} content @param {Partial<ConstructorParameters<typeof MessageDecoder>[0]>} [others] */
+function read(content, others) {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const batch = new MessageDecoder({ ...limits, ...others }).decode(Buffer.from(text), undefined, NOW);
+  return {
+    batch,
+    counts: batch.counts,
+    found: [...batch.sensors].flatMap(([sensor, { times, values }]) =>
+      times.map((ts, at) => [sensor, ts - NOW, values[at]]),
+    ),
+    refused: batch.refused.map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]),
+  };
+}
+
+describe('Map of sensors: what is stored', () => {
+  test.each([
+    [
+      'numbers',
+      { temperature: 21.5, humidity: 40 },
+      [
+        ['temperature', 0, 21.5],
+        ['humidity', 0, 40],
+      ],
+    ],
+    [
+      'true and false',
+      { on: true, open: false },
+      [
+        ['on', 0, 1],
+        ['open', 0, 0],
+      ],
+    ],
+    [
+      'nested objects',
+      { battery: { level: 80, cell: { volts: 3.7 } } },
+      [
+        ['battery.level', 0, 80],
+        ['battery.cell.volts', 0, 3.7],
+      ],
+    ],
+    ['a time in ms', { ts: NOW - 5, t: 1 }, [['t', -5, 1]]],
+    ['a time as text', { ts: '2026-11-22T11:59:59Z', temperature: 1 }, [['temperature', -1000, 1]]],
+    ['a ts further inside, which is a sensor', { a: { ts: 7 } }, [['a.ts', 0, 7]]],
+    ['-0', '{"temperature":-0}', [['temperature', 0, -0]]],
+    [
+      'an array of maps',
+      [
+        { ts: NOW - 1, temperature: 1 },
+        { ts: NOW, temperature: 2 },
+      ],
+      [
+        ['temperature', -1, 1],
+        ['temperature', 0, 2],
+      ],
+    ],
+  ])('%s: stored under their names', (_, content, expected) => {
+    expect(read(content)).toMatchObject({ found: expected, refused: [] });
+  });
+
+  test('texts and null: skipped and counted', () => {
+    const { found, refused, counts } = read({ temperature: 1, state: 'on', error: null, version: '1.2.3' });
+    expect([found, refused]).toEqual([[['temperature', 0, 1]], []]);
+    expect(counts).toEqual({ samples: 1, skipped: 3, relative: 1 });
+  });
+
+  test('a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
+    const ts = new Date(NOW - 5).toISOString();
+    const own = read({ ts, temperature: 1 });
+    expect([own.found, own.counts.skipped]).toEqual([[['temperature', -5, 1]], 0]);
+    const inner = read({ temperature: 1, battery: { ts, level: 80 } });
+    expect(inner.found).toEqual([
+      ['temperature', 0, 1],
+      ['battery.level', 0, 80],
+    ]);
+    expect(inner.counts.skipped).toBe(1);
+  });
+
+  test('any map of numbers: each stored once under its own name', () => {
+    const key = fc
+      .string({ minLength: 1 })
+      .filter((name) => !['ts', 'sensor_id', 'value', 'n', 'bn'].includes(name));
+    // JSON text has no -0 from JSON.stringify.
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+    fc.assert(
+      fc.property(fc.dictionary(key, number, { minKeys: 1 }), (map) => {
+        const { found } = read({ ts: NOW, ...map });
+        expect(found).toEqual(Object.entries(map).map(([name, value]) => [name, 0, value]));
+      }),
+    );
+  });
+});
+
+describe('Map of sensors: what is refused', () => {
+  const DEEP = 'must not be in more than 8 objects';
+  const deep = (/** @type {number} */ levels) =>
+    `{"ok":1,${'"a":{'.repeat(levels)}"b":1${'}'.repeat(levels)}}`;
+
+  test.each([
+    [{ a: 1, b: '21.5' }, [1, 'not_numeric', 'b: must be a number, without quotation marks']],
+    [{ a: 1, b: { c: ' -3e5 ' } }, [1, 'not_numeric', 'b.c: must be a number, without quotation marks']],
+    [
+      { a: 1, b: [1, 2] },
+      [1, 'not_numeric', 'b: must be a number, true, false, or an object of these, not an array'],
+    ],
+    ['{"a":1,"b":1e999}', [1, 'not_finite', 'b: must be a finite number']],
+    [deep(8), [1, 'malformed', `${'a.'.repeat(7)}a: ${DEEP}`]],
+    [
+      [{ a: 1 }, { state: 'on' }],
+      [
+        1,
+        'not_numeric',
+        '[1]: has no number; a map of sensors looks like {"temperature": 21.5, "humidity": 40}',
+      ],
+    ],
+    [
+      [{ a: 1 }, 7],
+      [1, 'malformed', '[1]: must be an object'],
+    ],
+    [
+      [{ a: 1 }, []],
+      [1, 'malformed', '[1]: must be an object'],
+    ],
+    [
+      [{ a: 1 }, { sensor_id: 't', value: 1 }],
+      [
+        1,
+        'bad_id',
+        '[1].sensor_id: is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}',
+      ],
+    ],
+  ])('%j: the refusal names the path and the rule, and the good values are stored', (content, refusal) => {
+    const { refused, counts } = read(content);
+    expect([refused, counts.samples]).toEqual([[refusal], 1]);
+  });
+
+  test('seven objects in the message: stored', () => {
+    expect(read(deep(7)).refused).toEqual([]);
+  });
+
+  test.each([
+    [{}, ''],
+    [{ ts: NOW }, ''],
+    [[{}], '[0]'],
+  ])('%j has no number: one refusal', (content, path) => {
+    expect(read(content).refused).toEqual([
+      [0, 'not_numeric', expect.stringContaining(`${path}: has no number`)],
+    ]);
+  });
+
+  test.each([
+    [{ value: 1 }],
+    [{ n: 'temperature', v: 1 }],
+    [{ bn: 'temperature', v: 1 }],
+    [{ sensor: 'temperature', value: 21.5 }],
+  ])(
+    '%j is one measurement without a sensor_id: refused, since all sensors would have one name',
+    (content) => {
+      const { found, refused } = read(content);
+      expect([found, refused]).toEqual([
+        [],
+        [[0, 'bad_id', expect.stringContaining('sensor_id: is missing')]],
+      ]);
+    },
+  );
+
+  test('a bad ts: each value is refused with the path of the time', () => {
+    const { refused } = read([{ a: 1 }, { ts: 'now', b: 1, c: 2 }]);
+    const rule = '[1].ts: must be whole epoch milliseconds or ISO 8601';
+    expect(refused).toEqual([
+      [1, 'bad_timestamp', rule],
+      [2, 'bad_timestamp', rule],
+    ]);
+  });
+
+  test('a name that is no name: the path is its key', () => {
+    const name = 'x'.repeat(129);
+    const { batch } = read({ a: { [name]: 1 } });
+    batch.refuseSensor(`a.${name}`, 'bad_id');
+    expect(batch.refused).toMatchObject([{ index: 0, path: `a.${name}` }]);
+  });
+
+  test('10,000 values: stored; one more: the message is too large', () => {
+    const map = (/** @type {number} */ count) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, at]));
+    expect(read(map(10_000)).counts.samples).toBe(10_000);
+    expect(read(map(10_001)).refused).toMatchObject([[-1, 'too_large', expect.anything()]]);
+  });
+
+  test('a replay of one refused value: stores that value alone', () => {
+    const content = { ts: NOW / 1000, a: 1, b: 2 };
+    expect(read(content).refused.map(([index]) => index)).toEqual([0, 1]);
+    const { batch } = read(content, { tsUnitMs: 1000 });
+    batch.keepOnly((index) => index === 1);
+    expect([...batch.sensors.keys()]).toEqual(['b']);
+  });
+});
+
+describe('Time of plain JSON and maps of sensors', () => {
+  const asMap = (/** @type {unknown} */ ts) => ({ ts, t: 1 });
+  const asPlain = (/** @type {unknown} */ ts) => ({ sensor_id: 't', ts, value: 1 });
+  const forms = [asMap, asPlain];
+
+  test.each(forms)('TS_UNIT is ms, seconds: refused with the question: %#', (form) => {
+    for (const seconds of [NOW / 1000, NOW / 1000 + 0.25]) {
+      expect(read(form(seconds)).refused).toMatchObject([
+        [0, expect.anything(), expect.stringMatching(/^ts: .*did you send seconds\?$/)],
+      ]);
+    }
+  });
+
+  test.each(forms)('TS_UNIT is s, seconds with a fraction: stored to the millisecond: %#', (form) => {
+    const { found, refused } = read(form(NOW / 1000 - 1.2345), { tsUnitMs: 1000 });
+    expect([found, refused]).toEqual([[['t', -1234, 1]], []]);
+  });
+
+  test.each(forms)('TS_UNIT is s, milliseconds: refused with the question: %#', (form) => {
+    const rule = `ts: ${NOW} is beyond 2026-11-22T12:05:00.000Z in seconds; did you send milliseconds? TS_UNIT is s`;
+    expect(read(form(NOW), { tsUnitMs: 1000 }).refused).toEqual([[0, 'in_future', rule]]);
+  });
+
+  test.each(forms)('TS_UNIT is s, a text: ISO 8601 as ever: %#', (form) => {
+    const given = { tsUnitMs: 1000 };
+    expect(read(form('2026-11-22T12:00:00Z'), given).found).toEqual([['t', 0, 1]]);
+    expect(read(form('noon'), given).refused).toEqual([
+      [0, 'bad_timestamp', 'ts: must be epoch seconds, since TS_UNIT is s, or ISO 8601'],
+    ]);
+  });
+});
+
+describe('Plain JSON: true and false', () => {
+  test('stored as 1 and 0', () => {
+    const { found } = read([
+      { sensor_id: 'a', value: true },
+      { sensor_id: 'b', value: false },
+    ]);
+    expect(found).toEqual([
+      ['a', 0, 1],
+      ['b', 0, 0],
+    ]);
+  });
+});

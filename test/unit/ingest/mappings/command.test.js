@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
+
+// Each run starts a process.
+jest.setTimeout(60_000);
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const file = join(directory, 'mappings.yaml');
+writeFileSync(
+  file,
+  `mappings:
+  - use: zigbee2mqtt
+  - name: farm
+    topic: farm/{device}/up
+    time: { pointer: /t, unit: s }
+    values:
+      - { pointer: /v, sensor: v, unit: W }
+      - { pointer: /w, sensor: w }
+  - { name: config, topic: 'farm/{device}/config', describes: { unit: V, type: voltage } }
+`,
+);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** @param {string[]} words @param {string} [input] */
+function run(words, input) {
+  const options = {
+    encoding: /** @type {const} */ ('utf8'),
+    input,
+    env: { PATH: process.env['PATH'], LANG: 'C.UTF-8' },
+  };
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['api/commands/mappings/index.js', ...words],
+    options,
+  );
+  return { code: status, lines: stdout.trimEnd().split('\n'), errors: stderr };
+}
+
+/** @param {string} topic @param {string} payload @param {string} [input] */
+const testMessage = (topic, payload, input) =>
+  run(['test', file, '--topic', topic, '--payload', payload], input);
+
+test('Mappings command, test: good message: its device, values, times and units', () => {
+  const seconds = Math.floor(Date.now() / 1000) - 60;
+  expect(testMessage('farm/a/up', '-', `{"t":${seconds},"v":"1.5","w":true}`)).toEqual({
+    code: 0,
+    errors: '',
+    lines: [
+      'mapping  farm',
+      'device   a',
+      'sensor  value  time                      type',
+      `v       1.5 W  ${new Date(seconds * 1000).toISOString()}`,
+      `w       1      ${new Date(seconds * 1000).toISOString()}`,
+    ],
+  });
+});
+
+test('Mappings command, test: bad value: refused with its path, and exit code 1', () => {
+  const { code, lines, errors } = testMessage('farm/a/up', '{"v":"high","w":null}');
+  expect(code).toBe(1);
+  expect(lines).toContain('skipped  1: no numbers');
+  expect(lines.at(-1)).toMatch(/^refused {2}not_numeric {2}v: must be a number/);
+  expect(errors).toContain('would become a dead letter');
+});
+
+test.each([
+  ['farm/a/config', '{}', 0, ['mapping  config', 'device   a', 'sensor   value, unit V, type voltage'], ''],
+  [
+    'zigbee2mqtt/bridge/state',
+    'online',
+    0,
+    ['mapping  zigbee2mqtt/bridge', expect.stringMatching(/^skipped/)],
+    '',
+  ],
+  [
+    'farm/a/up',
+    '{"x":1}',
+    1,
+    ['mapping  farm', 'device   a'],
+    'none of the values that the mapping farm reads',
+  ],
+  ['farm/a/up', '{"v":', 1, ['mapping  farm'], 'JSON'],
+  ['iot/v1/a/measurements', '{}', 1, [''], 'is a topic of Millrace'],
+  ['barn/7/up', '{"a":1}', 1, [''], 'topic: barn/{device}/up'],
+])('Mappings command, test: %s %s: exit code %i', (topic, payload, code, lines, error) => {
+  const answer = testMessage(topic, payload);
+  expect(answer).toMatchObject({ code, lines });
+  expect(answer.errors).toContain(error);
+});
+
+test('Mappings command: list and show: presets, and the mappings of a file', () => {
+  expect(run(['list']).lines).toEqual(
+    expect.arrayContaining([
+      'chirpstack: ChirpStack 4',
+      '  application/+/device/{device}/event/up  chirpstack/uplink, values',
+      '  homeassistant/+/+/config  homeassistant/config, describes sensors',
+    ]),
+  );
+  expect(run(['list', file]).lines).toContain('  farm/{device}/up  farm, values');
+  expect(run(['show', 'shelly']).lines[0]).toMatch(/^# Shelly/);
+});
+
+test('Mappings command: wrong file or preset: exit code, and the reason', () => {
+  writeFileSync(join(directory, 'wrong.yaml'), 'mappings:\n  - use: nothing\n');
+  const wrong = run(['list', join(directory, 'wrong.yaml')]);
+  expect(wrong).toMatchObject({
+    code: 78,
+    errors: expect.stringContaining('wrong.yaml:2:5: mappings[0].use'),
+  });
+  expect(run(['show', 'nothing'])).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('neither a file nor'),
+  });
+  expect(run(['test', file])).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('test takes --topic'),
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { startMemoryPipeline } from '../../../support/memory-pipeline.js';
+import { until } from '../../../support/until.js';
+
+/** @import { MemoryPipeline } from '../../../support/memory-pipeline.js' */
+
+const NOW = 1_795_348_840_000;
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const MQTT_MAPPINGS = join(directory, 'mappings.yaml');
+writeFileSync(
+  MQTT_MAPPINGS,
+  `mappings:
+  - name: farm
+    topic: farm/{device}/up
+    skip: [{ pointer: /test, is: true }]
+    time: { pointer: /t, unit: s }
+    values:
+      - { pointer: /v, sensor: v, unit: { pointer: /u } }
+      - { pointer: /w, sensor: w, unit: W, type: power }
+  - { name: config, topic: 'farm/{device}/config', describes: { sensor: { pointer: /sensor }, unit: { pointer: /unit } } }
+  - { name: live, topic: ['iot-/+/{device}', 'home/+/{device}'], values: [{ all: '' }] }
+`,
+);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** @type {MemoryPipeline} */
+let pipeline;
+afterEach(() => pipeline?.stop());
+
+/** @param {Record<string, string>} [settings] */
+async function start(settings) {
+  pipeline = await startMemoryPipeline({ settings: { MQTT_MAPPINGS, ...settings }, clock: () => NOW });
+}
+
+/** @param {string} topic @param {unknown} content @param {object} [rest] */
+const send = (topic, content, rest) => pipeline.accept(topic, JSON.stringify(content), rest);
+
+const deviceOf = async (/** @type {string} */ name) =>
+  Object.fromEntries(
+    (await pipeline.store.devices.sensors(await keyOf(name))).map(({ name: sensor, unit, type }) => [
+      sensor,
+      [unit, type],
+    ]),
+  );
+
+/** @param {string} name */
+async function keyOf(name) {
+  const { groupOf, identifyDevice } = await import('../../../../schema/ids.js');
+  const { id, bytes } = /** @type {import('../../../../schema/ids.js').Identity} */ (identifyDevice(name));
+  return { id, bytes, group: groupOf(bytes, 4) };
+}
+
+describe('Message on a mapped topic', () => {
+  test('good values: stored with time, unit and type, published, and counted', async () => {
+    await start();
+    expect(await send('farm/a/up', { t: NOW / 1000 - 5, v: '1.5', w: 2, u: 'V' })).toBe('accepted');
+    expect(await pipeline.latest('a')).toEqual({ v: [NOW - 5000, 1.5], w: [NOW - 5000, 2] });
+    expect(await deviceOf('a')).toEqual({ v: ['V', null], w: ['W', 'power'] });
+    expect(pipeline.published.map(({ sensor }) => sensor).sort()).toEqual(['v', 'w']);
+    expect(await pipeline.lastSeen('a')).toBe(NOW);
+    expect(await pipeline.metric('iot_ingest_mapped_messages_total{mapping="farm",result="read"}')).toBe(1);
+    expect(await pipeline.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
+  });
+
+  test('the same message again: nothing changes', async () => {
+    await start();
+    for (let round = 0; round < 3; round++) await send('farm/a/up', { t: NOW / 1000, v: 1 });
+    expect(await pipeline.samples('a', 'v', NOW - 1000)).toEqual([[NOW, 1]]);
+  });
+
+  test('unit of the payload changes: the new one counts; a fixed one leaves a birth alone', async () => {
+    await start();
+    const birth = { session: NOW - 1000, sensors: [{ sensor_id: 'w', unit: 'kW' }] };
+    await send('iot/v1/a/birth', birth);
+    await send('farm/a/up', { v: 1, w: 1, u: 'C' });
+    await send('farm/a/up', { v: 2, w: 2, u: 'F' }, { receivedAt: NOW + 1000 });
+    expect(await deviceOf('a')).toEqual({ v: ['F', null], w: ['kW', 'power'] });
+  });
+
+  test('one bad value: a dead letter of it, and the other is stored', async () => {
+    await start();
+    await send('farm/a/up', { t: NOW / 1000, v: 'high', w: 2 });
+    expect(await pipeline.latest('a')).toEqual({ w: [NOW, 2] });
+    expect(await pipeline.deadLetters()).toEqual([{ not_numeric: 1 }]);
+  });
+
+  test.each([
+    [{ x: 1 }, 'malformed'],
+    [{ t: [], v: 1 }, 'bad_timestamp'],
+    [{ t: NOW / 1000 + 86_400, v: 1 }, 'in_future'],
+  ])('%j: one dead letter: %s', async (content, code) => {
+    await start();
+    expect(await send('farm/a/up', content)).toBe('accepted');
+    expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
+  });
+
+  test('payload of no format, or over MAX_MESSAGE_BYTES: refused', async () => {
+    await start({ MAX_MESSAGE_BYTES: '1024' });
+    expect(await pipeline.accept('farm/a/up', '{"v":1')).toBe('refused');
+    expect(await pipeline.accept('farm/a/up', `{"v":1,"x":"${'y'.repeat(2000)}"}`)).toBe('refused');
+    expect(await pipeline.accept(`farm/${'d'.repeat(200)}/up`, '{"v":1}')).toBe('refused');
+    expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }, { bad_id: 1 }]);
+  });
+
+  test('skipped by a condition, or empty: acknowledged, neither stored nor listed', async () => {
+    await start();
+    expect(await send('farm/a/up', { test: true, v: 1 })).toBe('accepted');
+    expect(await pipeline.accept('farm/a/up', '')).toBe('accepted');
+    expect(await pipeline.lastSeen('a')).toBeUndefined();
+    expect(await pipeline.metric('iot_ingest_mapped_messages_total{mapping="farm",result="skipped"}')).toBe(
+      2,
+    );
+    expect(pipeline.ingest.unmatchedTopics.list()).toEqual([]);
+  });
+
+  test('sender that may not send for the device: neither acknowledged nor a dead letter', async () => {
+    await start();
+    const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
+      `${device} ${topic}` === 'b farm/b/up';
+    await expect(send('farm/a/up', { v: 1 }, { permits })).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(send('farm/a/config', { sensor: 'v' }, { permits })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    await send('farm/b/up', { v: 1 }, { permits });
+    expect(await pipeline.lastSeen('a')).toBeUndefined();
+    expect(await pipeline.lastSeen('b')).toBe(NOW);
+    expect(await pipeline.deadLetters()).toEqual([]);
+  });
+
+  test('description: it registers device and sensor with AUTO_REGISTER off, and waiting values are stored at a birth', async () => {
+    await start({ AUTO_REGISTER: 'false' });
+    await send('farm/a/up', { t: NOW / 1000, v: 1 });
+    expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
+    await send('farm/b/config', { sensor: 'v', unit: 'V' });
+    await send('farm/b/up', { t: NOW / 1000, v: 7 });
+    expect(await pipeline.latest('b')).toEqual({ v: [NOW, 7] });
+    expect(await deviceOf('b')).toEqual({ v: ['V', null] });
+    await send('iot/v1/a/birth', { session: NOW, sensors: [{ sensor_id: 'v' }] });
+    await until(async () => (await pipeline.latest('a'))['v']?.[1] === 1);
+  });
+
+  test('dead letter of a mapped topic: a replay stores it', async () => {
+    await start({ AUTO_REGISTER: 'false' });
+    await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
+    const range = { from: NOW - 1000, to: NOW + 1000 };
+    const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
+    const { uuidText } = await import('../../../../schema/ids.js');
+    const stored = await pipeline.store.deadLetters.find(uuidText(/** @type {any} */ (deadLetters[0]).id));
+    await send('farm/a/config', { sensor: 'v' });
+    await send('farm/a/config', { sensor: 'w' });
+    const result = await pipeline.ingest.replay(/** @type {any} */ (stored));
+    expect(result).toEqual({ accepted: 2, refused: [] });
+    expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
+  });
+
+  test('topics of Millrace below a wide pattern: never mapped', async () => {
+    await start();
+    await send('iot/live/d', { a: 1 });
+    await send('iot/v2/d', { a: 1 });
+    await send('spBv1.0/x/d', { a: 1 });
+    expect(await pipeline.lastSeen('d')).toBeUndefined();
+    expect(pipeline.ingest.unmatchedTopics.list().map(({ topic }) => topic)).toHaveLength(3);
+    await send('home/x/d', { a: 1 });
+    expect(await pipeline.latest('d')).toEqual({ a: [NOW, 1] });
+  });
+});
+
+test('Topic of Millrace: no mapping is looked at', async () => {
+  await start();
+  const { mappings } = pipeline.ingest;
+  let looked = 0;
+  const match = mappings.match.bind(mappings);
+  mappings.match = (topic) => {
+    looked++;
+    return match(topic);
+  };
+  await pipeline.measure('a', [{ sensor_id: 's', value: 1 }]);
+  await send('iot/v1/a/status', { state: 'online' });
+  expect(looked).toBe(0);
+  await send('farm/a/up', { v: 1 });
+  expect(looked).toBe(1);
+});

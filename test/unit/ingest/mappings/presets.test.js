@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { expandPreset, Mapping, Mappings, readPresets } from '../../../../api/ingest/mappings/index.js';
+import { readMapped } from '../../../support/mappings.js';
+
+/**
+ * A payload of a product, and what becomes of it. Without `ts` the time of receipt counts.
+ *
+ * @typedef {object} Vector
+ * @property {string} title
+ * @property {string} topic
+ * @property {unknown} payload JSON, or a text that is sent as it is
+ * @property {string} device
+ * @property {string} [ts]
+ * @property {Record<string, number>} [values]
+ * @property {Record<string, string>} [units]
+ * @property {number} [skipped]
+ * @property {{ sensor: string, unit?: string, type?: string }} [describes]
+ * @property {boolean} [isSkipped]
+ */
+
+const RECEIVED = Date.parse('2026-11-22T16:00:00.000Z');
+
+describe.each(readPresets())('Preset $name', (preset) => {
+  const mappings = new Mappings(expandPreset(preset).map((spec) => new Mapping(spec)));
+  const url = new URL(`../../../vectors/mappings/${preset.name}.json`, import.meta.url);
+  /** @type {Vector[]} */
+  const vectors = JSON.parse(readFileSync(url, 'utf8'));
+
+  test.each(vectors)('payload: $title: the measurements of the vector', (vector) => {
+    const { topic, payload, device, values = {}, units = {}, skipped = 0, ts, describes } = vector;
+    const bytes = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
+    const read = readMapped(mappings, topic, bytes, RECEIVED);
+    if (vector.isSkipped) {
+      expect(read).toBe('skipped');
+      return;
+    }
+    if (describes) {
+      expect(read).toEqual({ device, describes });
+      return;
+    }
+    const time = ts === undefined ? RECEIVED : Date.parse(ts);
+    expect(read).toEqual({
+      device,
+      values: Object.fromEntries(Object.entries(values).map(([sensor, value]) => [sensor, [[time, value]]])),
+      units,
+      skipped,
+      refused: [],
+    });
+  });
+
+  test('file: each of its mappings has a vector', () => {
+    const read = new Set(vectors.map(({ topic }) => mappings.match(topic)?.mapping.name));
+    expect(mappings.all.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
+  });
+});

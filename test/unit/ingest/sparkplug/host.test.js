@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { Host } from '../../../../api/ingest/sparkplug/host.js';
+import { createNodeDevices, isOfSequence } from '../../../../api/ingest/sparkplug/nodes.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+
+const NOW = 1_795_000_000_000;
+
+describe('Sparkplug host: state messages', () => {
+  function start() {
+    let now = NOW;
+    const host = new Host({ id: 'millrace-1', clock: () => now });
+    return { host, at: (/** @type {number} */ time) => (now = time) };
+  }
+
+  /** @param {boolean} online @param {number} timestamp */
+  const message = (online, timestamp) => ({
+    topic: 'spBv1.0/STATE/millrace-1',
+    payload: Buffer.from(`{"online":${online},"timestamp":${timestamp}}`),
+    qos: 1,
+    retain: true,
+  });
+
+  test('a connection: its last will and its birth have the same time', () => {
+    const { host, at } = start();
+    at(NOW + 1);
+    expect(host.will()).toEqual(message(false, NOW + 1));
+    at(NOW + 2);
+    expect(host.birth()).toEqual(message(true, NOW + 1));
+  });
+
+  test('the next connection: a later time', () => {
+    const { host, at } = start();
+    host.will();
+    at(NOW + 5);
+    host.will();
+    expect(host.birth()).toEqual(message(true, NOW + 5));
+  });
+
+  test('a birth without a last will: the time of the start', () => {
+    const { host, at } = start();
+    at(NOW + 5);
+    expect(host.birth()).toEqual(message(true, NOW));
+  });
+
+  test('an orderly end: offline, now', () => {
+    const { host, at } = start();
+    host.will();
+    at(NOW + 9);
+    expect(host.death()).toEqual(message(false, NOW + 9));
+  });
+
+  test.each([
+    ['{"online":false,"timestamp":1}', true],
+    ['{"online":true,"timestamp":1}', false],
+    ['{"timestamp":1}', false],
+    ['OFFLINE', false],
+    ['', false],
+  ])('state %s: offline: %p', (payload, expected) => {
+    expect(start().host.isOffline(Buffer.from(payload))).toBe(expected);
+  });
+});
+
+test('Sparkplug sequence: births and deaths of nodes are outside, all other messages inside', () => {
+  const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
+  const inside = types.filter((type) =>
+    isOfSequence({ type, node: 'plant/edge', command: '', device: null }),
+  );
+  expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
+});
+
+test('Sparkplug devices of a node: its new session: those with an older birth, or none', async () => {
+  const sessions = new Map([
+    ['older', NOW - 1],
+    ['same', NOW],
+    ['newer', NOW + 1],
+    ['none', undefined],
+  ]);
+  const nodeIdentity = identifyDevice('plant/edge');
+  const { bornBefore } = createNodeDevices({
+    store: /** @type {any} */ ({
+      devices: async (/** @type {Buffer} */ node) =>
+        node === nodeIdentity?.bytes ? [...sessions.keys(), 'unknown', 'x'.repeat(128)] : [],
+    }),
+    registry: /** @type {any} */ ({
+      async find(/** @type {{ name: string }} */ { name }) {
+        const device = name.slice('plant/edge/'.length);
+        return sessions.has(device) ? { name, session: sessions.get(device) } : null;
+      },
+    }),
+    retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
+  });
+  const turn = /** @type {any} */ ({ topic: { node: 'plant/edge' }, nodeIdentity });
+  expect((await bornBefore(turn, NOW)).map(({ name }) => name)).toEqual([
+    'plant/edge/older',
+    'plant/edge/none',
+  ]);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import protobuf from 'protobufjs/minimal.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
+
+/** @import { Writer } from 'protobufjs' */
+
+/** Wire types. */
+const [VARINT, FIXED64, BYTES] = [0, 1, 2];
+
+/** @param {(writer: Writer) => void} write @returns {Uint8Array} */
+function bytesOf(write) {
+  const writer = protobuf.Writer.create();
+  write(writer);
+  return writer.finish();
+}
+
+const text = (/** @type {Writer} */ writer, /** @type {number} */ field, /** @type {string} */ value) =>
+  writer.uint32((field << 3) | BYTES).string(value);
+
+/** The value of a property: its type, and a text. @param {string} value */
+const textValue = (value) =>
+  bytesOf((writer) => {
+    writer.uint32((1 << 3) | VARINT).uint32(12);
+    text(writer, 8, value);
+  });
+
+/** Decodes a payload of one metric with these properties. @param {Uint8Array} properties @param {{ length?: number }} [options] of the properties, as they claim */
+function metricWith(properties, { length = properties.length } = {}) {
+  const metric = bytesOf((writer) => {
+    text(writer, 1, 'Supply');
+    writer.uint32((9 << 3) | BYTES).uint32(length);
+    for (const byte of properties) writer.uint32(byte & 0x7f);
+  });
+  // Bytes of 128 and more cannot be written by the loop.
+  expect(Math.max(...properties)).toBeLessThan(128);
+  const payload = bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(metric));
+  return decodePayload(Buffer.from(payload)).metrics[0];
+}
+
+/** @param {string[]} keys @param {Uint8Array[]} values @param {{ valuesFirst?: boolean }} [options] */
+const propertySet = (keys, values, { valuesFirst = false } = {}) =>
+  bytesOf((writer) => {
+    const writeValues = () => {
+      for (const value of values) writer.uint32((2 << 3) | BYTES).bytes(value);
+    };
+    if (valuesFirst) writeValues();
+    for (const key of keys) text(writer, 1, key);
+    if (!valuesFirst) writeValues();
+  });
+
+describe('Sparkplug properties: the unit', () => {
+  test('it is the only one, at the very end of the payload: read', () => {
+    expect(metricWith(propertySet(['engUnit'], [textValue('V')]))?.unit).toBe('V');
+  });
+
+  test('no properties, or none of them is the unit: none', () => {
+    expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
+    expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
+  });
+
+  test('it is the second of three: its value, not that of a neighbor', () => {
+    const values = ['low', 'V', 'high'].map(textValue);
+    expect(metricWith(propertySet(['a', 'engUnit', 'b'], values))?.unit).toBe('V');
+  });
+
+  test('a value looks like the key of the unit: stepped over', () => {
+    const values = [textValue('\n\u0007engUnit'), textValue('V')];
+    expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
+  });
+
+  test('a value looks like another value: stepped over', () => {
+    const values = [textValue('\u0012\u0005B\u0003bad'), textValue('V')];
+    expect(metricWith(propertySet(['a', 'engUnit'], values))?.unit).toBe('V');
+  });
+
+  test('a number whose bytes look like a text is before the text: stepped over', () => {
+    const value = bytesOf((writer) => {
+      writer.uint32((7 << 3) | FIXED64);
+      for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
+      text(writer, 8, 'V');
+    });
+    expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
+  });
+
+  test('its value is no text, or is missing: none', () => {
+    const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
+    expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
+    expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
+  });
+
+  test('properties that claim to be longer than the payload: malformed', () => {
+    const properties = propertySet(['engUnit'], [textValue('V')]);
+    expect(() => metricWith(properties, { length: properties.length + 1 })).toThrow(
+      expect.objectContaining({
+        code: 'malformed',
+        message: 'properties are longer than their payload',
+      }),
+    );
+  });
+});
+
+describe('Sparkplug payload: what is absent', () => {
+  /** @param {(writer: Writer) => void} write a metric */
+  const metricOf = (write) =>
+    decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
+      .metrics[0];
+
+  test('an empty payload: no time, no sequence number, no metrics', () => {
+    expect(decodePayload(Buffer.alloc(0))).toEqual({ timestamp: null, seq: null, metrics: [] });
+  });
+
+  test('an empty metric: neither names nor values', () => {
+    expect(metricOf(() => {})).toEqual({
+      name: null,
+      alias: null,
+      timestamp: null,
+      datatype: 0,
+      implied: 0,
+      isTransient: false,
+      unit: null,
+      value: null,
+    });
+  });
+
+  test.each([
+    ['float', 9, 1.5, (/** @type {Writer} */ writer) => writer.uint32((12 << 3) | 5).float(1.5)],
+    ['double', 10, 1.5, (/** @type {Writer} */ writer) => writer.uint32((13 << 3) | 1).double(1.5)],
+    ['boolean', 11, true, (/** @type {Writer} */ writer) => writer.uint32(14 << 3).bool(true)],
+  ])('a %s without a data type: its field implies %i', (_, implied, value, write) => {
+    expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals';
+import { UnmatchedTopics } from '../../../api/ingest/unmatched-topics.js';
+
+const START = 1_795_000_000_000;
+
+/** @param {string} topic @param {string | Buffer} [payload] @param {number} [receivedAt] epoch ms */
+const messageOn = (topic, payload = '1', receivedAt = START) => ({
+  topic,
+  payload: Buffer.from(payload),
+  receivedAt,
+});
+
+describe('Unmatched topics', () => {
+  test('several messages: counted by topic, the newest first, with the newest payload', () => {
+    const topics = new UnmatchedTopics({ clock: () => START });
+    topics.note(messageOn('a', 'first', START + 1));
+    topics.note(messageOn('b', 'other', START + 2));
+    topics.note(messageOn('a', 'second', START + 3));
+    expect(topics.since).toBe(START);
+    expect(topics.list()).toEqual([
+      { topic: 'a', count: 2, seenAt: START + 3, size: 6, payload: Buffer.from('second') },
+      { topic: 'b', count: 1, seenAt: START + 2, size: 5, payload: Buffer.from('other') },
+    ]);
+  });
+
+  test('more topics than it keeps: the least recently seen goes first', () => {
+    const topics = new UnmatchedTopics({ clock: () => START, maxTopics: 3 });
+    for (const topic of ['a', 'b', 'c', 'a', 'd']) topics.note(messageOn(topic));
+    expect(topics.list().map(({ topic, count }) => [topic, count])).toEqual([
+      ['d', 1],
+      ['a', 2],
+      ['c', 1],
+    ]);
+  });
+
+  test('large payload: the first 2 KiB, in memory of their own', () => {
+    const topics = new UnmatchedTopics({ clock: () => START });
+    const large = Buffer.alloc(1_000_000, 'x');
+    topics.note(messageOn('a', large));
+    const [kept] = topics.list();
+    expect(kept).toMatchObject({ size: 1_000_000, payload: Buffer.alloc(2048, 'x') });
+    expect(kept?.payload.buffer.byteLength).toBeLessThan(100_000);
+  });
+
+  test('long topic: its first characters, with a mark', () => {
+    const topics = new UnmatchedTopics({ clock: () => START });
+    topics.note(messageOn('t'.repeat(60_000)));
+    topics.note(messageOn('t'.repeat(50_000)));
+    expect(topics.list()).toEqual([expect.objectContaining({ topic: `${'t'.repeat(511)}…`, count: 2 })]);
+  });
+});

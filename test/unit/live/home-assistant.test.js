@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { discoveryOf, HomeAssistant } from '../../../api/live/home-assistant.js';
+
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+
+/** @type {LiveItem} */
+const ITEM = {
+  device_id: 'd',
+  sensor_id: 's',
+  device: 'desk',
+  name: 'value',
+  type: null,
+  unit: null,
+  site: null,
+  ts: '2026-01-01T00:00:00.000Z',
+  value: 1,
+};
+const TOPIC = 'iot/live/desk/sensors/value';
+
+test.each([
+  ['Cel', 'temperature', '°C', 'temperature'],
+  ['%RH', 'humidity', '%', 'humidity'],
+  ['%', 'battery', '%', 'battery'],
+  ['%', 'opening', '%', undefined],
+  ['ppm', 'co2', 'ppm', 'carbon_dioxide'],
+  ['kWh', 'counter', 'kWh', 'energy'],
+  ['hPa', 'pressure', 'hPa', 'pressure'],
+  ['/', 'ratio', undefined, undefined],
+  ['bananas', 'temperature', 'bananas', undefined],
+  ['constructor', 'x', 'constructor', undefined],
+  [null, 'temperature', undefined, undefined],
+])('Home Assistant: unit %s of a %s: shown as %s, class %s', (unit, type, shown, deviceClass) => {
+  expect(discoveryOf({ ...ITEM, unit, type }, TOPIC)).toMatchObject({
+    unit_of_measurement: shown,
+    device_class: deviceClass,
+    state_topic: TOPIC,
+  });
+});
+
+test('Home Assistant: a device and a sensor without names: their ids', () => {
+  expect(discoveryOf({ ...ITEM, device: null, name: null }, TOPIC)).toMatchObject({
+    name: 's',
+    device: { name: 'd', identifiers: ['d'] },
+  });
+});
+
+describe('Home Assistant: announcements', () => {
+  /** @type {Array<{ topic: string, name: string, retain: boolean | undefined }>} */
+  let sent;
+  /** @type {HomeAssistant} */
+  let homeAssistant;
+  beforeEach(() => {
+    sent = [];
+    homeAssistant = new HomeAssistant({
+      prefix: 'homeassistant',
+      send: (topic, payload, options) =>
+        void sent.push({ topic, name: JSON.parse(payload).name, retain: options?.retain }),
+    });
+  });
+
+  test('further values: announced once', () => {
+    homeAssistant.announce(ITEM, TOPIC);
+    homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC);
+    expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
+  });
+
+  test('a changed attribute: announced again', () => {
+    homeAssistant.announce(ITEM, TOPIC);
+    homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC);
+    homeAssistant.announce({ ...ITEM, name: 'warmth', unit: 'Cel' }, TOPIC);
+    expect(sent.map(({ name }) => name)).toEqual(['value', 'warmth', 'warmth']);
+  });
+
+  test('the broker may have forgotten: all are announced again', () => {
+    homeAssistant.announce(ITEM, TOPIC);
+    homeAssistant.forget();
+    homeAssistant.announce(ITEM, TOPIC);
+    expect(sent).toHaveLength(2);
+  });
+});

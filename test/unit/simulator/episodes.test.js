@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { DeviceFaults } from '../../../simulator/faults/device-faults.js';
+import { DeviceEpisodes } from '../../../simulator/faults/episodes.js';
+import { parseFaults } from '../../../simulator/faults/rates.js';
+import { Ledger } from '../../../simulator/ledger/ledger.js';
+import { readLedger } from '../../../simulator/ledger/read.js';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
+import { createRandom } from '../../../simulator/random.js';
+import { trueEpisodes } from '../../support/true-episodes.js';
+
+/** @import { SentEpisode } from '../../../simulator/faults/episodes.js' */
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const LIMIT = 180;
+const SENSORS = [
+  { name: 'pulse', range: /** @type {[number, number]} */ ([40, LIMIT]) },
+  { name: 'breath', range: /** @type {[number, number]} */ ([10, 100]) },
+];
+
+/**
+ * Sends batches of ten samples a sensor.
+ *
+ * @param {string} text of `--faults`
+ * @param {number} batches
+ */
+function run(text, batches) {
+  /** @type {SentEpisode[]} */
+  const episodes = [];
+  const rates = parseFaults(text);
+  const faults = new DeviceFaults({
+    rates,
+    random: createRandom(7, 'device', 'faults'),
+    encode: encodePlainJson,
+    episodes: new DeviceEpisodes({
+      count: rates.episodes,
+      sensors: SENSORS,
+      onSent: (episode) => episodes.push(episode),
+    }),
+  });
+  const messages = Array.from({ length: batches }, (_, batch) =>
+    faults.next(
+      SENSORS.map(({ name }) => ({
+        name,
+        samples: Array.from({ length: 10 }, (_, index) => ({
+          ts: NOW + (10 * batch + index) * 1000,
+          value: 60 + index,
+        })),
+      })),
+    ),
+  ).flat();
+  messages.push(...faults.rest());
+  const pulse = messages
+    .flatMap(({ series }) => series.filter(({ name }) => name === 'pulse'))
+    .flatMap(({ samples }) => samples.map(({ ts, value }) => /** @type {[number, number]} */ ([ts, value])));
+  return { episodes, samples: [...new Map(pulse)].sort(([a], [b]) => a - b) };
+}
+
+test('Episodes: as many as wanted for each sensor, of other lengths, and none after them', () => {
+  const { episodes, samples } = run('episodes=3', 60);
+  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
+  expect(pulse.map(({ start, end }) => [(start - NOW) / 1000, (Number(end) - NOW) / 1000])).toEqual([
+    [20, 23],
+    [60, 64],
+    [100, 105],
+  ]);
+  expect(episodes.filter(({ sensor }) => sensor === 'breath')).toHaveLength(3);
+  expect(samples).toHaveLength(600);
+});
+
+test('Episodes: lengths and heights: they grow by one step, and begin again after the longest and the highest', () => {
+  const { episodes, samples } = run('episodes=14', 60);
+  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
+  const lengths = pulse.map(({ start, end }) => (Number(end) - start) / 1000);
+  expect(lengths).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 3, 4]);
+  expect(pulse.slice(0, 3).map(({ peak }) => peak)).toEqual([222, 236, 236]);
+  const third = samples.filter(([, value]) => value > LIMIT).slice(7, 12);
+  expect(third.map(([, value]) => value)).toEqual([194, 208, 222, 236, 194]);
+});
+
+test.each([
+  '',
+  ',missing=0.3,zero=0.3',
+  ',gap=0.3',
+  ',late=0.3,disorder=0.5,duplicate=0.3',
+  ',skew=1,poison=0.5',
+])('Episodes: with%s: the ledger has what a rule finds in the samples that were sent', (others) => {
+  const { episodes, samples } = run(`episodes=5${others}`, 80);
+  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
+  expect(pulse).toHaveLength(5);
+  expect(pulse.map(({ start, end, peak }) => ({ start, cleared: end, peak }))).toEqual(
+    trueEpisodes({ kind: 'above', limit: LIMIT }, samples, { since: 0, now: NOW }).map(
+      ({ start, cleared, peak }) => ({ start, cleared, peak }),
+    ),
+  );
+});
+
+test('Episodes: the run ends within one: it has no end', () => {
+  const { episodes } = run('episodes=20', 35);
+  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
+  expect(pulse).toHaveLength(9);
+  expect(pulse.at(-2)?.end).toBe(NOW + 310_000);
+  expect(pulse.at(-1)).toMatchObject({ start: NOW + 340_000, end: null });
+});
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-episodes-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+test('Ledger: an episode is written: it is read as it was', async () => {
+  const path = join(directory, 'ledger');
+  const ledger = new Ledger({
+    path,
+    onFailed: (error) => {
+      throw error;
+    },
+  });
+  const episode = { sensor: 'pulse', limit: LIMIT, start: NOW, end: null, peak: 194 };
+  ledger.episode('collar-0001', episode);
+  ledger.close();
+  const entries = [];
+  for await (const entry of readLedger(path)) entries.push(entry);
+  expect(entries).toEqual([{ kind: 'episode', device: 'collar-0001', episode }]);
+});
+
+test.each(['episodes=0.5', 'episodes=-1', 'episodes=', 'episodes=10001'])('--faults %s: refused', (text) => {
+  expect(() => parseFaults(text)).toThrow('--faults episodes is a whole number from 0 to 10000');
+});

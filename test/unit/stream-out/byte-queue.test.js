@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { ByteQueue } from '../../../api/stream-out/byte-queue.js';
+
+/** @param {ByteQueue<{ size: number, committedAt: number }>} queue @param {number} bytes */
+function offer(queue, bytes) {
+  const fits = queue.reserve(bytes);
+  if (fits) queue.push({ size: bytes, committedAt: bytes });
+  return fits;
+}
+
+test('queue: it is full: a block is not taken, until room is released', () => {
+  const queue = new ByteQueue(3000);
+  expect([offer(queue, 1000), offer(queue, 1000), offer(queue, 1000)]).toEqual([true, true, false]);
+  const taken = queue.take(10_000);
+  expect(taken).toHaveLength(2);
+  // What is being sent still takes its room.
+  expect(offer(queue, 1000)).toBe(false);
+  queue.release(taken);
+  expect(queue.bytes).toBe(0);
+  expect(offer(queue, 1000)).toBe(true);
+});
+
+test('queue: blocks are taken: up to the limit, one at least, in order', () => {
+  const queue = new ByteQueue(1e6);
+  for (const bytes of [500, 400, 300, 2000]) offer(queue, bytes);
+  expect(queue.take(1000).map(({ size }) => size)).toEqual([500, 400]);
+  expect(queue.take(1000).map(({ size }) => size)).toEqual([300]);
+  expect(queue.oldest).toBe(2000);
+  expect(queue.take(1000).map(({ size }) => size)).toEqual([2000]);
+  expect(queue.take(1000)).toEqual([]);
+  expect(queue.oldest).toBeNull();
+});
+
+test('queue: many blocks pass: none is lost or repeated', () => {
+  const queue = new ByteQueue(1e9);
+  let taken = 0;
+  for (let index = 0; index < 10_000; index++) {
+    offer(queue, 1 + (index % 7));
+    if (index % 3 === 0) {
+      const some = queue.take(10);
+      taken += some.length;
+      queue.release(some);
+    }
+  }
+  for (let some = queue.take(100); some.length > 0; some = queue.take(100)) {
+    taken += some.length;
+    queue.release(some);
+  }
+  expect(taken).toBe(10_000);
+  expect(queue.bytes).toBe(0);
+});
+
+test('queue: it is empty: waiting ends with the next block, and with the signal', async () => {
+  const queue = new ByteQueue(1e6);
+  const { signal } = new AbortController();
+  const waiting = queue.untilFilled(60_000, signal);
+  offer(queue, 1);
+  await waiting;
+  queue.take(1);
+  const ending = new AbortController();
+  const ended = queue.untilFilled(60_000, ending.signal);
+  ending.abort();
+  await ended;
+  expect(queue.length).toBe(0);
+});
+
+test('queue: several blocks are reserved at once: each takes its room, and all of it comes back', () => {
+  const queue = new ByteQueue(1e6);
+  for (let round = 0; round < 3; round++) {
+    expect(queue.reserve(300, 3)).toBe(true);
+    for (let block = 0; block < 3; block++) queue.push({ size: 100, committedAt: 0 });
+    queue.release(queue.take(1000));
+  }
+  expect(queue.bytes).toBe(0);
+});

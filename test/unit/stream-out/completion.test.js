@@ -1,0 +1,135 @@
+import { expect, test } from '@jest/globals';
+import { createCompletion } from '../../../api/stream-out/completion.js';
+import { TopicRefused } from '../../../api/stream-out/kafka/sender.js';
+import { closingOf, HOUR_MS } from '../../../schema/rules.js';
+
+const HOUR = Date.UTC(2026, 4, 1, 10);
+const device = Buffer.alloc(16, 7);
+const digest = (/** @type {number} */ number) => Buffer.alloc(8, number);
+
+/** @param {number} number */
+const block = (number) => ({
+  part: 0,
+  ts: HOUR + number,
+  digest: digest(number),
+  samples: Buffer.alloc(4),
+  writtenAt: HOUR,
+});
+
+/**
+ * A completion over one device with two blocks, neither of which was sent.
+ *
+ * @param {Array<ReturnType<typeof block>>} found blocks that a reading gives
+ */
+function createOver(found) {
+  /** @type {string[]} */
+  const sent = [];
+  let until = HOUR;
+  /** @type {Map<string, number>} */
+  const topics = new Map();
+  /** @type {Set<string>} */
+  const refusing = new Set();
+  /** @type {any[]} */
+  const watermarks = [];
+  const page = async (/** @type {any[]} */ items) => ({ items });
+  const deps = {
+    store: {
+      streaming: {
+        digests: async () => new Set([1, 2].map((number) => digest(number).toString('hex'))),
+        notes: async () => new Set(),
+        parts: async () => [0],
+        blockPage: () => page(found),
+        devicePage: () => page([device]),
+        lateArrivalPage: () => page([]),
+        outboxPage: () => page([]),
+        writeNote: async () => {},
+        streamedUntil: async () => until,
+        topicsUntil: async () => new Map(topics),
+        writeTopic: async (
+          /** @type {number} */ _group,
+          /** @type {string} */ topic,
+          /** @type {number} */ to,
+        ) => {
+          topics.set(topic, to);
+        },
+        writeStreamed: async (/** @type {number} */ _group, /** @type {number} */ to) => {
+          until = to;
+        },
+      },
+      devices: { device: async () => null, sensors: async () => [] },
+    },
+    groups: 1,
+    clock: { now: async () => closingOf(HOUR) },
+    steps: { run: (/** @type {() => Promise<unknown>} */ work) => work(), stopped: false },
+    leases: { hold: (/** @type {number} */ _group, /** @type {() => Promise<void>} */ work) => work() },
+    sender: {
+      send: async (/** @type {Array<{ key: string, topic: string }>} */ records) => {
+        const refused = records.find(({ topic }) => refusing.has(topic));
+        if (refused) throw new TopicRefused(refused.topic, 'Unknown topic');
+        sent.push(...records.map(({ key }) => key));
+        return true;
+      },
+    },
+    schemas: { load: async () => null },
+    records: {
+      ofBlock: (/** @type {any} */ { digest: of }) => [
+        { topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) },
+      ],
+      ofWatermark: (/** @type {any} */ watermark) => {
+        watermarks.push(watermark);
+        return { topic: 'watermarks', key: 'watermark', value: Buffer.alloc(1) };
+      },
+    },
+    notes: { writeBefore: async () => {} },
+    sendsLatest: false,
+    observer: { onCompleted: () => {}, onStreamed: () => {} },
+  };
+  const completion = createCompletion(/** @type {any} */ (deps));
+  return { completion, sent, refusing, watermarks, until: () => until };
+}
+
+test('completion: both blocks are read: both are sent, then the watermark', async () => {
+  const { completion, sent, until } = createOver([block(1), block(2)]);
+  await completion.completeDue();
+  expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
+  expect(until()).toBe(HOUR + HOUR_MS);
+});
+
+test('completion: a reading gives fewer blocks than there are digests: no watermark, and the next check reads again', async () => {
+  const found = [block(1)];
+  const { completion, sent, until } = createOver(found);
+  await expect(completion.completeDue()).rejects.toThrow('1 of 2 missing blocks');
+  expect(sent).not.toContain('watermark');
+  expect(until()).toBe(HOUR);
+  found.push(block(2));
+  await completion.completeDue();
+  expect(sent.at(-1)).toBe('watermark');
+});
+
+test('completion: Kafka refuses a topic: the others and their watermark go on, and it is completed later', async () => {
+  const { completion, sent, refusing, watermarks, until } = createOver([block(1), block(2)]);
+  refusing.add('batches');
+  await completion.completeDue();
+  const end = HOUR + HOUR_MS;
+  const others = { events: end, 'dead-letters': end, alarms: end };
+  expect(sent).toEqual(['watermark']);
+  expect(watermarks).toEqual([{ shard: 0, shards: 1, until: HOUR, topics: { batches: HOUR, ...others } }]);
+  expect(until()).toBe(HOUR);
+  refusing.clear();
+  await completion.completeDue();
+  expect(sent.slice(1)).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
+  expect(watermarks.at(-1)).toMatchObject({ until: end, topics: { batches: end, ...others } });
+  expect(until()).toBe(end);
+});
+
+test('completion: Kafka refuses the watermarks: the topics are completed, and the watermark comes with a later check', async () => {
+  const { completion, sent, refusing, until } = createOver([block(1), block(2)]);
+  refusing.add('watermarks');
+  await completion.completeDue();
+  expect(sent).toEqual(['0101010101010101', '0202020202020202']);
+  expect(until()).toBe(HOUR + HOUR_MS);
+  refusing.clear();
+  await completion.completeDue();
+  await completion.completeDue();
+  expect(sent.slice(2)).toEqual(['watermark']);
+});

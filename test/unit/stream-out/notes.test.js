@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { MAX_DIGESTS_PER_NOTE } from '../../../api/store/streaming.js';
+import { SentNotes } from '../../../api/stream-out/notes.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+
+const HOUR = Date.UTC(2026, 4, 1, 10);
+const device = Buffer.alloc(16, 7);
+
+/** Notes that are kept in memory: digests in the order of writing. */
+function createNotes() {
+  /** @type {string[]} */
+  const written = [];
+  const notes = new SentNotes({
+    store: {
+      writeNote: async (_device, _bucket, digests) => {
+        for (let from = 0; from < digests.length; from += 8)
+          written.push(digests.toString('hex', from, from + 8));
+      },
+    },
+    retry: /** @type {any} */ ({ run: (/** @type {() => Promise<unknown>} */ work) => work() }),
+    clock: () => HOUR + 1000,
+  });
+  return { notes, written };
+}
+
+/** @param {number} number */
+function digest(number) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(number, 4);
+  return bytes;
+}
+
+test('notes: one is full and the next has begun: writing the full one keeps the next', async () => {
+  const { notes, written } = createNotes();
+  const count = MAX_DIGESTS_PER_NOTE + 3;
+  for (let number = 0; number < count; number++) notes.add(device, HOUR, digest(number));
+  await notes.writeDue();
+  expect(written).toHaveLength(MAX_DIGESTS_PER_NOTE);
+  await notes.writeBefore(HOUR + HOUR_MS);
+  expect(written).toEqual(Array.from({ length: count }, (_, number) => digest(number).toString('hex')));
+});
+
+test('notes: nothing is due: nothing is written, and all is kept', async () => {
+  const { notes, written } = createNotes();
+  notes.add(device, HOUR, digest(1));
+  await notes.writeDue();
+  await notes.writeBefore(HOUR);
+  expect(written).toEqual([]);
+  await notes.writeAll();
+  expect(written).toEqual([digest(1).toString('hex')]);
+});

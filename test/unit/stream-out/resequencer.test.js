@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Resequencer } from '../../../api/stream-out/resequencer.js';
+
+/** @param {string} text */
+const rowsOf = (text) => [{ query: text, params: [] }];
+
+/** @param {{ accepts?: (rows: any[]) => boolean }} [options] */
+function createOrder({ accepts = () => true } = {}) {
+  /** @type {string[]} */
+  const released = [];
+  const order = new Resequencer({
+    accepts,
+    release: (device, bucket, [row]) => released.push(`${device.id} ${bucket} ${row?.query}`),
+  });
+  return { order, released };
+}
+
+const [a, b] = /** @type {any[]} */ ([{ id: 'a' }, { id: 'b' }]);
+
+test('Resequencer: a later block is committed first: it is held until the earlier one is', () => {
+  const { order, released } = createOrder();
+  const [first, second] = [order.expect(a), order.expect(a)];
+  order.settle(second, 10, rowsOf('second'));
+  expect(released).toEqual([]);
+  order.settle(first, 10, rowsOf('first'));
+  expect(released).toEqual(['a 10 first', 'a 10 second']);
+  expect(order.devices).toBe(0);
+});
+
+test('Resequencer: another device is behind: nothing is held', () => {
+  const { order, released } = createOrder();
+  order.expect(a);
+  order.settle(order.expect(b), 10, rowsOf('b'));
+  expect(released).toEqual(['b 10 b']);
+});
+
+test('Resequencer: an earlier block is not committed: the later one is released', () => {
+  const { order, released } = createOrder();
+  const [first, second] = [order.expect(a), order.expect(a)];
+  order.settle(second, 10, rowsOf('second'));
+  order.settle(first, 10, []);
+  expect(released).toEqual(['a 10 second']);
+});
+
+test('Resequencer: there is no memory for a block: the others keep their order', () => {
+  const { order, released } = createOrder({ accepts: ([row]) => row.query !== '1' });
+  const places = [0, 1, 2].map(() => order.expect(a));
+  for (const index of [2, 1, 0]) order.settle(/** @type {any} */ (places[index]), 10, rowsOf(String(index)));
+  expect(released).toEqual(['a 10 0', 'a 10 2']);
+});
+
+test('Resequencer: any order of commits: the order of arrival is released, and nothing is kept', () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }), (commits) => {
+      const { order, released } = createOrder();
+      const places = commits.map(() => order.expect(a));
+      for (const index of commits) order.settle(/** @type {any} */ (places[index]), 0, rowsOf(String(index)));
+      expect(released).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `a 0 ${index}`));
+      expect(order.devices).toBe(0);
+    }),
+  );
+});

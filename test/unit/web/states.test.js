@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import { drawn, shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.js';
+import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../web/states.js';
+
+const RANGE = { from: 0, to: 100_000 };
+
+/** @param {string | null} name @param {string | null} [type] @param {string | null} [unit] */
+const labels = (name, type = null, unit = null) => ({ name, type, unit });
+/** @param {number[]} values @param {number} [step] ms between them */
+const samples = (values, step = 10) =>
+  shapeOfSamples({ ts: values.map((_, at) => at * step), value: values }, RANGE);
+/** @param {[min: number, avg: number, max: number][]} points */
+const bins = (points) =>
+  shapeOfBins(
+    {
+      points: points.map(([min, avg, max], at) => ({
+        ts: new Date(at * 1000).toISOString(),
+        min,
+        avg,
+        max,
+        count: 4,
+      })),
+      step_ms: 1000,
+      source: 'samples',
+    },
+    RANGE,
+  );
+
+describe('States: names', () => {
+  test.each(
+    /** @type {Array<[string | null, string | null, [string, string]]>} */ ([
+      ['door.open', null, ['closed', 'open']],
+      ['frontDoor', null, ['closed', 'open']],
+      ['isClosed', null, ['open', 'closed']],
+      ['alarm.active', 'bool', ['inactive', 'active']],
+      ['hall', 'motion', ['clear', 'detected']],
+      ['pump-1', 'state', ['off', 'on']],
+    ]),
+  )('%s of the type %s: %j', (name, type, [zero, one]) => {
+    expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
+  });
+
+  test('another value, a unit, or a name that names no state: a number', () => {
+    expect(stateText(labels('door.open'), 0.5)).toBeNull();
+    expect(stateText(labels('door.open'), null)).toBeNull();
+    expect(stateText(labels('door.open', null, 'Cel'), 1)).toBeNull();
+    expect(stateText(labels('outdoor', 'ratio'), 1)).toBeNull();
+  });
+});
+
+describe('States: found in a signal', () => {
+  test('only 0 and 1 without a unit: states, by name or as numbers', () => {
+    expect(statesOf(samples([0, 1, 1]), labels('door'))?.(1)).toBe('open');
+    expect(statesOf(samples([0, 1, 1]), labels('x'))?.(1)).toBe('1');
+    expect(statesOf(bins([[0, 0.5, 1]]), labels('x', null, '/'))).not.toBeNull();
+  });
+
+  test('small whole numbers: states only by the type', () => {
+    expect(statesOf(samples([0, 3, 1]), labels('x', 'mode'))?.(3)).toBe('3');
+    expect(statesOf(samples([0, 3, 1]), labels('x', 'count'))).toBeNull();
+    expect(statesOf(samples([0, 3.5, 1]), labels('x', 'mode'))).toBeNull();
+    expect(statesOf(samples([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), labels('x', 'mode'))).toBeNull();
+  });
+
+  test('a unit, or nothing measured: no states', () => {
+    expect(statesOf(samples([0, 1]), labels('door', null, '%'))).toBeNull();
+    expect(statesOf(samples([]), labels('door'))).toBeNull();
+  });
+});
+
+describe('States: bands', () => {
+  /** @param {ReturnType<typeof samples>} shape @param {number | null} intervalMs */
+  const bands = (shape, intervalMs) =>
+    stretchesOf(shape, drawn(shape, intervalMs)).map(({ from, to, value, share }) => [
+      from,
+      to,
+      value,
+      share,
+    ]);
+
+  test('samples: each holds until the next, equal ones are one band', () => {
+    expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
+      [0, 20, 0, 1],
+      [20, 30, 1, 1],
+      [30, 30, 0, 1],
+    ]);
+  });
+
+  test('a gap: no band', () => {
+    const shape = shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 1, 1, 1, 1] }, RANGE);
+    expect(bands(shape, 10)).toEqual([
+      [0, 20, 1, 1],
+      [500, 510, 1, 1],
+    ]);
+  });
+
+  test('bins: of two states with the share of the higher one', () => {
+    expect(
+      bands(
+        bins([
+          [0, 0, 0],
+          [0, 0.25, 1],
+        ]),
+        250,
+      ),
+    ).toEqual([
+      [0, 1000, 0, 1],
+      [1000, 2000, 0, 0.25],
+    ]);
+  });
+});
+
+test('States: shares and changes', () => {
+  expect(sharesOf(samples([0, 1, 1, 1]))).toEqual([
+    { value: 0, share: 0.25 },
+    { value: 1, share: 0.75 },
+  ]);
+  expect(
+    sharesOf(
+      bins([
+        [0, 0.5, 1],
+        [1, 1, 1],
+      ]),
+    ),
+  ).toEqual([
+    { value: 0, share: 0.25 },
+    { value: 1, share: 0.75 },
+  ]);
+  expect(sharesOf(bins([[0, 1.5, 3]]))).toEqual([]);
+  expect(changesOf([0, 0, 1, 0])).toBe(2);
+  expect(changesOf([])).toBe(0);
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import { NOTHING } from '../../../web/format.js';
+import {
+  limitScale,
+  quantityOf,
+  scaleFor,
+  toSent,
+  toShown,
+  unitsOf,
+  writeValue,
+} from '../../../web/units.js';
+
+/** @import { UnitChoices } from '../../../web/units.js' */
+
+/** @param {number | null} value @param {string | null} unit @param {UnitChoices} [choices] */
+const written = (value, unit, choices) => {
+  const { number, unit: text } = writeValue(value, unit, choices ? { choices } : {});
+  return `${number} ${text}`.trim();
+};
+
+describe('Prefixes', () => {
+  test.each(
+    /** @type {Array<[number, string, string]>} */ ([
+      [458_829_358_764, 'J', '458.83 GJ'],
+      [3_851_600, 'Pa', '3.852 MPa'],
+      [101_326, 'Pa', '101.33 kPa'],
+      [-1e-7, 'm', '−100 nm'],
+      [5e-4, 'A', '500 µA'],
+      [12_000, 'kWh', '12 MWh'],
+      [1208.5, 'kWh', '1,208.5 kWh'],
+      [0.0002, 'kW', '200 mW'],
+      [20_000, 'ms', '20 s'],
+      [2_500_000, 'B', '2.5 MB'],
+      [9999, 'W', '9,999 W'],
+      [0, 'W', '0 W'],
+      [12_000, 'kg', '12,000 kg'],
+      [4_200_000, 'm', '4,200 km'],
+    ]),
+  )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+
+  test.each(
+    /** @type {Array<[number, string, string]>} */ ([
+      [45_000, 'Cel', '45,000 °C'],
+      [25_000, '%', '25,000 %'],
+      [4_005_385, 'beats', '4,005,385 beats'],
+      [12_000, 'beat/min', '12,000 bpm'],
+      [12_000, '/', '12,000'],
+      [12_000, 'min', '12,000 min'],
+      [12_000, 'constructor', '12,000 constructor'],
+    ]),
+  )('a unit without prefixes: %d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+
+  test('several values: one prefix, by the largest', () => {
+    const scale = scaleFor('J', [1, 25_000, 3_000_000]);
+    expect(scale.unit).toBe('MJ');
+    expect(toShown(scale, 25_000)).toBeCloseTo(0.025, 12);
+  });
+
+  test('no value, or none that is finite: the unit as sent', () => {
+    expect(scaleFor('J', []).unit).toBe('J');
+    expect(scaleFor('J', [Number.POSITIVE_INFINITY]).unit).toBe('J');
+    expect(writeValue(null, 'J')).toEqual({ number: NOTHING, unit: 'J' });
+    expect(writeValue(5, null)).toEqual({ number: '5', unit: '' });
+  });
+});
+
+describe('Durations', () => {
+  test.each(
+    /** @type {Array<[number, string, string]>} */ ([
+      [14_798_068, 's', '171 d 6 h'],
+      [-7200, 's', '−2 h'],
+      [3599, 's', '3,599 s'],
+      [0.0005, 's', '500 µs'],
+      [90_000_000, 'ms', '1 d 1 h'],
+    ]),
+  )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+
+  test('a chart: whole numbers of hours or days on its axis', () => {
+    expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
+    expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
+  });
+});
+
+describe('Chosen units', () => {
+  test.each(
+    /** @type {Array<[number, string, UnitChoices, string]>} */ ([
+      [3_851_600, 'Pa', { pressure: 'bar' }, '38.52 bar'],
+      [1013.25, 'hPa', { pressure: 'Pa' }, '101,325 Pa'],
+      [2, 'MPa', { pressure: 'bar' }, '20 bar'],
+      [20, 'Cel', { temperature: '°F' }, '68 °F'],
+      [212, '[degF]', { temperature: '°C' }, '100 °C'],
+      [0, 'Cel', { temperature: 'K' }, '273.15 K'],
+      [10, 'm/s', { speed: 'km/h' }, '36 km/h'],
+      [7_200_000, 'J', { energy: 'kWh' }, '2 kWh'],
+      [1.5, 'MWh', { energy: 'kWh' }, '1,500 kWh'],
+      [500, 'Wh', { energy: 'J' }, '1,800,000 J'],
+      [20, 'Cel', { pressure: 'bar' }, '20 °C'],
+      [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
+    ]),
+  )('%d %s by %j: %s', (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text));
+
+  test('quantity of a unit: the one that has it, with or without a prefix', () => {
+    expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
+      'temperature',
+      'pressure',
+      'pressure',
+      'energy',
+      'energy',
+      'speed',
+    ]);
+    expect(['%', 'beat/min', null, '', 'W', 'toString'].map(quantityOf)).toEqual(Array(6).fill(null));
+    expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
+  });
+
+  test('a limit: typed in the chosen unit without a prefix, and the same after both ways', () => {
+    const scale = limitScale('Cel', { temperature: '°F' });
+    expect(toSent(scale, 99.5)).toBe(37.5);
+    expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
+    expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
+    expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
+  });
+});
+
+test('Values with earlier ones: the same prefix and decimals as these', () => {
+  const recent = [9500, 12_345, 12_340];
+  expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
+  expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });
+});

@@ -1,0 +1,141 @@
+import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { createRandom } from '../../../simulator/random.js';
+import { createDrift, rounded } from '../../../simulator/signals/parts.js';
+
+/** @import { RegistryStore } from '../../../api/store/registry/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+
+/** Digits of a number in a name: so devices sort as they are counted. */
+const DEVICE_DIGITS = 6;
+const SENSOR_DIGITS = 3;
+
+/** Attributes of all sensors and devices, so that pages by type and by site find them. */
+const TYPE = 'temperature';
+const UNIT = 'Cel';
+const SITE = 'load';
+
+/**
+ * @typedef {object} LoadedSensor
+ * @property {string} name
+ * @property {Buffer} bytes the id's 16
+ */
+
+/**
+ * @typedef {object} LoadedDevice
+ * @property {string} name
+ * @property {string} id
+ * @property {Buffer} bytes the id's 16
+ * @property {number} group
+ * @property {LoadedSensor[]} sensors
+ */
+
+/**
+ * The devices of a data set, named after its seed: two data sets side by side do not mix.
+ *
+ * @param {{ seed: number, devices: number, sensors: number, groups: number }} options `sensors`: of each; `groups`: LATEST_GROUPS
+ * @returns {LoadedDevice[]}
+ */
+export const fleetOf = ({ seed, devices, sensors, groups }) =>
+  Array.from({ length: devices }, (_, number) => {
+    const name = `load-${seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+    return {
+      name,
+      id,
+      bytes,
+      group: groupOf(bytes, groups),
+      sensors: Array.from({ length: sensors }, (_, index) => loadedSensor(id, index)),
+    };
+  });
+
+/** @param {string} deviceId @param {number} index @returns {LoadedSensor} */
+function loadedSensor(deviceId, index) {
+  const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
+  const { bytes } = /** @type {Identity} */ (identifySensor(deviceId, name));
+  return { name, bytes };
+}
+
+/**
+ * Registers a device as its birth would.
+ *
+ * @param {RegistryStore} registry
+ * @param {LoadedDevice} device
+ * @param {{ now: number, intervalMs: number }} options `now`: epoch ms
+ */
+export async function register(registry, { name, bytes, group, sensors }, { now, intervalMs }) {
+  const key = { group, bytes };
+  const stamp = now * 1000;
+  await registry.writeDevice(key, { name, site: SITE, registeredAt: now }, stamp);
+  const changes = sensors.map((sensor) => ({
+    bytes: sensor.bytes,
+    deviceName: name,
+    name: sensor.name,
+    type: TYPE,
+    unit: UNIT,
+    site: SITE,
+    intervalMs,
+    registeredAt: now,
+    writeTimestamp: stamp,
+  }));
+  const { indexes, sensors: rows } = registry.sensorWrites(key, changes, now);
+  for (const write of [...indexes, ...rows]) await registry.commit(write);
+}
+
+/** A temperature in °C: the middle, what a day does to it, what ten minutes do, and what the instrument adds. */
+const MIDDLE = 21;
+const DAILY = 3;
+const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
+const NOISE = 0.02;
+
+/** Digits of a `decimals` signal behind the point. */
+const DIGITS = 2;
+
+/**
+ * - `decimals`: two digits behind the point, as instruments send them
+ * - `full`: whatever a double holds
+ *
+ * @typedef {'decimals' | 'full'} SignalKind
+ */
+
+export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
+
+/**
+ * @typedef {object} Recipe
+ * @property {number} seed
+ * @property {SignalKind} signal
+ * @property {number} intervalMs between two samples, an hour at most
+ * @property {number} jitterMs a sample is off its clock's stroke by so much at most
+ */
+
+/**
+ * The samples of one sensor in one hour. They depend on the arguments alone, and on no other hour: so hours can be made in
+ * any order, and a part of a data set is the same as in the whole.
+ *
+ * @param {Recipe} recipe
+ * @param {{ device: string, sensor: string }} names
+ * @param {number} hour epoch ms
+ * @returns {{ times: Float64Array, values: Float64Array }} times in epoch ms, strictly ascending, all within the hour
+ */
+export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, sensor }, hour) {
+  const fixed = createRandom(seed, device, sensor);
+  const phase = fixed.uniform();
+  // Far enough from both ends that no sample leaves its interval.
+  const offset = Math.floor(fixed.between(jitterMs, intervalMs - jitterMs));
+  const random = createRandom(seed, device, sensor, String(hour));
+  const drift = createDrift(random, intervalMs, DRIFT);
+  const count = samplesPerHour(intervalMs);
+  const times = new Float64Array(count);
+  const values = new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    const stroke = hour + at * intervalMs + offset;
+    times[at] = stroke + Math.floor(random.between(-jitterMs, jitterMs));
+    const day = Math.sin(2 * Math.PI * (phase + (stroke % DAY_MS) / DAY_MS));
+    const value = MIDDLE + DAILY * day + drift() + NOISE * random.normal();
+    values[at] = signal === 'full' ? value : rounded(value, DIGITS);
+  }
+  return { times, values };
+}
+
+/** @param {number} intervalMs @returns {number} of one sensor */
+export const samplesPerHour = (intervalMs) => Math.floor(HOUR_MS / intervalMs);

@@ -1,0 +1,81 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { defineConfig } from 'vite';
+
+/** @import { GetModuleInfo } from 'rollup' */
+
+/** Smaller files fit into one packet without compression. In bytes. */
+const COMPRESSED_FROM = 1024;
+
+/**
+ * The dashboard: `npm run build` writes it to `dist/web`, and the API serves it. `npm run dev:web` serves the sources, replaces edited
+ * modules in the open page, and asks a running API for the data.
+ */
+export default defineConfig({
+  root: 'web',
+  cacheDir: '../.data/vite',
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: true,
+    // Every file is cached by its name. A data URL would be loaded again with the file around it.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    rollupOptions: { output: { manualChunks: chunkOf } },
+  },
+  server: { proxy: { '/api': { target: `http://127.0.0.1:${process.env['HTTP_PORT'] ?? 8080}` } } },
+  plugins: [{ name: 'precompress', apply: 'build', writeBundle: ({ dir = '' }) => precompress(dir) }],
+});
+
+/**
+ * The file of a module. Modules that several views share would else become some forty files, and each is a request of the first view.
+ *
+ * @param {string} id path of the module
+ * @param {{ getModuleInfo: GetModuleInfo }} graph
+ * @returns {string | undefined} undefined: the file of its view
+ */
+function chunkOf(id, { getModuleInfo }) {
+  if (getModuleInfo(id)?.isEntry || id.includes('/web/views/')) return undefined;
+  if ([...importsOf(id, getModuleInfo)].some((path) => path.includes('/uplot/'))) return 'chart';
+  const isFirst = FIRST.some((name) => importsOf(join(import.meta.dirname, name), getModuleInfo).has(id));
+  return isFirst ? 'shared' : undefined;
+}
+
+/** The modules of the first view. */
+const FIRST = ['web/main.jsx', 'web/views/fleet.jsx'];
+
+/** @param {string} id @param {GetModuleInfo} getModuleInfo @param {Set<string>} [found] @returns {Set<string>} the module, and all that it imports at once */
+function importsOf(id, getModuleInfo, found = new Set()) {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of getModuleInfo(id)?.importedIds ?? []) importsOf(imported, getModuleInfo, found);
+  return found;
+}
+
+/**
+ * Writes compressed copies next to the files, so that no request waits for a compressor.
+ *
+ * @param {string} dir
+ */
+async function precompress(dir) {
+  const names = await readdir(dir, { recursive: true });
+  const paths = names.filter((name) => /\.(?:js|css|svg)$/.test(name)).map((name) => join(dir, name));
+  await Promise.all(
+    paths.map(async (path) => {
+      const content = await readFile(path);
+      if (content.length < COMPRESSED_FROM) return;
+      const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+      await Promise.all([
+        promisify(brotliCompress)(content, { params }).then((small) => writeFile(`${path}.br`, small)),
+        promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }).then((small) =>
+          writeFile(`${path}.gz`, small),
+        ),
+      ]);
+    }),
+  );
+}

@@ -1,0 +1,193 @@
+import { useState } from 'preact/hooks';
+import { toProblem, wordsOf } from '../api/request.js';
+import { formatDateTime, formatField, formatZone, parseField } from '../format.js';
+import { useQuery, useServices } from '../state/hooks.js';
+import { useMay } from '../state/session.js';
+import { Cancel, Dialog } from './controls.jsx';
+import '../styles/chart.css';
+
+/** @import { Problem } from '../api/request.js' */
+/** @import { Annotation } from '../api/types.js' */
+
+/**
+ * The annotations of the range as a list, and a way to add one. The chart above has the same as marks.
+ *
+ * @param {object} props
+ * @param {Annotation[]} props.annotations newest first
+ * @param {{ id: string, name: string }} props.device that a new one is about
+ * @param {number} props.at epoch ms of a new one, unless the reader chooses another
+ * @param {() => void} props.onChange when one was added or removed
+ */
+export function Annotations({ annotations, device, at, onChange }) {
+  const may = useMay('admin');
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <section class="panel annotations" aria-label="Annotations">
+      <div class="annotations-head">
+        <h2>Annotations</h2>
+        <button
+          type="button"
+          class="button"
+          aria-haspopup="dialog"
+          disabled={!may}
+          title={may ? undefined : 'Your token reads; annotating needs one of the scope admin.'}
+          onClick={() => setAdding(true)}
+        >
+          Annotate…
+        </button>
+      </div>
+      {annotations.length === 0 ? (
+        <p class="annotations-none">None in this range.</p>
+      ) : (
+        <ul>
+          {annotations.map((annotation) => (
+            <Entry key={annotation.id} annotation={annotation} may={may} onRemove={onChange} />
+          ))}
+        </ul>
+      )}
+      {isAdding && (
+        <AnnotateDialog device={device} at={at} onClose={() => setAdding(false)} onDone={onChange} />
+      )}
+    </section>
+  );
+}
+
+/** @param {{ annotation: Annotation, may: boolean, onRemove: () => void }} props */
+function Entry({ annotation, may, onRemove }) {
+  const { client, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+  const { ts, text, device_id } = annotation;
+  const remove = () =>
+    client.removeAnnotation(annotation).then(onRemove, (error) => setProblem(toProblem(error)));
+  return (
+    <li>
+      <time datetime={ts}>{formatDateTime(Date.parse(ts), zone)}</time>
+      <p>
+        {text} {device_id === null && <span class="quiet">whole installation</span>}
+        {problem && <span role="alert"> {wordsOf(problem).title}.</span>}
+      </p>
+      {may && (
+        <button
+          type="button"
+          class="button quiet-button"
+          aria-label={`Remove annotation: ${text}`}
+          onClick={() => void remove()}
+        >
+          Remove
+        </button>
+      )}
+    </li>
+  );
+}
+
+/**
+ * Asks for the text, the instant, and what it is about.
+ *
+ * @param {{ device: { id: string, name: string }, at: number, onClose: () => void, onDone: () => void }} props
+ */
+function AnnotateDialog({ device, at, onClose, onDone }) {
+  const { client, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [text, setText] = useState('');
+  const [when, setWhen] = useState(formatField(at, zone));
+  const [isOfDevice, setOfDevice] = useState(true);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    const ts = parseField(when, zone);
+    if (ts === null || text.trim() === '' || busy) return;
+    setBusy(true);
+    try {
+      await client.annotate({ text: text.trim(), ts, ...(isOfDevice && { device: device.id }) });
+    } catch (error) {
+      setProblem(toProblem(error));
+      setBusy(false);
+      return;
+    }
+    onDone();
+    onClose();
+  }
+
+  return (
+    <Dialog title="Annotate" held={busy} onClose={onClose}>
+      <form onSubmit={(/** @type {Event} */ event) => void submit(event)}>
+        <label class="dialog-field">
+          <span>Text</span>
+          <input
+            type="text"
+            autofocus
+            required
+            maxlength={500}
+            autocomplete="off"
+            value={text}
+            onInput={(/** @type {any} */ event) => setText(event.target.value)}
+          />
+        </label>
+        <label class="dialog-field">
+          <span>Time, {formatZone(zone, at)}</span>
+          <input
+            type="datetime-local"
+            step="1"
+            required
+            value={when}
+            onInput={(/** @type {any} */ event) => setWhen(event.target.value)}
+          />
+        </label>
+        <label class="annotate-scope">
+          <input type="checkbox" checked={!isOfDevice} onChange={() => setOfDevice(!isOfDevice)} /> About the
+          whole installation, not only {device.name}
+        </label>
+        {problem && (
+          <p class="dialog-problem" role="alert">
+            {wordsOf(problem).title}. {wordsOf(problem).advice}
+          </p>
+        )}
+        <p class="dialog-actions">
+          <Cancel disabled={busy} />
+          <button type="submit" class="button" disabled={busy}>
+            {busy ? 'Storing…' : 'Store'}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Annotations are shown up to this number of each kind. */
+const LIMIT = 200;
+const REFRESH = { refreshMs: 30_000 };
+
+/**
+ * The annotations of some devices and of the installation within a range of time.
+ *
+ * @param {string[]} devices ids
+ * @param {{ live: boolean, from: number, to: number }} window as the address has it: it is asked for again when that changes
+ */
+export function useAnnotations(devices, { live, from, to }) {
+  const { client } = useServices();
+  const range = live ? `${to - from}` : `${from}/${to}`;
+  const { data, problem, reload } = useQuery(
+    `${devices.join(' ')} ${range}`,
+    async (signal) => {
+      const query = { from, to: live ? null : to, limit: LIMIT };
+      const owners = [null, ...devices];
+      const pages = await Promise.all(
+        owners.map((device) => client.annotations({ ...query, device }, signal)),
+      );
+      return newestFirst(pages.flatMap(({ items }) => items));
+    },
+    REFRESH,
+  );
+  return { annotations: data ?? NONE, problem, reload };
+}
+
+/** @type {Annotation[]} */
+const NONE = [];
+
+/** @param {Annotation[]} annotations @returns {Annotation[]} */
+const newestFirst = (annotations) =>
+  annotations.toSorted((a, b) => (a.ts === b.ts ? a.text.localeCompare(b.text) : a.ts < b.ts ? 1 : -1));

@@ -1,0 +1,254 @@
+import { wordsOf } from '../api/request.js';
+import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
+import { BEHIND_MS, packingOf } from './processes.jsx';
+
+/** @import { Pipeline, Stats } from '../api/types.js' */
+/** @import { Problem } from '../api/request.js' */
+/** @import { Verdict } from '../state/verdict.js' */
+
+/**
+ * Problems on the data path, each with advice.
+ *
+ * @typedef {'devices' | 'broker' | 'ingest' | 'database' | 'stream' | 'readers'} StageName
+ * @typedef {object} Finding
+ * @property {StageName} stage where it is
+ * @property {'bad' | 'warn'} tone `bad`: something stands still
+ * @property {string} short a few words, for the stage
+ * @property {string} title
+ * @property {string} advice
+ * @property {string} [href] where more is known
+ */
+
+/**
+ * @param {object} what
+ * @param {Pipeline | null} what.pipeline what was known last
+ * @param {Problem | null} what.problem why nothing newer is known
+ * @param {Stats | null} what.stats
+ * @param {number} what.now epoch ms
+ * @returns {Finding[]} in the order of the way
+ */
+export function findingsOf({ pipeline, problem, stats, now }) {
+  return [
+    ...(problem ? [unanswered(problem)] : []),
+    ...(pipeline ? [...ofBroker(pipeline), ...ofProcesses(pipeline, now)] : []),
+    ...(stats ? [...ofPressure(stats), ...ofRefusals(stats)] : []),
+    ...(pipeline ? [...ofNodes(pipeline), ...ofPacking(pipeline, now), ...ofStreamOut(pipeline, now)] : []),
+  ];
+}
+
+/** @param {Problem} problem @returns {Finding} */
+function unanswered(problem) {
+  const { title, advice } = wordsOf(problem);
+  const isDatabase = problem.code === 'unavailable';
+  return {
+    stage: isDatabase ? 'database' : 'readers',
+    tone: 'bad',
+    short: isDatabase ? 'does not answer' : 'no answer',
+    title,
+    advice,
+  };
+}
+
+/** @param {Pipeline} pipeline @returns {Finding[]} */
+function ofBroker({ broker }) {
+  if (!broker || broker.ok) return [];
+  return [
+    {
+      stage: 'broker',
+      tone: 'bad',
+      short: 'not connected',
+      title: `The broker is out of reach: ${broker.message}`,
+      advice:
+        'What devices send waits at the broker or with them. Ingest connects again by itself; see whether the broker runs, and MQTT_URL.',
+    },
+  ];
+}
+
+/** @param {Pipeline} pipeline @param {number} now @returns {Finding[]} */
+function ofProcesses({ processes }, now) {
+  /** @type {Finding[]} */
+  const findings = [];
+  if (!processes.some(({ role, stale }) => role !== 'http' && !stale)) {
+    findings.push({
+      stage: 'ingest',
+      tone: 'bad',
+      short: 'none runs',
+      title: 'No process takes measurements',
+      advice: 'Start one with npm start. It then stores the messages that wait at an external broker.',
+    });
+  }
+  for (const { client_id, role, seen } of processes.filter(({ stale }) => stale)) {
+    findings.push({
+      stage: role === 'http' ? 'readers' : 'ingest',
+      tone: 'warn',
+      short: 'a process is silent',
+      title: `${client_id} has sent no heartbeat for ${formatAge(now - Date.parse(seen))}`,
+      advice: 'It died, or cannot reach the database. An hour later it is forgotten.',
+    });
+  }
+  return findings;
+}
+
+/** @param {Stats} stats @returns {Finding[]} */
+function ofPressure({ waiting, window }) {
+  if (waiting === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'warn',
+      short: 'under pressure',
+      title: `Under pressure: ${formatCounted(waiting, 'request waits', 'requests wait')} for a place among ${formatCount(window)}`,
+      advice:
+        'More comes than the database takes at this latency. Messages wait unacknowledged, and are not lost.',
+    },
+  ];
+}
+
+/** @param {Stats} stats @returns {Finding[]} */
+function ofRefusals({ refused_per_s }) {
+  if (refused_per_s === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'warn',
+      short: 'refuses some',
+      title: `Measurements are refused: ${formatRate(refused_per_s)} a second`,
+      advice: 'Each is kept, with the reason.',
+      href: '/dead-letters',
+    },
+  ];
+}
+
+/** @param {Pipeline} pipeline @returns {Finding[]} */
+function ofNodes({ database: { nodes } }) {
+  const down = nodes.filter(({ up }) => !up);
+  if (down.length === 0) return [];
+  const isAll = down.length === nodes.length;
+  return [
+    {
+      stage: 'database',
+      tone: isAll ? 'bad' : 'warn',
+      short: isAll ? 'all nodes are down' : `${down.length} of ${formatCounted(nodes.length, 'node')} down`,
+      title: `${isAll ? 'All nodes' : `${down.length} of ${formatCounted(nodes.length, 'node')}`} of the database ${down.length === 1 ? 'is' : 'are'} down: ${down.map(({ address }) => address).join(', ')}`,
+      advice: isAll
+        ? 'Nothing is acknowledged until one is back; nothing is lost.'
+        : 'With three replicas nothing stands still while two are up. Give the node back what it missed by a repair.',
+    },
+  ];
+}
+
+/** @param {Pipeline} pipeline @param {number} now @returns {Finding[]} */
+function ofPacking({ packed_until }, now) {
+  const { behindMs } = packingOf(packed_until, now);
+  if (behindMs < BEHIND_MS) return [];
+  return [
+    {
+      stage: 'database',
+      tone: 'warn',
+      short: 'packing is behind',
+      title: `Packing is ${formatDuration(behindMs)} behind`,
+      advice:
+        'It gives way to ingest, and catches up when there is less to do. Charts are as exact, but long ones slower.',
+    },
+  ];
+}
+
+/** From this age of the watermark on, in ms, something is wrong: one to two hours are normal. */
+const WATERMARK_LATE_MS = 4 * 3_600_000;
+
+/** @param {Pipeline} pipeline @param {number} now @returns {Finding[]} */
+function ofStreamOut({ stream_out: state }, now) {
+  if (!state) return [];
+  if (!state.ok) {
+    return [
+      {
+        stage: 'stream',
+        tone: 'warn',
+        short: 'Kafka is away',
+        title: `Kafka takes no records; the oldest waits for ${formatDuration(state.lag_ms)}`,
+        advice:
+          'Ingest goes on, and nothing is lost: what finds no room in the queue is sent when its hour has closed.',
+      },
+    ];
+  }
+  const lateMs = state.until === null ? 0 : now - Date.parse(state.until);
+  if (lateMs < WATERMARK_LATE_MS) return [];
+  return [
+    {
+      stage: 'stream',
+      tone: 'warn',
+      short: 'watermark is late',
+      title: `Kafka is complete until ${formatDuration(lateMs)} ago`,
+      advice: 'Consumers that wait for the watermark stand still. The log of ingest names the reason.',
+    },
+  ];
+}
+
+/**
+ * The list of findings with their advice.
+ *
+ * @param {{ findings: Finding[] }} props
+ */
+export const Findings = ({ findings }) => (
+  <ul class="findings" aria-label="What needs a look">
+    {findings.map(({ title, tone, advice, href }) => (
+      <li key={title} class="finding" data-tone={tone}>
+        <span class="finding-sign" aria-hidden="true">
+          {tone === 'bad' ? '✕' : '!'}
+        </span>
+        <p>
+          <strong>{title}.</strong> {advice}{' '}
+          {href && (
+            <a class="link" href={href}>
+              See them
+            </a>
+          )}
+        </p>
+      </li>
+    ))}
+  </ul>
+);
+
+/**
+ * The page leads with this: what is wrong, or that all is well.
+ *
+ * @param {object} props
+ * @param {Verdict} props.verdict on the installation
+ * @param {Finding[]} props.findings what the pipeline shows in addition
+ * @param {boolean} props.isKnown whether the pipeline was read
+ */
+export function VerdictLead({ verdict, findings, isKnown }) {
+  const { tone, text } = leadOf({ verdict, findings, isKnown });
+  return (
+    <div class="verdict-lead" data-tone={tone}>
+      {/* A duration that changes each second is not announced. The header announces what is wrong. */}
+      <p class="verdict" data-tone={tone} role={verdict.level === 'good' ? 'status' : undefined}>
+        {text}
+      </p>
+      {verdict.details.length > 0 && (
+        <ul aria-label="Processes with a problem">
+          {verdict.details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/**
+ * The line that the pipeline page leads with.
+ *
+ * @param {{ verdict: Verdict, findings: Finding[], isKnown: boolean }} known
+ * @returns {{ tone: 'bad' | 'warn' | 'good' | undefined, text: string }}
+ */
+export function leadOf({ verdict: { level, headline }, findings, isKnown }) {
+  if (level === 'critical') return { tone: 'bad', text: `✕ ${headline}` };
+  const standstill = findings.find(({ tone }) => tone === 'bad');
+  if (standstill) return { tone: 'bad', text: `✕ ${standstill.title}.` };
+  if (level === 'warning') return { tone: 'warn', text: `! ${headline}` };
+  if (findings.length > 0) {
+    return { tone: 'warn', text: `! ${formatCounted(findings.length, 'thing needs', 'things need')} a look` };
+  }
+  return isKnown ? { tone: 'good', text: '✓ All is well' } : { tone: undefined, text: 'Looking …' };
+}
