@@ -95,6 +95,12 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/backpressure/device-queue.test.js',
   },
   {
+    file: 'api/ingest/backpressure/connection-reader.js',
+    before: 'if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);',
+    after: '',
+    test: 'test/unit/ingest/backpressure/connection-reader-wakes.test.js',
+  },
+  {
     file: 'api/ingest/backpressure/read-scheduler.js',
     before: 'return this.#packets < TURN_PACKETS && ',
     after: 'return ',

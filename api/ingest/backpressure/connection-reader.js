@@ -23,6 +23,10 @@ const CHUNK_BYTES = 65_536;
  * - too many messages of this connection are unsettled;
  * - messages of any connection wait for the byte budget, or this turn of the event loop has been used up;
  * - the CONNECT is being answered. aedes would queue what comes behind it, and handle it all at once.
+ *
+ * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer fills. Invariant: the reader is
+ * idle only while the socket has nothing readable, aedes handles a packet of the last slice, the connection is held (too much is
+ * unsettled, it is stopped, or its CONNECT is unanswered), or a turn has been asked for.
  */
 export class ConnectionReader {
   #socket;
@@ -107,10 +111,22 @@ export class ConnectionReader {
     if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
     const needsRoom = isConnected && !isEmpty;
     if (!this.#scheduler.mayRead(needsRoom)) {
-      this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
+      this.#askForTurn(needsRoom);
       return null;
     }
-    return isEmpty ? this.#read() : this.#cut(isConnected ? SLICE_PACKETS : 1);
+    if (isEmpty) return this.#read();
+    const before = this.#scanner.packets;
+    const slice = this.#cut(isConnected ? SLICE_PACKETS : 1);
+    const packets = this.#scanner.packets - before;
+    this.#scheduler.spend(packets);
+    // No packet ended, so aedes handles none and would never read the rest.
+    if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);
+    return slice;
+  }
+
+  /** @param {boolean} needsRoom whether the turn waits for the byte budget */
+  #askForTurn(needsRoom) {
+    this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
   }
 
   /**
@@ -139,12 +155,10 @@ export class ConnectionReader {
   #cut(maxPackets) {
     const chunk = this.#readChunk();
     if (!chunk) return null;
-    const before = this.#scanner.packets;
     try {
       const end = this.#scanner.scan(chunk, maxPackets);
       this.#putBack = chunk.length - end;
       if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
-      this.#scheduler.spend(this.#scanner.packets - before);
       return chunk.subarray(0, end);
     } catch (error) {
       if (!(error instanceof PacketTooLarge)) throw error;
