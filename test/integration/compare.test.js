@@ -53,7 +53,7 @@ beforeAll(async () => {
   const simulator = startSimulator([...fleet, ...pace]);
   started.push(simulator);
   expect((await simulator.ended).code).toBe(0);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(started.map((process) => process.kill()));
   await store?.close();

@@ -1,12 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readLedger } from '../../simulator/ledger/read.js';
 import { useSimulations } from '../support/simulations.js';
 import { until } from '../support/until.js';
-
-jest.setTimeout(120_000);
 
 const DEVICES = 40;
 const GATEWAYS = ['--devices', `${DEVICES}`, '--connections', '3', '--interval', '50ms', '--batch', '200ms'];

@@ -77,7 +77,7 @@ async function stop(running) {
   const before = running.output().length;
   const tree = await processTree(running.pid);
   if (tree.length > 0) running.signalGroup('SIGINT');
-  for (const left of await untilGone(tree, { withinMs: 20_000 })) process.kill(left.pid, 'SIGKILL');
+  for (const left of await untilGone(tree)) process.kill(left.pid, 'SIGKILL');
   return running.output().slice(before);
 }
 

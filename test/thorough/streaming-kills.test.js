@@ -89,7 +89,7 @@ test('streaming out: ingest and Kafka are killed under load: nothing is missing 
   running.add(simulator);
   // A simulator whose first connection fails gives up.
   await until(async () => (await readFile(ledgerPath, 'utf8').catch(() => '')).includes('acknowledged'), {
-    withinMs: 60_000,
+    withinMs: 120_000,
     what: 'the first acknowledgement',
   });
   const there = await measure(api, 'Kafka is there');
