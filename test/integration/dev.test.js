@@ -14,8 +14,6 @@ const FIRST_RUN_MS = 600_000;
 /** The first start: what it takes of this. */
 const FIRST_START_MS = 400_000;
 const RUN_MS = 180_000;
-/** All processes have 10 s to stop. A busy machine gets 10 s more before a test reports remaining ones. */
-const GONE_MS = 20_000;
 /** Exit code of `port_taken`. */
 const PORT_TAKEN = 71;
 
@@ -36,7 +34,7 @@ afterEach(async () => {
     const tree = await processTree(dev.pid);
     if (tree.length === 0) continue;
     dev.signalGroup('SIGTERM');
-    for (const left of await untilGone(tree, { withinMs: GONE_MS })) process.kill(left.pid, 'SIGKILL');
+    for (const left of await untilGone(tree)) process.kill(left.pid, 'SIGKILL');
   }
 });
 
@@ -96,7 +94,7 @@ test(
     first.signalGroup('SIGINT');
     expect(await first.exited).toBe(0);
     expect(existsSync(addressFile())).toBe(false);
-    expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+    expect(await untilGone(tree)).toEqual([]);
 
     const second = dev(['--no-simulator']);
     const after = await second.until(latest);
@@ -104,7 +102,7 @@ test(
     const again = await processTree(second.pid);
     second.signalNpm('SIGTERM');
     expect(await second.exited).toBe(0);
-    expect(await untilGone(again, { withinMs: GONE_MS })).toEqual([]);
+    expect(await untilGone(again)).toEqual([]);
   },
   FIRST_RUN_MS,
 );
@@ -130,7 +128,7 @@ test(
     const self = tree.filter(({ command }) => /^\S*node infra\/dev\/index\.js/.test(command));
     expect(self.length).toBe(1);
     process.kill(Number(self[0]?.pid), 'SIGKILL');
-    expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+    expect(await untilGone(tree)).toEqual([]);
   },
   RUN_MS,
 );
@@ -150,7 +148,7 @@ test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
       expect(await run.exited).toBe(PORT_TAKEN);
       expect(run.output()).toContain(setting);
       expect(run.output()).toContain(`127.0.0.1:${port}`);
-      expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+      expect(await untilGone(tree)).toEqual([]);
     } finally {
       server.close();
     }

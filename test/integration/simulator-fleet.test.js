@@ -1,11 +1,9 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '../../infra/engine/ports.js';
 import { describeDevices } from '../../simulator/fleet/devices.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { useSimulations } from '../support/simulations.js';
-
-jest.setTimeout(60_000);
 
 const SEED = 42;
 const INTERVAL_MS = 50;

@@ -1,12 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { createTimeline } from '../../simulator/replay/survey.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { useSimulations } from '../support/simulations.js';
-
-jest.setTimeout(60_000);
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));

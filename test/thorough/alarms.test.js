@@ -372,11 +372,15 @@ test('Absence: both processes are killed before it is due, and again while it is
   // That the next silence is noticed shows that the successors look at this device.
   await beatUntil(['heat'], () => openedIds('level').length > 0);
   await beatUntil(names, async () => (await (await ask('/alarms?state=open')).json()).items.length === 0);
+  // From here on the device is silent. On a busy machine that may open more alarms before they are read.
+  const end = Date.now();
   await expectDeliveries();
 
-  const found = (await allAlarms()).filter(({ sensor }) => sensor === 'flow');
+  const found = (await allAlarms()).filter(
+    ({ sensor, opened_at: openedAt }) => sensor === 'flow' && Date.parse(openedAt) <= end,
+  );
   expect(found).toMatchObject([
     { state: 'cleared', opened_at: new Date(last + 3 * INTERVAL_MS).toISOString() },
   ]);
-  expect(openedIds('flow')).toEqual([found[0].alarm_id]);
+  expect(openedIds('flow')[0]).toBe(found[0].alarm_id);
 });

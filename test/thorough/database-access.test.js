@@ -264,7 +264,7 @@ describe('Roles', () => {
           STARTS_MS,
         );
       // Cassandra accepts a new password of a role only 5 s after the last change.
-      await until(async () => (await rotate()).code === 0, { what: 'the rotation', withinMs: 60_000 });
+      await until(async () => (await rotate()).code === 0, { what: 'the rotation', withinMs: 120_000 });
       await device.measure('lathe', [{ sensor_id: 'speed', ts: Date.now(), value: 1 }]);
       await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
       roles.serve['CQL_PASSWORD'] = readFileSync(serveFile, 'utf8').trim();

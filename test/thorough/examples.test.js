@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../support/dev-process.js';
 import { compareOutput, stepsOf } from '../support/examples.js';
 import { processTree, untilGone } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 /** @import { DevProcess } from '../support/dev-process.js' */
 /** @import { Step } from '../support/examples.js' */
@@ -19,8 +21,6 @@ const CLONES = /^git clone <this repository> millrace && cd millrace$/;
 const STARTS = /^npm run dev$/;
 const START_MS = 300_000;
 const COMMAND_MS = 120_000;
-/** A program of a tutorial runs until Ctrl-C. */
-const PROGRAM_S = 6;
 
 const DOCUMENTS = [
   'README.md',
@@ -77,7 +77,7 @@ async function stop(running) {
   const before = running.output().length;
   const tree = await processTree(running.pid);
   if (tree.length > 0) running.signalGroup('SIGINT');
-  for (const left of await untilGone(tree, { withinMs: 20_000 })) process.kill(left.pid, 'SIGKILL');
+  for (const left of await untilGone(tree)) process.kill(left.pid, 'SIGKILL');
   return running.output().slice(before);
 }
 
@@ -89,21 +89,49 @@ const withPorts = (text) =>
     .replaceAll('127.0.0.1:9042', `127.0.0.1:${ports.CQL_LOCAL_PORT}`)
     .replaceAll(/\bmosquitto_(pub|sub) /g, `mosquitto_$1 -p ${ports.MQTT_PORT} `);
 
-/** @param {string} command @returns {Promise<string>} its output; a program that goes on is ended */
-async function type(command) {
+/**
+ * Runs a program of a tutorial, which goes on until Ctrl-C.
+ *
+ * @param {string} command
+ * @param {string[]} expected Ctrl-C follows these lines
+ * @returns {Promise<string>} its output
+ */
+async function runUntil(command, expected) {
+  const env = plainEnvironment();
+  const child = spawn('bash', ['-c', command], { cwd: clone.folder, env, detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const closed = once(child, 'close');
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => hasEnded() || isAsExpected(output, expected), { withinMs: COMMAND_MS }).catch(() => {});
+  if (!hasEnded()) process.kill(-Number(child.pid), 'SIGINT');
+  await closed;
+  return output;
+}
+
+/** @param {string} output @param {string[]} expected @returns {boolean} */
+function isAsExpected(output, expected) {
+  try {
+    compareOutput(output, expected);
+    return true;
+  } catch {
+    return false; // More may come. The test reports what differs.
+  }
+}
+
+/** @param {string} command @param {string[]} expected lines @returns {Promise<string>} its output */
+async function type(command, expected) {
   if (CLONES.test(command)) {
     await makeClone();
     return '';
   }
   if (STARTS.test(command)) return start();
   if (!dev) await start();
-  const bash = ['bash', '-euo', 'pipefail', '-c', command];
-  const [program = '', ...args] = /^node /.test(command) ? ['timeout', String(PROGRAM_S), ...bash] : bash;
-  const ended = run(program, args, { cwd: clone.folder, env: plainEnvironment(), timeout: COMMAND_MS });
-  const { stdout, stderr } = await ended.catch((error) => {
-    if (program === 'timeout' && error.code === 124) return error;
-    throw error;
-  });
+  if (/^node /.test(command)) return runUntil(command, expected);
+  const args = ['-euo', 'pipefail', '-c', command];
+  const options = { cwd: clone.folder, env: plainEnvironment(), timeout: COMMAND_MS };
+  const { stdout, stderr } = await run('bash', args, options);
   return stdout + stderr;
 }
 
@@ -131,8 +159,8 @@ describe.each(DOCUMENTS)('%s', (file) => {
       if (command) {
         let typed = withPorts(command.text);
         for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
-        const output = await type(typed);
-        const compared = compareOutput(output, command.expected.map(withPorts));
+        const expected = command.expected.map(withPorts);
+        const compared = compareOutput(await type(typed, expected), expected);
         for (const [documented, actual] of compared.ids) ids.set(documented, actual);
       }
     },

@@ -122,7 +122,7 @@ describe('Start, database is unreachable', () => {
       const right = { ...settings, CQL_PASSWORD: 'cassandra' };
       // Cassandra creates the first role some seconds after the start.
       await until(async () => (await migrations.run('api/commands/migrate.js', right)).code === 0, {
-        withinMs: 60_000,
+        withinMs: 120_000,
       });
       const { code, output } = await migrations.run('api/commands/migrate.js', settings);
       expect(code).toBe(78);

@@ -29,8 +29,10 @@ async function startNarrow() {
 
 test('Window: messages of one device and hour wait: they become one row, those of others rows of their own', async () => {
   const { wire, system, device } = await startNarrow();
-  // Half an hour ago: the samples below are of one hour, and those that are an hour older are of another hour.
-  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
+  // The present hour stays in time for nearly two hours, and one two hours ago is always late. Between them are five minutes in which
+  // an hour becomes late.
+  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const lateBase = base - 2 * HOUR_MS;
   const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
     device.measure(name, [{ sensor_id: 's', ts, value: ts % 1000 }]);
   await Promise.all([measure('one', base), measure('two', base)]);
@@ -40,7 +42,7 @@ test('Window: messages of one device and hour wait: they become one row, those o
   const messages = [measure('one', base + 1)];
   await until(() => wire.requests.length > requestsBefore);
   for (let i = 2; i <= 10; i++) messages.push(measure('one', base + i));
-  for (let i = 1; i <= 5; i++) messages.push(measure('two', base + i), measure('one', base - HOUR_MS + i));
+  for (let i = 1; i <= 5; i++) messages.push(measure('two', base + i), measure('one', lateBase + i));
   await until(async () => (await readMetric(system, 'iot_ingest_waiting')) >= 3);
   const bytes = await readMetric(system, 'iot_ingest_unsettled_bytes');
   await until(async () => {
@@ -57,7 +59,7 @@ test('Window: messages of one device and hour wait: they become one row, those o
   // Twenty messages are of three hours. The first one was under way alone, or merged with the others before it was sent.
   expect(new Set(rows.map(({ partition }) => partition)).size).toBe(3);
   expect(rows.length).toBeLessThanOrEqual(4);
-  const stored = await system.all(`/devices/one/sensors/s/measurements?from=${base - 2 * HOUR_MS}&order=asc`);
+  const stored = await system.all(`/devices/one/sensors/s/measurements?from=${lateBase}&order=asc`);
   expect(stored).toHaveLength(16);
   expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
 });

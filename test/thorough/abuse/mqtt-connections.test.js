@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
 import { OwnCertificate } from '../../../api/access/tls/certificate-reload.js';
@@ -56,6 +56,18 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
+/** Everything but `setTimeout`, which measures the time limit of CONNECT. */
+const REAL = /** @type {const} */ ([
+  ...['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'],
+  ...['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'],
+]);
+
+/** Connections that open from now on have a time limit that passes only in `advance`. */
+function stopTime() {
+  jest.useFakeTimers({ doNotFake: /** @type {any} */ (REAL) });
+  afterwards(() => jest.useRealTimers());
+}
+
 /** @param {TcpClient} client @param {string} clientId */
 async function connectMqtt(client, clientId) {
   client.socket.write(connectBytes({ clientId }));
@@ -84,10 +96,13 @@ test('MQTT connections: a flood without CONNECT: it shuts out its own address al
 
 test('MQTT connections: connected devices: they do not count as connections without CONNECT', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
+  stopTime();
   const fleet = await tcpClients.flood(10, port);
   for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
   const flood = await tcpClients.flood(30, port);
-  // The time limit of the flood has passed. The connections of the fleet are older.
+  await until(async () => (await refused('crowded')) === 20);
+  // The connections of the fleet are older.
+  jest.advanceTimersByTime(1000);
   await until(() => flood.every(({ closed }) => closed()));
   expect(await refused('crowded')).toBe(20);
   expect(await refused('silent')).toBe(10);
@@ -100,8 +115,15 @@ test.each([
   ['sends a CONNECT that is refused, and stays', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
 ])('MQTT connection: the client %s: closed after the time limit of CONNECT', async (_, bytes) => {
   const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
+  stopTime();
   const client = await tcpClients.open(port);
-  await client.drip(bytes, 5);
+  const dripped = client.drip(bytes, 5);
+  // Bytes arrive between the steps. They must not extend the time limit.
+  await until(() => {
+    jest.advanceTimersByTime(30);
+    return client.closed();
+  });
+  await dripped;
   expect(client.received()).not.toBe(CONNACK);
   expect(clients()).toBe(0);
 });
@@ -111,11 +133,14 @@ test('MQTT connections: TLS: an unfinished handshake counts as one without CONNE
   const logger = pino({ level: 'silent' });
   const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 2000 }, tls);
+  stopTime();
   const device = await mqtt.connectAsync(`mqtts://127.0.0.1:${port}`, { ca: authority, reconnectPeriod: 0 });
   afterwards(() => device.endAsync(true));
   let broken = 0;
   device.on('close', () => broken++);
   const flood = await tcpClients.flood(15, port);
+  await until(async () => (await refused('crowded')) === 5);
+  jest.advanceTimersByTime(2000);
   await until(() => flood.every(({ closed }) => closed()));
   expect([await refused('crowded'), await refused('silent')]).toEqual([5, 10]);
   expect(broken).toBe(0);

@@ -140,7 +140,8 @@ test('Post: body does not arrive in time: dropped', async () => {
   expect(answer()).toMatch(/^HTTP\/1.1 408 /);
   await closed;
   await until(async () => (await held(system)) === 0);
-  expect((await post(system, 1)).status).toBe(200);
+  // On a busy machine another post may be too slow as well.
+  await until(async () => (await post(system, 1)).status === 200);
 });
 
 test('Post: body is cut off: nothing is stored', async () => {
