@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { until } from '../support/until.js';
 
-jest.setTimeout(120_000);
-
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 /** A name with two spaces in a row and one at its end, which HTML does not display. */
 const SPACED = 'press  2 ';
@@ -64,7 +63,7 @@ describe('Wrong clock', () => {
     await until(async () => ((await figures.textContent()) ?? '').includes('1,234'), {
       what: 'the new sample',
     });
-    expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ s/);
+    expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ (s|min)/);
   });
 });
 
@@ -72,9 +71,15 @@ test.each([HOUR, -2 * HOUR])(
   'Wrong clock: %d ms: the dead letters of the last hour are counted at once',
   async (wrongMs) => {
     await setWrong(wrongMs);
+    // A page counts again each minute. The test has to see the first count.
+    await dashboard.page.addInitScript((minute) => {
+      const plain = globalThis.setInterval;
+      globalThis.setInterval = /** @type {any} */ (
+        (/** @type {() => void} */ run, /** @type {number} */ ms) => (ms < minute ? plain(run, ms) : 0)
+      );
+    }, MINUTE);
     await dashboard.visit('/pipeline');
-    // The next count is a minute later. The test does not wait for it.
-    await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor({ timeout: 25_000 });
+    await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor();
   },
 );
 
@@ -89,8 +94,7 @@ describe('Invalid address', () => {
   ])('%s: its view is shown', async (path, heading) => {
     await dashboard.visit(path);
     await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
-    await dashboard.page.waitForLoadState('networkidle').catch(() => {});
-    expect(dashboard.opened.complaints).toEqual([]);
+    await dashboard.page.waitForLoadState('networkidle');
   });
 });
 
@@ -107,7 +111,7 @@ test('Samples: faster than the API answers: the table fills', async () => {
   try {
     await dashboard.visit('/devices/press-1/sensors/force?range=1m');
     const newest = dashboard.page.locator('table.samples tbody tr:not(.waiting)').first();
-    await newest.waitFor({ timeout: 20_000 });
+    await newest.waitFor();
     const before = await newest.textContent();
     await until(async () => (await newest.textContent()) !== before, { what: 'a newer sample in the table' });
   } finally {
@@ -131,17 +135,16 @@ describe('Keyboard', () => {
   test.each(['Escape', 'Enter'])('a dialog closed by %s: the focus returns', async (key) => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('.row-link').first().press('Enter');
+    // The refusal of a replay is the answer 422, because everything is refused again.
+    if (key === 'Enter') dashboard.expectComplaints(/status of 422/);
     await button('Replay …').press('Enter');
     const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
     await yes.focus();
+    await dashboard.untilFocused(yes);
     await dashboard.page.keyboard.press(key);
     await yes.waitFor({ state: 'detached' });
-    if (key === 'Enter') {
-      await dashboard.page.getByText('Nothing is stored').waitFor();
-      // The answer is 422, because everything is refused again.
-      dashboard.takeComplaints();
-    }
-    expect(await focused()).toMatch(/^Replay/);
+    if (key === 'Enter') await dashboard.page.getByText('Nothing is stored').waitFor();
+    await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
   });
 
   test('retirement: the name as it is displayed confirms it', async () => {
@@ -177,7 +180,7 @@ describe('Markup in names: shown as text', () => {
     'page %s: a name of markup is shown as text',
     async (path) => {
       await dashboard.visit(path);
-      await dashboard.page.locator('main').getByText(MARKUP).first().waitFor({ timeout: 20_000 });
+      await dashboard.page.locator('main').getByText(MARKUP).first().waitFor();
       expect(await dashboard.page.locator('.forged').count()).toBe(0);
     },
   );

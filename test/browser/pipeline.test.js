@@ -1,12 +1,10 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { writeHeartbeats } from '../support/other-processes.js';
 import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
-
-jest.setTimeout(90_000);
 
 const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishSmallFleet });
 
@@ -47,13 +45,15 @@ test('Pipeline: figures: they follow the published samples, and stop without any
   try {
     await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
     await until(async () => (await figure('database', 'Commit p99')) > 0, { what: 'a time to commit' });
-    expect(await stage('ingest').locator('.stage-pipe').getAttribute('data-flows')).toBe('true');
+    await stage('ingest').locator('.stage-pipe[data-flows="true"]').waitFor();
     await until(async () => /Online\s*4/.test(await textOf(stage('devices'))), {
       what: 'the count of devices',
     });
-    expect(await textOf(stage('database'))).toMatch(/1 of 1 node up/);
-    expect(await textOf(stage('ingest'))).toMatch(/Window\s*\d+ of 512/);
-    expect(await textOf(stage('broker'))).toMatch(/✓ 1 client/);
+    await stage('database').filter({ hasText: '1 of 1 node up' }).waitFor();
+    await stage('ingest')
+      .filter({ hasText: /Window\s*\d+ of 512/ })
+      .waitFor();
+    await stage('broker').filter({ hasText: '✓ 1 client' }).waitFor();
     await until(async () => (await figure('readers', 'Follow the stream')) === 1, {
       what: 'this page as a reader',
     });
@@ -62,6 +62,9 @@ test('Pipeline: figures: they follow the published samples, and stop without any
   }
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
+
+/** Several quarters of a minute: on a busy machine, a second may pass without a sample. */
+const QUARTERS_MS = 120_000;
 
 /** The table has the first moment of each 15 s, by the clock of the page. That clock is up to a second off. */
 async function publishAcrossQuarter() {
@@ -80,7 +83,7 @@ async function publishAcrossQuarter() {
             items.slice(index - 2, index + 3).every(({ samples_per_s: rate }) => rate > 0),
         );
       },
-      { withinMs: 45_000, what: 'rates about the beginning of a quarter of a minute' },
+      { withinMs: QUARTERS_MS, what: 'rates about the beginning of a quarter of a minute' },
     );
   } finally {
     await stop();
@@ -107,26 +110,36 @@ test('Pipeline: reload: the last minutes at once, as chart and table', async () 
 test('Pipeline: refused measurements and a silent process: findings with advice at their stage', async () => {
   await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
-  await dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]);
-  await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
-  await dashboard.page.getByText(/^millrace-3 has sent no heartbeat for 2 min\.$/).waitFor();
-  expect(await textOf(stage('ingest'))).toContain('!');
-  const row = dashboard.page
-    .getByRole('table', { name: 'Processes' })
-    .getByRole('row')
-    .filter({ hasText: 'millrace-3' });
-  expect(await textOf(row)).toContain('silent');
-  await dashboard.page.getByRole('link', { name: 'See them' }).press('Enter');
+  // The rate of refusals is over a few seconds, and so is the finding.
+  const refusing = setInterval(
+    () => dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]),
+    500,
+  );
+  try {
+    await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
+    await stage('ingest').filter({ hasText: '!' }).waitFor();
+    await dashboard.page.getByText(/^millrace-3 has sent no heartbeat for \d+ min\.$/).waitFor();
+    await dashboard.page
+      .getByRole('table', { name: 'Processes' })
+      .getByRole('row')
+      .filter({ hasText: 'millrace-3' })
+      .filter({ hasText: 'silent' })
+      .waitFor();
+    await dashboard.page.getByRole('link', { name: 'See them' }).press('Enter');
+  } finally {
+    clearInterval(refusing);
+  }
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
 });
 
 test('Pipeline: packing: its progress', async () => {
   await dashboard.visit('/pipeline');
   const packing = dashboard.page.getByRole('region', { name: 'Packing' });
-  await packing.waitFor();
-  expect(await textOf(packing)).toMatch(
-    /Packed until \d{4}-\d\d-\d\d \d\d:00 UTC, \d+ h behind the newest hour that may be packed/,
-  );
+  await packing
+    .filter({
+      hasText: /Packed until \d{4}-\d\d-\d\d \d\d:00 UTC, \d+ h behind the newest hour that may be packed/,
+    })
+    .waitFor();
 });
 
 test('Pipeline: both themes, and a phone: accessible', async () => {

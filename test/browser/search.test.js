@@ -1,40 +1,51 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
-
-jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const options = () => dashboard.page.getByRole('option');
 const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device or sensor' });
 
+/** Opens the search, and waits until one can type. @param {string} key */
+async function openByKey(key) {
+  // The page may be drawn before it listens to keys.
+  await until(
+    async () => {
+      if ((await field().count()) === 0) await dashboard.page.keyboard.press(key);
+      return (await field().count()) > 0;
+    },
+    { what: 'the search' },
+  );
+  await dashboard.untilFocused(field());
+}
+
 describe('Search', () => {
   test('slash, a part of two names, Enter: the sensor opens, under its name', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
-    await dashboard.page.keyboard.press('/');
+    await openByKey('/');
     await dashboard.page.keyboard.type('lar-3 bel');
     await until(async () => (await options().count()) === 1, { what: 'one result' });
     await dashboard.page.keyboard.press('Enter');
     await dashboard.page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
     expect(new URL(dashboard.page.url()).pathname).toBe('/devices/collar-3/sensors/belly');
-    expect(await dashboard.page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await dashboard.untilFocused(dashboard.page.locator('#main'));
   });
 
   test('Ctrl K on another view: the API finds sites, devices and sensors', async () => {
     await dashboard.visit('/pipeline');
     await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
-    await dashboard.page.keyboard.press('Control+k');
+    await openByKey('Control+k');
     await dashboard.page.keyboard.type('meadow');
-    await until(async () => (await options().first().textContent())?.includes('North Meadow') ?? false, {
-      what: 'a site',
-    });
+    await options().nth(0).filter({ hasText: 'North Meadow' }).waitFor();
+    await options().nth(1).filter({ hasText: 'South Meadow' }).waitFor();
     await dashboard.page.keyboard.press('ArrowDown');
-    expect(await dashboard.page.locator('[role=option][aria-selected=true]').textContent()).toContain(
-      'South Meadow',
-    );
+    await dashboard.page
+      .locator('[role=option][aria-selected=true]')
+      .filter({ hasText: 'South Meadow' })
+      .waitFor();
     await dashboard.page.keyboard.press('Enter');
     await dashboard.untilRows(2 * SENSORS.length);
     expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
@@ -45,12 +56,13 @@ describe('Search', () => {
     await dashboard.untilRows(25);
     const button = dashboard.page.getByRole('button', { name: 'Search' });
     await button.press('Enter');
+    await dashboard.untilFocused(field());
     await field().fill('collar');
     await until(async () => (await options().count()) > 1, { what: 'results' });
     await dashboard.lookAt('search');
     await dashboard.page.keyboard.press('Escape');
     await field().waitFor({ state: 'detached' });
-    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    await dashboard.untilFocused(button);
     await dashboard.page.getByLabel('Name', { exact: true }).press('/');
     expect(await field().count()).toBe(0);
   });
@@ -80,7 +92,10 @@ describe('Range', () => {
   test('relative times in the address: from before now is live, and to before now is fixed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
     await dashboard.page.getByText('1 h', { exact: true }).waitFor();
-    expect(await dashboard.page.getByRole('radio', { name: '1 h' }).isChecked()).toBe(true);
+    await dashboard.page
+      .getByRole('radio', { name: '1 h' })
+      .and(dashboard.page.locator(':checked'))
+      .waitFor({ state: 'attached' });
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-2h&to=-1h');
     await dashboard.page.getByRole('button', { name: 'Back to now' }).waitFor();
   });

@@ -15,6 +15,9 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
+/** How long a page may take for each step, in ms. A CI machine shares its processors with others. */
+const STEP_MS = process.env['CI'] ? 120_000 : 60_000;
+
 /**
  * Starts the installed Chromium, headless, with a temporary profile.
  *
@@ -22,11 +25,12 @@ const ARGUMENTS = [
  */
 export async function startBrowser() {
   const { chromium: program } = await findTools(['chromium']);
-  const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
+  const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS, timeout: STEP_MS });
 
   return {
     async open(options = {}) {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+      context.setDefaultTimeout(STEP_MS);
       const page = await context.newPage();
       /** @type {string[]} */
       const complaints = [];

@@ -8,7 +8,7 @@ import { startTestSystem } from './system.js';
 import { until } from './until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { BrowserContextOptions } from 'playwright-core' */
+/** @import { BrowserContextOptions, Locator } from 'playwright-core' */
 /** @import { OpenPage, TestBrowser } from './browser.js' */
 /** @import { TestSystem } from './system.js' */
 
@@ -48,7 +48,7 @@ export function useDashboard({ system: systemOptions, fill } = {}) {
   afterEach(async () => {
     const { complaints } = dashboard.opened;
     await dashboard.opened.close();
-    expect(complaints).toEqual([]);
+    expect(dashboard.takeUnexpected(complaints)).toEqual([]);
   });
 
   return dashboard;
@@ -64,6 +64,9 @@ export class Dashboard {
   client = /** @type {any} */ (null);
   /** @type {OpenPage} */
   opened = /** @type {any} */ (null);
+
+  /** What the pages of this test may report. @type {RegExp[]} */
+  #expected = [];
 
   get page() {
     return this.opened.page;
@@ -81,6 +84,21 @@ export class Dashboard {
   /** @returns {string[]} the expected errors and warnings of the page, which are then forgotten */
   takeComplaints = () => this.opened.complaints.splice(0);
 
+  /**
+   * Lets the pages of this test report some errors until the test ends. The console may have an error later than the page shows it.
+   *
+   * @param {RegExp} pattern of the expected errors and warnings
+   */
+  expectComplaints(pattern) {
+    this.#expected.push(pattern);
+  }
+
+  /** @param {string[]} complaints of a page @returns {string[]} the unexpected ones; afterwards none is expected */
+  takeUnexpected(complaints) {
+    const expected = this.#expected.splice(0);
+    return complaints.filter((complaint) => !expected.some((pattern) => pattern.test(complaint)));
+  }
+
   /** @param {string} device @param {Record<string, unknown>} birth its session is now by default */
   announce = (device, birth) =>
     this.#publish(`iot/v1/${device}/birth`, { session: Date.now(), name: device, ...birth });
@@ -90,6 +108,14 @@ export class Dashboard {
 
   /** @param {string} topic @param {unknown} payload */
   #publish = (topic, payload) => this.client.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
+
+  /**
+   * Waits until an element has the focus. A page may move the focus after it is drawn, so a key pressed before could reach another
+   * element.
+   *
+   * @param {Locator} element
+   */
+  untilFocused = (element) => element.and(this.page.locator(':focus')).waitFor({ state: 'attached' });
 
   /** Rows of a table of sensors. */
   rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
@@ -121,12 +147,10 @@ export class Dashboard {
     const wide = this.page.viewportSize() ?? PHONE;
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await this.page.emulateMedia({ colorScheme });
-      await this.#saveScreenshot(`${name}-${colorScheme}`);
-      await this.expectAccessible();
+      await this.#examine(`${name}-${colorScheme}`);
     }
     await this.page.setViewportSize(PHONE);
-    await this.#saveScreenshot(`${name}-phone`);
-    await this.expectAccessible();
+    await this.#examine(`${name}-phone`);
     const overflow = await this.page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
@@ -134,11 +158,32 @@ export class Dashboard {
     await this.page.setViewportSize(wide);
   }
 
-  /** @param {string} name */
-  #saveScreenshot = (name) => this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+  /** @param {string} name of the screenshot */
+  #examine = (name) =>
+    this.#withoutMotion(async () => {
+      await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+      await this.#checkAccessibility();
+    });
 
   /** Fails on anything that axe-core calls serious or critical. */
-  async expectAccessible() {
+  expectAccessible = () => this.#withoutMotion(() => this.#checkAccessibility());
+
+  /**
+   * Works on a page at rest: a new value that fades in has too little contrast at first.
+   *
+   * @param {() => Promise<void>} work
+   */
+  async #withoutMotion(work) {
+    await this.page.emulateMedia({ reducedMotion: 'reduce' });
+    // What moves already goes on to its end.
+    await this.page.evaluate(() =>
+      Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => {}),
+    );
+    await work();
+    await this.page.emulateMedia({ reducedMotion: null });
+  }
+
+  async #checkAccessibility() {
     // The page's policy blocks scripts of other hosts. It does not apply to scripts of the debugger.
     const found = await this.#axe();
     const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');

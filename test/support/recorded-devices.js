@@ -59,6 +59,16 @@ export function createRecordedDevices() {
     clock: () => Date.now() - lagMs,
     /** @returns {number} minutes since the start, because a busy machine needs some time */
     age: () => (Date.now() - start) / MINUTE_MS,
+    /**
+     * Publishes a new sample of each sensor. The samples of `fill` get old.
+     *
+     * @param {Dashboard} dashboard
+     * @param {string} name of the device
+     */
+    goOn({ publish }, name) {
+      const samples = KINDS.map(({ name, base }) => ({ sensor_id: name, ts: Date.now(), value: base }));
+      return publish(name, samples);
+    },
     /** @param {Dashboard} dashboard */
     async fill(dashboard) {
       await publishDevice(dashboard, 'hive-1', RESTLESS);
