@@ -3,6 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { parseTopic } from '../../schema/topics.js';
+import { keptBytes } from './backpressure/byte-budget.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
@@ -51,7 +52,7 @@ import { sensorOf } from './registry/cache.js';
  *
  * @typedef {object} Message
  * @property {string} topic
- * @property {Buffer} payload
+ * @property {Buffer} payload out of `PayloadMemory`, because the byte budget counts all memory that it keeps alive
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
@@ -175,7 +176,7 @@ export class IngestPipeline {
         isSettled = outcome !== 'unknown_topic';
         return outcome;
       } finally {
-        this.#deps.budget.leave(message.payload.length);
+        this.#deps.budget.leave(keptBytes(message.payload));
       }
     } finally {
       this.#deps.progress.end(message, isSettled);
@@ -192,7 +193,7 @@ export class IngestPipeline {
 
   /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: there is room at once */
   #limit(message) {
-    return this.#deps.budget.enter(message.payload.length, message.signal);
+    return this.#deps.budget.enter(keptBytes(message.payload), message.signal);
   }
 
   /** Parses the topic, and handles the message after earlier births of its device. @param {Message} message @returns {Promise<Outcome>} */
