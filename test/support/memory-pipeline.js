@@ -76,6 +76,7 @@ export async function startMemoryPipeline(options = {}) {
   return {
     ...pipeline,
     accept,
+    keyOf,
 
     /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
     measure: (device, elements, rest) =>
