@@ -272,7 +272,9 @@ test(
     await devices.open();
     await fleet.progress(300);
     await fleet.stop();
-    await until(() => wire.last().acknowledged.length === wire.last().delivered.length, { withinMs: 120_000 });
+    await until(() => wire.last().acknowledged.length === wire.last().delivered.length, {
+      withinMs: 120_000,
+    });
 
     const delivered = await judge.agreement(deliveries);
     const { found } = await judge.compare(fleet.ledger);
