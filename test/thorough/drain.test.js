@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 import { startCommand } from '../support/api-process.js';
 import { send } from '../support/http.js';
 import { useInstallation } from '../support/installation.js';
@@ -136,7 +136,7 @@ test.each([
   ['no MQTT_URL', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
   ['no broker', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
 ])('Drain: %s: one clear sentence', async (_, { MQTT_URL }, code, sentence) => {
-  const url = MQTT_URL.replace('PORT', String(await freePort()));
+  const url = MQTT_URL.replace('PORT', String(await steadyPort()));
   const ended = await drain({ MQTT_URL: url, LOG_LEVEL: 'error' }).ended;
   expect(ended).toMatchObject({ code, output: expect.stringContaining(sentence) });
   expect(ended.output.trim().split('\n')).toHaveLength(1);

@@ -59,13 +59,15 @@ test('Alert: the database stops: it fires, reaches the night receiver, and resol
   const device = await connectDevice(system);
   afterwards(() => device.end());
 
-  // Before the failure, Prometheus scrapes the process and evaluates the rules, and no alert fires.
+  // Before the failure, Prometheus scrapes the process and evaluates the rules, and this alert does not fire.
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   await until(async () => (await prometheus.ask('iot_ingest_samples_total')) === 1);
   await until(async () => (await prometheus.ask('job:iot_ingest_samples:rate5m')) !== null);
   expect(await prometheus.ask('iot_db_nodes{state="up"}')).toBe(1);
   expect(await prometheus.brokenRules()).toEqual([]);
-  expect(await alertmanager.active()).toEqual([]);
+  // On a machine that stalls, a slow scrape or commit is an alert of its own.
+  expect(await alertmanager.active()).not.toContain(ALERT);
+  expect([...receiver.notifications]).not.toContain(`night firing ${ALERT}`);
 
   await engine.stop();
   await until(async () => (await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
@@ -74,5 +76,5 @@ test('Alert: the database stops: it fires, reaches the night receiver, and resol
   await engine.start();
   await until(() => receiver.notifications.has(`night resolved ${ALERT}`), { withinMs: BOOTS_MS });
   await until(async () => !(await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
-  expect(await prometheus.ask('iot_db_nodes{state="up"}')).toBe(1);
+  await until(async () => (await prometheus.ask('iot_db_nodes{state="up"}')) === 1);
 }, 400_000);

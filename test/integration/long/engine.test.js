@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { startEngine } from '../../../infra/engine/index.js';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 import { ENGINE_DIR } from '../../support/engine.js';
 import { listProcesses } from '../../support/processes.js';
 import { until } from '../../support/until.js';
@@ -23,7 +23,7 @@ let engine = null;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millrace engine-'));
-  port = await freePort();
+  port = await steadyPort();
 });
 
 afterAll(async () => {
@@ -69,7 +69,7 @@ test(
     await cql('CREATE TABLE k.t (id int PRIMARY KEY, value double)');
     await cql('INSERT INTO k.t (id, value) VALUES (1, 21.5)');
 
-    const another = startEngine({ dataDir, port: await freePort(), engineDir: ENGINE_DIR, fast: true });
+    const another = startEngine({ dataDir, port: await steadyPort(), engineDir: ENGINE_DIR, fast: true });
     await expect(another).rejects.toMatchObject({
       code: 'data_dir_taken',
       message: expect.stringContaining(dataDir),

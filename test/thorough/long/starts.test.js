@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { connectStore } from '../../../api/store/index.js';
 import { migrateDatabase } from '../../../api/store/migrate.js';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 import { startTestEngine } from '../../support/engine.js';
 import { configOf, useMigrations } from '../../support/migrations.js';
 import { until } from '../../support/until.js';
@@ -97,14 +97,14 @@ describe('Start, database is unreachable', () => {
       expect(wrongDc.output).toMatch(/^CQL_LOCAL_DC=elsewhere is not right: .*datacenter1.*\n$/);
       expect(wrongDc.code).toBe(78);
 
-      const closedPort = `127.0.0.1:${await freePort()}`;
+      const closedPort = `127.0.0.1:${await steadyPort()}`;
       const wrongPort = await migrations.run(script, { ...settings, CQL_CONTACT_POINTS: closedPort });
       expect(wrongPort.output).toMatch(
         /^No database answers at .* \(CQL_CONTACT_POINTS\): .*ECONNREFUSED.*\n$/,
       );
       expect(wrongPort.code).toBe(69);
 
-      const CQL_LOCAL_PORT = String(await freePort());
+      const CQL_LOCAL_PORT = String(await steadyPort());
       const noEngine = await migrations.run(script, { ...settings, CQL_CONTACT_POINTS: '', CQL_LOCAL_PORT });
       expect(noEngine.output).toMatch(/^No database answers at .* \(CQL_LOCAL_PORT\): .*ECONNREFUSED.*\n$/);
       expect(noEngine.code).toBe(69);
@@ -145,7 +145,7 @@ describe('Start, database is unreachable', () => {
       await connect(cql).catch((error) => console.log(error.code));`;
     const outcomes = [];
     /** @type {Record<string, string>[]} */
-    const wrong = [{ CQL_LOCAL_DC: 'elsewhere' }, { CQL_CONTACT_POINTS: `127.0.0.1:${await freePort()}` }];
+    const wrong = [{ CQL_LOCAL_DC: 'elsewhere' }, { CQL_CONTACT_POINTS: `127.0.0.1:${await steadyPort()}` }];
     for (const more of wrong) {
       const env = { ...migrations.fresh(more), PATH: process.env['PATH'] };
       const { stdout } = await promisify(execFile)(
