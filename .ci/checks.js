@@ -53,6 +53,7 @@ const gate = (seeds) => [
   suite('test:infra', `--seed=${FIXED_SEED}`),
   suite('test:contract', `--seed=${FIXED_SEED}`),
   ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
+  step('npm', 'run', '--silent', 'test:nodes', '--', '--', `--seed=${FIXED_SEED}`),
   step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
   step('node', '.ci/supply-chain.js'),
 ];
@@ -64,6 +65,7 @@ const everything = (seed) => [
   ...['test', 'test:thorough', 'test:browser', 'test:infra', 'test:contract', 'test:cluster'].map((script) =>
     suite(script, '--long', `--seed=${seed}`),
   ),
+  step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
   step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
   step('node', '.ci/supply-chain.js', '--strict'),
 ];
