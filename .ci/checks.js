@@ -70,9 +70,6 @@ const everything = (seed) => [
   step('node', '.ci/supply-chain.js', '--strict'),
 ];
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-process.exitCode = await main(process.argv.slice(2));
-
 /** @param {string[]} args @returns {Promise<number>} exit code */
 async function main([plan, ...options]) {
   const drawn = options.map((option) => /^--seed=(\d+)$/.exec(option)?.[1]).find(Boolean);
@@ -207,3 +204,6 @@ function loadBetween(before, after) {
   const steal = all > 0 ? Math.round((100 * (spent[STEAL] ?? 0)) / all) : 0;
   return `load ${before.loadAverage} to ${after.loadAverage}, steal ${steal} %`;
 }
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+process.exitCode = await main(process.argv.slice(2));

@@ -90,6 +90,24 @@ export async function publishFurnace({ announce, publish }) {
   }
 }
 
+/** Samples that `publishNewest` publishes. */
+const NEWEST = 30;
+
+/**
+ * Publishes the newest samples of a sensor. The samples of `publishFurnace` get old.
+ *
+ * @param {Dashboard} dashboard
+ * @param {string} name of the sensor
+ */
+export async function publishNewest({ publish }, name) {
+  const now = Math.floor(Date.now() / SECOND) * SECOND;
+  const samples = SENSORS.find((sensor) => sensor.name === name)?.samples(now) ?? [];
+  await publish(
+    FURNACE,
+    samples.slice(-NEWEST).map((sample) => ({ sensor_id: name, ...sample })),
+  );
+}
+
 /** A sample each six hours for a year, with a gap, each minute for two days, and each second for ten minutes. @param {number} now */
 function yearOfCore(now) {
   const { from, to } = GAP_DAYS;
