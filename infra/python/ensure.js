@@ -73,9 +73,10 @@ async function makeEnvironment(directory, { python, requirements, shown }) {
       { cause },
     );
   }
+  // Python compiles a module when it is first imported. Most of them never are.
   const args = [
-    ...['-m', 'pip', 'install', '--retries', '5', '--timeout', '60', '--no-deps', '--only-binary', ':all:'],
-    ...['--requirement', requirements],
+    ...['-m', 'pip', 'install', '--no-compile', '--retries', '5', '--timeout', '60', '--no-deps'],
+    ...['--only-binary', ':all:', '--requirement', requirements],
   ];
   await askRegistry(
     'PyPI',
