@@ -114,12 +114,17 @@ test('Drain: no session: an error, and no session afterwards; with --or-none no 
 });
 
 test('Drain: stopped before the end: the session stays', async () => {
-  await startAndStop('ingest-3');
-  const draining = drain({ MQTT_CLIENT_ID: 'ingest-3' });
-  await until(() => draining.output().includes('ingest-3: 0 messages settled, 0 under way'));
-  draining.signal('SIGTERM');
-  const { code, output } = await draining.ended;
-  expect(code).toBe(1);
+  // On a machine that stalls, the session may be empty before the signal comes.
+  const { output } = await until(async () => {
+    await startAndStop('ingest-3');
+    const draining = drain({ MQTT_CLIENT_ID: 'ingest-3' });
+    await until(() => draining.output().includes('ingest-3: 0 messages settled, 0 under way'));
+    draining.signal('SIGTERM');
+    const ended = await draining.ended;
+    if (ended.code === 0) return null;
+    expect(ended.code).toBe(1);
+    return ended;
+  });
   expect(output).toContain('Stopped before the end: the broker keeps the session of ingest-3.');
   expect(await hasSession('ingest-3')).toBe(true);
 });
