@@ -58,7 +58,7 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: ['api/ingest/backpressure'],
+    sources: ['api/ingest/backpressure', 'api/mqtt/embedded/reading'],
     integration: [...integration('merging'), ...thorough('window')],
   },
   {

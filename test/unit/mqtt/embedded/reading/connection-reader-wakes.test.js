@@ -3,23 +3,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
-import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
-import { ReadScheduler } from '../../../../api/ingest/backpressure/read-scheduler.js';
-import { openConnection } from '../../../../api/mqtt/embedded/connections.js';
-import { SessionlessBroker } from '../../../../api/mqtt/embedded/mqtt5.js';
-import { Persistence } from '../../../../api/mqtt/embedded/retained.js';
-import { createSettling } from '../../../../api/mqtt/embedded/settling.js';
-import { createMetrics } from '../../../../api/observability/metrics.js';
+import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { openConnection } from '../../../../../api/mqtt/embedded/connections.js';
+import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+import { Persistence } from '../../../../../api/mqtt/embedded/retained.js';
+import { createSettling } from '../../../../../api/mqtt/embedded/settling.js';
+import { createMetrics } from '../../../../../api/observability/metrics.js';
 import {
   connectBytes,
   PINGREQ,
   publishBytes,
   subscribeBytes,
   unsubscribeBytes,
-} from '../../../support/mqtt-bytes.js';
+} from '../../../../support/mqtt-bytes.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { Connection } from '../../../../api/mqtt/embedded/connections.js' */
+/** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */
 
 /** libuv reads this many bytes from a socket at once. */
 const SYSTEM_READ = 65_536;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { ConnectionReader } from '../../../../api/ingest/backpressure/connection-reader.js';
-import { ReadScheduler } from '../../../../api/ingest/backpressure/read-scheduler.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { until } from '../../../support/until.js';
+import { ConnectionReader } from '../../../../../api/mqtt/embedded/reading/connection-reader.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+import { useCleanUps } from '../../../../support/clean-ups.js';
+import { until } from '../../../../support/until.js';
 
 /** @import { AddressInfo, Socket } from 'node:net' */
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
-import { PacketScanner, PacketTooLarge } from '../../../../api/ingest/backpressure/connection-reader.js';
-import { packetLimit } from '../../../../api/mqtt/embedded/connections.js';
+import { packetLimit } from '../../../../../api/mqtt/embedded/connections.js';
+import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.js';
 
 const MAX_PAYLOAD = 4096;
 /** What may come on top of a payload: topic, packet id, header. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
-import { ReadScheduler } from '../../../../api/ingest/backpressure/read-scheduler.js';
+import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
