@@ -70,11 +70,27 @@ const everything = (seed) => [
   step('node', '.ci/supply-chain.js', '--strict'),
 ];
 
+const HELP = `Usage: npm run test:all -- [--seed=N]
+
+Runs every check, also test files in folders named long, and ends with a summary. Takes about an hour on two cores.
+
+  --seed=N  repeats a run with the seed that it printed (default: a new one)
+  --help    prints this
+
+Examples:
+  npm run test:all
+  npm run test:all -- --seed=1184
+`;
+
 /** @param {string[]} args @returns {Promise<number>} exit code */
 async function main([plan, ...options]) {
+  if (options.includes('--help')) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const drawn = options.map((option) => /^--seed=(\d+)$/.exec(option)?.[1]).find(Boolean);
   if ((plan !== 'gate' && plan !== 'all') || (options.length > 0 && !drawn)) {
-    console.error('usage: node .ci/checks.js gate | all [--seed=N]');
+    console.error(HELP);
     return 2;
   }
   const isGate = plan === 'gate';
