@@ -88,7 +88,7 @@ export function startDev(folder, settings, flags = []) {
      * @param {number} [withinMs] less than the timeout of the test, so that a failure shows the output
      * @returns {Promise<T>}
      */
-    async until(condition, withinMs = 150_000) {
+    async until(condition, withinMs = 300_000) {
       let ended = false;
       exited.finally(() => {
         ended = true;

@@ -10,10 +10,10 @@ import { processTree, untilGone } from '../../support/processes.js';
 /** @import { DevProcess } from '../../support/dev-process.js' */
 
 /** A first run fetches packages and jars. */
-const FIRST_RUN_MS = 600_000;
+const FIRST_RUN_MS = 1_200_000;
 /** The first start: what it takes of this. */
 const FIRST_START_MS = 400_000;
-const RUN_MS = 180_000;
+const RUN_MS = 400_000;
 /** Exit code of `port_taken`. */
 const PORT_TAKEN = 71;
 

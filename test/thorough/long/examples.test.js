@@ -19,7 +19,7 @@ const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf
 
 const CLONES = /^git clone <this repository> millrace && cd millrace$/;
 const STARTS = /^npm run dev$/;
-const START_MS = 300_000;
+const START_MS = 600_000;
 const COMMAND_MS = 120_000;
 
 const DOCUMENTS = [
