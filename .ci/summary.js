@@ -1,34 +1,150 @@
-/**
- * Prints jest's results: the slowest test files, a line for each test that failed, then their counts: `node summary.js RESULTS.json ...`.
- * Exit code 1 when anything failed or was skipped.
- */
-import { readFile } from 'node:fs/promises';
+/** What the checks came to, for somebody who sees only the end of the output. */
 import { relative } from 'node:path';
 
-/** How many of the slowest test files are printed. */
+/**
+ * What jest's `--json` writes, as far as it is read here.
+ *
+ * @typedef {object} Results
+ * @property {number} numPassedTests
+ * @property {number} numPendingTests
+ * @property {number} numTodoTests
+ * @property {TestFile[]} testResults
+ *
+ * @typedef {object} TestFile
+ * @property {string} name its path
+ * @property {string} status
+ * @property {string} message of a file that failed
+ * @property {number} startTime epoch ms
+ * @property {number} endTime epoch ms
+ * @property {{ status: string, fullName: string, failureMessages: string[] | null }[]} assertionResults
+ */
+
+/**
+ * One run of a command. `output` is its end. `results` is null if it is no suite, or did not start.
+ *
+ * @typedef {{ code: number, breaksRules: boolean, output: string, results: Results | null }} Result
+ */
+
+/**
+ * A step of the checks. `secondTry` is the run of the files that failed, alone.
+ *
+ * @typedef {Result & { title: string, isSuite: boolean, seconds: number, load: string, secondTry: Result | null }} Report
+ */
+
+/** How many of the slowest test files are listed. */
 const SLOWEST = 10;
 
-const suites = await Promise.all(
-  process.argv.slice(2).map(async (path) => JSON.parse(await readFile(path, 'utf8'))),
-);
-const sum = (/** @type {string} */ field) => suites.reduce((total, suite) => total + suite[field], 0);
-const files = suites.flatMap(({ testResults }) => testResults);
+/** A failed test shows this many lines of its message. */
+const MESSAGE_LINES = 40;
 
-const slowest = files
-  .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }))
-  .sort((a, b) => b.seconds - a.seconds)
-  .slice(0, SLOWEST);
-if (slowest.length > 0) console.log('Slowest test files:');
-for (const { name, seconds } of slowest)
-  console.log(`${seconds.toFixed(1).padStart(8)} s  ${relative('', name)}`);
+/** Escape sequences of colors. */
+const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
-for (const { name, status, assertionResults } of files) {
-  if (status !== 'failed') continue;
-  const tests = assertionResults.filter((/** @type {any} */ result) => result.status === 'failed');
-  if (tests.length === 0) console.log(`${name}: its tests did not run`);
-  for (const { fullName } of tests) console.log(`${name}: ${fullName}`);
+/**
+ * Summarizes a run of the checks. It needs no file and throws for no report.
+ *
+ * @param {Report[]} reports
+ * @param {{ seed: number, known: { file: string }[] }} run `known`: files that are listed as flaky
+ * @returns {{ text: string, isGreen: boolean }} a flaky file leaves the run green
+ */
+export function summaryOf(reports, { seed, known }) {
+  const failures = reports.flatMap(failuresOf);
+  const flaky = reports.flatMap(flakyFiles);
+  const files = reports.flatMap(({ results }) => results?.testResults ?? []);
+  const count = (/** @type {'numPassedTests' | 'numPendingTests' | 'numTodoTests'} */ field) =>
+    reports.reduce((sum, { results }) => sum + (results?.[field] ?? 0), 0);
+  const skipped = count('numPendingTests') + count('numTodoTests');
+  const isGreen = failures.length === 0 && skipped === 0;
+  const lines = [
+    `Summary, seed ${seed}`,
+    ...reports.map(({ title, seconds, load }) => `${seconds.toFixed(0).padStart(6)} s  ${title} (${load})`),
+    `${reports
+      .reduce((sum, { seconds }) => sum + seconds, 0)
+      .toFixed(0)
+      .padStart(6)} s  in all`,
+    'Slowest test files:',
+    ...slowest(files).map(({ path, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${path}`),
+    ...flaky.flatMap(({ path, first, second }) => [
+      `flaky: ${path}${known.some(({ file }) => file === path) ? '' : ' (new: add it to .ci/flaky.json)'}`,
+      ...indent(`first try:\n${first}\nsecond try, alone:\n${second}`),
+    ]),
+    ...failures.flatMap(({ title, detail }) => [`Failed: ${title}`, ...indent(detail)]),
+    `${count('numPassedTests')} tests passed, ${failures.length} failures, ${skipped} skipped, ${flaky.length} flaky files`,
+    isGreen
+      ? 'The checks passed.'
+      : `The checks failed: ${failures.map(({ title }) => title).join('; ') || 'a test was skipped'}`,
+  ];
+  return { text: lines.join('\n'), isGreen };
 }
-const failed = sum('numFailedTests') + sum('numRuntimeErrorTestSuites');
-const skipped = sum('numPendingTests') + sum('numTodoTests');
-console.log(`${sum('numPassedTests')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exitCode = failed + skipped > 0 ? 1 : 0;
+
+/** @param {Report} report @returns {{ title: string, detail: string }[]} */
+function failuresOf({ title, code, breaksRules, output, isSuite, results, secondTry }) {
+  if (code === 0) return [];
+  const rules = breaksRules
+    ? [
+        {
+          title: `${title}: query rules`,
+          detail: output
+            .split('\n')
+            .filter((line) => line.startsWith('CQL: '))
+            .join('\n'),
+        },
+      ]
+    : [];
+  if (secondTry?.code === 0) return rules;
+  const last = secondTry?.results ? secondTry : { output, results };
+  const tests = (last.results?.testResults ?? [])
+    .filter(({ status }) => status === 'failed')
+    .flatMap(failedTests);
+  if (tests.length > 0) return [...rules, ...tests];
+  if (rules.length > 0) return rules;
+  const problem = isSuite && !results ? ': its tests did not run' : `: exit code ${code}`;
+  return [{ title: title + problem, detail: tail(output) }];
+}
+
+/** @param {TestFile} file that failed @returns {{ title: string, detail: string }[]} */
+function failedTests({ name, message, assertionResults }) {
+  const path = relative('', name);
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  if (failed.length === 0) return [{ title: `${path}: its tests did not run`, detail: head(message) }];
+  return failed.map(({ fullName, failureMessages }) => ({
+    title: `${path}: ${fullName}`,
+    detail: head((failureMessages ?? []).join('\n')),
+  }));
+}
+
+/** @param {Report} report @returns {{ path: string, first: string, second: string }[]} */
+function flakyFiles({ results, secondTry }) {
+  if (secondTry?.code !== 0) return [];
+  return (results?.testResults ?? [])
+    .filter(({ status }) => status === 'failed')
+    .map((file) => ({
+      path: relative('', file.name),
+      first: failedTests(file)
+        .map(({ title, detail }) => `${title}\n${detail}`)
+        .join('\n'),
+      second: tail(secondTry.output),
+    }));
+}
+
+/** @param {TestFile[]} files */
+const slowest = (files) =>
+  files
+    .map(({ name, startTime, endTime }) => ({
+      path: relative('', name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST);
+
+/** @param {string} text */
+const linesOf = (text) => text.replaceAll(COLORS, '').trimEnd().split('\n');
+
+/** @param {string} text */
+const head = (text) => linesOf(text).slice(0, MESSAGE_LINES).join('\n');
+
+/** @param {string} text */
+const tail = (text) => linesOf(text).slice(-MESSAGE_LINES).join('\n');
+
+/** @param {string} text @returns {string[]} */
+const indent = (text) => text.split('\n').map((line) => `    ${line}`);

@@ -8,6 +8,7 @@ import { v5 } from 'uuid';
 export const NS = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
 const MAX_NAME_BYTES = 128;
+const UUID_BYTES = 16;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // C0 and C1 control characters, DEL, and lone surrogates: none of them survives topics, logs and UTF-8 unchanged.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
@@ -46,7 +47,7 @@ function identify(namespace, text) {
   if (typeof text !== 'string') return null;
   if (UUID.test(text)) return { id: text, bytes: uuidBytes(text), name: null };
   if (!isName(text)) return null;
-  const bytes = Buffer.from(v5(text, uuidBytes(namespace), new Uint8Array(16)));
+  const bytes = v5(text, uuidBytes(namespace), Buffer.alloc(UUID_BYTES));
   return { id: uuidText(bytes), bytes, name: text };
 }
 
@@ -57,7 +58,12 @@ export const identifyDevice = (text) => identify(NS, text);
 export const identifySensor = (deviceId, text) => identify(deviceId, text);
 
 /** @param {string} id a UUID @returns {Buffer} its 16 bytes; unlike `uuid.parse`, any version and variant is taken */
-export const uuidBytes = (id) => Buffer.from(id.replaceAll('-', ''), 'hex');
+export function uuidBytes(id) {
+  // The registry keeps ids of the whole fleet. `Buffer.from` would cut them from a pool of up to 64 KiB, and keep all of it alive.
+  const bytes = Buffer.alloc(UUID_BYTES);
+  bytes.write(id.replaceAll('-', ''), 'hex');
+  return bytes;
+}
 
 /** @param {Uint8Array} bytes 16 of them @returns {string} lower-case UUID */
 export const uuidText = (bytes) => {

@@ -3,6 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { parseTopic } from '../../schema/topics.js';
+import { keptBytes } from './backpressure/byte-budget.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
@@ -51,7 +52,7 @@ import { sensorOf } from './registry/cache.js';
  *
  * @typedef {object} Message
  * @property {string} topic
- * @property {Buffer} payload
+ * @property {Buffer} payload out of `PayloadMemory`, because the byte budget counts all memory that it keeps alive
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
@@ -175,7 +176,7 @@ export class IngestPipeline {
         isSettled = outcome !== 'unknown_topic';
         return outcome;
       } finally {
-        this.#deps.budget.leave(message.payload.length);
+        this.#deps.budget.leave(keptBytes(message.payload));
       }
     } finally {
       this.#deps.progress.end(message, isSettled);
@@ -192,7 +193,7 @@ export class IngestPipeline {
 
   /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: there is room at once */
   #limit(message) {
-    return this.#deps.budget.enter(message.payload.length, message.signal);
+    return this.#deps.budget.enter(keptBytes(message.payload), message.signal);
   }
 
   /** Parses the topic, and handles the message after earlier births of its device. @param {Message} message @returns {Promise<Outcome>} */
@@ -299,36 +300,52 @@ export class IngestPipeline {
     return identity;
   }
 
-  /** Finds the sensors of a batch. Only new ones make it wait. @param {Device} device @param {MessageBatch} batch @returns {Series[] | Promise<Series[]>} */
+  /**
+   * Finds the sensors of a batch. Only new ones make it wait.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
+   */
   #resolve(device, batch) {
-    /** @type {Series[]} */
-    const series = [];
+    /** @type {Map<Sensor, SensorSamples>} */
+    const found = new Map();
     /** @type {string[] | null} */
     let missing = null;
     for (const [ref, samples] of batch.sensors) {
       const known = sensorOf(device, ref);
-      if (known) series.push(this.#toSeries(known, samples));
+      if (known) addSamples(found, known, samples);
       else if (missing) missing.push(ref);
       else missing = [ref];
     }
-    if (!missing) return series;
-    return this.#register(device, batch, missing).then((others) => [...series, ...others]);
+    if (!missing) return this.#toSeries(found);
+    return this.#register(device, batch, missing, found);
   }
 
-  /** @param {Device} device @param {MessageBatch} batch @param {string[]} refs of sensors that are not registered */
-  async #register(device, batch, refs) {
+  /**
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {string[]} refs of sensors that are not registered
+   * @param {Map<Sensor, SensorSamples>} found samples of the registered ones
+   */
+  async #register(device, batch, refs, found) {
     const { known, refused } = await this.#deps.registry.register(device, refs);
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
-    return [...known].map(([ref, sensor]) =>
-      this.#toSeries(sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref))),
-    );
+    for (const [ref, sensor] of known)
+      addSamples(found, sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref)));
+    return this.#toSeries(found);
   }
 
-  /** @param {Sensor} known @param {SensorSamples} samples @returns {Series} sorted, one sample for each instant */
-  #toSeries(known, samples) {
-    const { times, values, conflicts } = sortMerge(samples.times, samples.values);
-    if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
-    return { known, sensor: known.bytes, times, values };
+  /** @param {Map<Sensor, SensorSamples>} found @returns {Series[]} sorted, one sample for each instant */
+  #toSeries(found) {
+    /** @type {Series[]} */
+    const series = [];
+    for (const [known, samples] of found) {
+      const { times, values, conflicts } = sortMerge(samples.times, samples.values);
+      if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
+      series.push({ known, sensor: known.bytes, times, values });
+    }
+    return series;
   }
 
   /**
@@ -423,6 +440,23 @@ const newestOf = ({ known, times, values }) => ({
   ts: /** @type {number} */ (times[times.length - 1]),
   value: /** @type {number} */ (values[values.length - 1]),
 });
+
+/**
+ * Adds samples to those that a message has under another reference to the same sensor.
+ *
+ * @param {Map<Sensor, SensorSamples>} found
+ * @param {Sensor} sensor
+ * @param {SensorSamples} samples
+ */
+function addSamples(found, sensor, samples) {
+  const others = found.get(sensor);
+  const all = others && {
+    times: [...others.times, ...samples.times],
+    values: [...others.values, ...samples.values],
+    indexes: [...others.indexes, ...samples.indexes],
+  };
+  found.set(sensor, all ?? samples);
+}
 
 /** @param {Series[]} series @returns {number} epoch ms of the newest sample */
 function newestOfAll(series) {

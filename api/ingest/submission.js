@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
-import { ByteBudget } from './backpressure/byte-budget.js';
+import { ByteBudget, keptBytes, PayloadMemory } from './backpressure/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
 import { resultOf, resultOrRefusal } from './ingest-result.js';
 
@@ -63,6 +63,7 @@ export class Submissions {
   #processStats;
   /** Bytes of submissions under way. */
   #submissions = new ByteBudget(MAX_BYTES);
+  #memory = new PayloadMemory();
 
   /**
    * @param {object} deps
@@ -126,8 +127,8 @@ export class Submissions {
     if (this.#isStuck() || !this.#budget.fits(bytes) || !this.#submissions.fits(bytes))
       throw new MillraceError('busy');
     return this.#submissions.run(bytes, async () => {
-      const payload = await read();
-      const result = await this.#budget.run(payload.length, () => settle(payload), signal);
+      const payload = this.#memory.own(await read());
+      const result = await this.#budget.run(keptBytes(payload), () => settle(payload), signal);
       this.#metrics.messages.inc({ result: 'settled' });
       return result;
     });

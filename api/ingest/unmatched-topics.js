@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { copyBytes } from './backpressure/byte-budget.js';
 
 /** @import { Message } from './pipeline.js' */
 
@@ -44,7 +45,7 @@ export class UnmatchedTopics {
     const topic = given.length > MAX_TOPIC ? shortCopy(given) : given;
     const count = (this.#topics.get(topic)?.count ?? 0) + 1;
     // A copy: a view would keep the whole payload in memory.
-    const kept = Buffer.from(payload.subarray(0, MAX_PAYLOAD));
+    const kept = copyBytes(payload.subarray(0, MAX_PAYLOAD));
     this.#topics.set(topic, { topic, count, seenAt: receivedAt, size: payload.length, payload: kept });
   }
 

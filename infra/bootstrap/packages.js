@@ -83,7 +83,7 @@ async function install(root, total, { onStatus, signal }) {
 }
 
 /** @returns {[string, string[]]} program and first arguments; the npm that runs us where there is one */
-function npmProgram() {
+export function npmProgram() {
   const { npm_execpath: path } = process.env;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, [path]] : ['npm', []];
 }

@@ -1,6 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
-import { MillraceError } from '../../common/errors.js';
 import { withoutServices } from './policy.js';
+import { askRegistry } from './registry.js';
 import { runShown } from './run-shown.js';
 
 /** @import { PackagedName } from './tools.js' */
@@ -108,25 +108,28 @@ const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[nam
 export async function installPackages(tools, { onStatus, signal }) {
   const packages = packagesOf('apt', tools);
   // A desktop or a cloud machine may be updating itself just now: wait for its lock instead of failing.
-  const options = ['-q', '-o', 'DPkg::Lock::Timeout=300'];
+  const options = ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const shown = { env, onStatus, signal };
   const title = `apt: ${packages.join(' ')}`;
-  try {
-    await runShown('apt-get', [...options, 'update'], { env, title: 'apt: package lists', onStatus, signal });
-    await withoutServices(() =>
-      runShown('apt-get', [...options, 'install', '-y', '--no-install-recommends', ...packages], {
-        env,
-        title,
-        onStatus,
-        signal,
-      }),
-    );
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new MillraceError(
-      'install_failed',
-      `${/** @type {Error} */ (error).message}\nTo try by hand:\n  apt-get update && apt-get install -y ${packages.join(' ')}`,
-      { cause: error },
-    );
-  }
+  const install = [...options, 'install', '-y', '--no-install-recommends', ...packages];
+  const advice = `To try by hand:\n  apt-get update && apt-get install -y ${packages.join(' ')}`;
+  await askRegistry(
+    'The mirror of Debian packages',
+    async () => {
+      /** Without new lists, those of the last update may do. @type {Error | null} */
+      const outdated = await runShown('apt-get', [...options, 'update'], {
+        ...shown,
+        title: 'apt: package lists',
+      }).then(
+        () => null,
+        (error) => error,
+      );
+      if (signal?.aborted) throw outdated;
+      await withoutServices(() => runShown('apt-get', install, { ...shown, title })).catch((error) => {
+        throw outdated && !signal?.aborted ? new Error(`${outdated.message}\n${error.message}`) : error;
+      });
+    },
+    { onStatus, advice, signal },
+  );
 }

@@ -5,6 +5,10 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
+import { askRegistry } from '../bootstrap/registry.js';
+
+/** A download is given up when Maven prints nothing for so long, in ms. */
+const SILENT_MS = 180_000;
 
 /**
  * A set of jars that Maven fetches.
@@ -56,17 +60,30 @@ export async function hasJars(engineDir, set) {
  * @param {string} options.javaHome
  * @param {(text: string) => void} [options.onStatus] gets what is true now, often
  * @param {AbortSignal} [options.signal] ends Maven
+ * @param {number} [options.silentMs] a try ends when Maven prints nothing for so long
+ * @param {number[]} [options.pausesMs] between the tries
  * @returns {Promise<string>} the folder
  * @throws {MillraceError} `install_failed`, `disk_full`
  */
-export async function ensureJars({ engineDir, set, maven, javaHome, onStatus = () => {}, signal }) {
+export async function ensureJars(options) {
+  const { engineDir, set, maven, javaHome, onStatus = () => {}, signal } = options;
+  const { silentMs = SILENT_MS, pausesMs } = options;
   const whole = await jarsDir(engineDir, set);
   if (await hasJars(engineDir, set)) return whole;
   const part = `${whole}.part-${process.pid}`;
   await mkdir(engineDir, { recursive: true });
   await removeLeftovers(engineDir);
   try {
-    await fetchInto(part, set, { maven, javaHome, onStatus, signal });
+    await askRegistry(
+      'Maven Central',
+      () => fetchInto(part, set, { maven, javaHome, onStatus, signal, silentMs }),
+      {
+        onStatus,
+        signal,
+        pausesMs,
+        advice: `Maven could not fetch ${set.title}'s jars. Type the command again to try again.`,
+      },
+    );
     await rename(part, whole).catch(async (error) => {
       // Another process was quicker; its folder is as good as ours.
       if (!(await hasJars(engineDir, set))) throw error;
@@ -98,9 +115,12 @@ function isAlive(pid) {
 /**
  * @param {string} folder
  * @param {JarSet} set
- * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal }} options
+ * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal, silentMs: number }} options
+ * @throws {MillraceError} `disk_full`
+ * @throws {Error} with Maven's last lines
  */
-async function fetchInto(folder, { pom, title, count, size }, { maven, javaHome, onStatus, signal }) {
+async function fetchInto(folder, { pom, title, count, size }, options) {
+  const { maven, javaHome, onStatus, signal, silentMs } = options;
   const goal = 'dependency:copy-dependencies';
   // Progress in Maven's output is one line a file; -B alone would hide the downloads' lines on old versions.
   const args = ['-B', '-f', pom, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
@@ -114,7 +134,13 @@ async function fetchInto(folder, { pom, title, count, size }, { maven, javaHome,
   const last = [];
   let downloaded = 0;
   let copied = 0;
+  let isSilent = false;
+  const silence = setTimeout(() => {
+    isSilent = true;
+    child.kill('SIGKILL');
+  }, silentMs);
   const read = (/** @type {string} */ line) => {
+    silence.refresh();
     if (/Downloaded from .*\.jar/.test(line)) downloaded += 1;
     else if (/Copying .*\.jar/.test(line)) copied += 1;
     last.push(line);
@@ -129,14 +155,12 @@ async function fetchInto(folder, { pom, title, count, size }, { maven, javaHome,
   const code = await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
-  });
+  }).finally(() => clearTimeout(silence));
   if (code === 0) return;
+  if (isSilent) throw new Error(`Maven printed nothing for ${silentMs / 1000} s.`);
   const errors = last.filter((line) => line.includes('ERROR'));
   const text = (errors.length > 0 ? errors : last).join('\n');
   if (/No space left/.test(text))
     throw new MillraceError('disk_full', `No room for ${title}'s jars in ${folder}.`);
-  throw new MillraceError(
-    'install_failed',
-    `Maven could not fetch ${title}'s jars. Is there a network? Type the command again to try again.\n${text}`,
-  );
+  throw new Error(text);
 }

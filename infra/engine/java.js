@@ -8,6 +8,9 @@ const run = promisify(execFile);
 /** Cassandra 5.0 runs on Java 11 and 17; only 17 is tried here. */
 export const JAVA_MAJOR = 17;
 
+/** Time in which a Java prints its version, in ms, also on a machine that stalls. */
+const JAVA_ANSWERS_MS = 60_000;
+
 /** Where packages put a Java that is neither in JAVA_HOME nor on the PATH. */
 const JAVA_FOLDERS = [
   '/usr/lib/jvm',
@@ -67,7 +70,9 @@ async function candidates(environment) {
  */
 async function inspect(path) {
   try {
-    const { stderr } = await run(path, ['-XshowSettings:properties', '-version'], { timeout: 20_000 });
+    const { stderr } = await run(path, ['-XshowSettings:properties', '-version'], {
+      timeout: JAVA_ANSWERS_MS,
+    });
     const version = /java\.specification\.version = (?:1\.)?(\d+)/.exec(stderr);
     const home = /java\.home = (.+)/.exec(stderr);
     return version && home ? { major: Number(version[1]), home: String(home[1]).trim() } : null;

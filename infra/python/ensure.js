@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MillraceError } from '../../common/errors.js';
+import { askRegistry } from '../bootstrap/registry.js';
 import { runShown } from '../bootstrap/run-shown.js';
 
 const run = promisify(execFile);
@@ -72,21 +73,16 @@ async function makeEnvironment(directory, { python, requirements, shown }) {
       { cause },
     );
   }
-  try {
-    const args = [
-      '-m',
-      'pip',
-      'install',
-      '--no-deps',
-      '--only-binary',
-      ':all:',
-      '--requirement',
-      requirements,
-    ];
-    await runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python tools' });
-  } catch (cause) {
-    throw new MillraceError('install_failed', `pip could not install ${requirements}.\n${cause}`, { cause });
-  }
+  // Python compiles a module when it is first imported. Most of them never are.
+  const args = [
+    ...['-m', 'pip', 'install', '--no-compile', '--retries', '5', '--timeout', '60', '--no-deps'],
+    ...['--only-binary', ':all:', '--requirement', requirements],
+  ];
+  await askRegistry(
+    'PyPI',
+    () => runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python tools' }),
+    { ...shown, advice: `pip could not install ${requirements}.` },
+  );
   copyFileSync(requirements, join(directory, STAMP));
 }
 

@@ -267,12 +267,14 @@ test(
     const before = wire.connections.length;
     await wire.gate.open();
     await until(() => wire.connections.slice(before).some(({ granted }) => granted > 0), {
-      withinMs: 60_000,
+      withinMs: 120_000,
     });
     await devices.open();
     await fleet.progress(300);
     await fleet.stop();
-    await until(() => wire.last().acknowledged.length === wire.last().delivered.length, { withinMs: 60_000 });
+    await until(() => wire.last().acknowledged.length === wire.last().delivered.length, {
+      withinMs: 120_000,
+    });
 
     const delivered = await judge.agreement(deliveries);
     const { found } = await judge.compare(fleet.ledger);

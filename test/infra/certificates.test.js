@@ -55,7 +55,8 @@ test('Certificate: new: OpenSSL verifies it for its hosts; it is valid for a yea
   await expect(wrong).rejects.toThrow(/hostname mismatch/i);
 
   const { validFrom, validTo, publicKey } = certificate('valid/server.pem');
-  expect((Date.parse(validTo) - Date.parse(validFrom)) / DAY_MS).toBe(365);
+  // OpenSSL reads the clock once for each of them.
+  expect((Date.parse(validTo) - Date.parse(validFrom)) / DAY_MS).toBeCloseTo(365, 2);
   expect(publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   expect(statSync(join(folder, 'valid/server.key')).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, 'valid/ca.key')).mode & 0o777).toBe(0o600);

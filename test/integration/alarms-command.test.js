@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { startCommand } from '../support/api-process.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
 /** @import { TestSystem } from '../support/system.js' */
-
-jest.setTimeout(120_000);
 
 /** @type {TestSystem} */
 let system;

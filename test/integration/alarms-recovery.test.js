@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
 /** @import { TestSystem } from '../support/system.js' */
-
-jest.setTimeout(90_000);
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { groupOf, identifyDevice } from '../../schema/ids.js';
 import { startReceiver } from '../support/alarm-receiver.js';
 import { connectDevice } from '../support/device.js';
@@ -37,6 +37,8 @@ beforeAll(async () => {
   });
   device = await connectDevice(system);
 });
+// A test that fails must not leave the next ones without a receiver.
+afterEach(() => receiver?.become('takes'));
 afterAll(async () => {
   await device?.end();
   await system?.stop();
@@ -65,6 +67,25 @@ const receivedOf = (name, event) =>
 
 /** @param {Receiver['received']} received @returns {unknown[]} their keys of idempotency */
 const keysOf = (received) => received.map(({ headers }) => headers['idempotency-key']);
+
+/** Waits until a list is as expected, and shows the difference if it never is. @param {() => Promise<any[]>} read @param {any[]} expected */
+async function untilItMatches(read, expected) {
+  const failure = async () => {
+    const list = await read();
+    try {
+      return void expect(list).toMatchObject(expected);
+    } catch (error) {
+      return error;
+    }
+  };
+  let last = await failure();
+  await until(async () => {
+    last = await failure();
+    return !last;
+  }).catch(() => {
+    throw last;
+  });
+}
 
 /** @param {string} sensor @param {number} value @param {number} [ts] epoch ms */
 const measure = (sensor, value, ts = Date.now()) =>
@@ -151,23 +172,21 @@ test('Alarm: late samples split it: the first is corrected, the second opens, bo
   await measure('slow', 1, minute(90));
   const items = () =>
     system.get('/alarms?state=cleared&device=freezer&sensor=slow').then((page) => page.items);
-  // The second episode is written before the first is corrected, so readers may see both states.
-  await until(async () =>
-    (await items()).some((/** @type {any} */ item) => item.cleared_at === new Date(minute(90)).toISOString()),
+  const time = (/** @type {number} */ n) => new Date(minute(n)).toISOString();
+  // The two episodes are two writes, so readers may see one without the other.
+  await untilItMatches(
+    async () =>
+      (await items()).map((/** @type {any} */ item) => [item.opened_at, item.cleared_at, item.seen_late]),
+    [
+      [time(80), time(70), true],
+      [time(100), time(90), true],
+    ],
   );
-  expect(
-    (await items()).map((/** @type {any} */ item) => [item.opened_at, item.cleared_at, item.seen_late]),
-  ).toEqual([
-    [minute(80), minute(70), true].map((ms) => (ms === true ? ms : new Date(Number(ms)).toISOString())),
-    [minute(100), minute(90), true].map((ms) => (ms === true ? ms : new Date(Number(ms)).toISOString())),
-  ]);
   await until(() => receivedOf('late', 'corrected').length > 0);
   await measure('slow', 1, minute(95));
   await until(() => receivedOf('late', 'corrected').length > 1);
   const corrected = receivedOf('late', 'corrected');
-  expect(corrected.map(({ alarm }) => alarm.cleared_at)).toEqual(
-    [90, 95].map((n) => new Date(minute(n)).toISOString()),
-  );
+  expect(corrected.map(({ alarm }) => alarm.cleared_at)).toEqual([90, 95].map(time));
   expect(new Set(keysOf(corrected)).size).toBe(2);
 });
 
@@ -175,7 +194,8 @@ test('Absence: a sensor stops while its device goes on: one alarm after three in
   await device.birth('pump', {
     sensors: [
       { sensor_id: 'flow', interval_ms: 1000 },
-      { sensor_id: 'heat', interval_ms: 1000 },
+      // The device goes on with this one, also on a machine that stalls for seconds.
+      { sensor_id: 'heat', interval_ms: 10_000 },
     ],
   });
   const { rule_id } = await addRule({
@@ -198,13 +218,18 @@ test('Absence: a sensor stops while its device goes on: one alarm after three in
     expect(items).toMatchObject([
       { rule: 'silent', sensor: 'flow', opened_at: new Date(last + 3000).toISOString(), peak: null },
     ]);
-    await device.measure('pump', [{ sensor_id: 'flow', ts: Date.now(), value: 1 }]);
-    await until(async () => (await system.get('/alarms?state=open')).items.length === 0);
+    await until(async () => {
+      await device.measure('pump', [{ sensor_id: 'flow', ts: Date.now(), value: 1 }]);
+      return (await system.get('/alarms?state=open')).items.length === 0;
+    });
   } finally {
     clearInterval(beats);
     await request(`/alarm-rules/${rule_id}`, 'DELETE');
   }
-  expect(receivedOf('silent', 'opened').map(({ alarm }) => alarm.sensor)).toEqual(['flow']);
+  const opened = receivedOf('silent', 'opened').map(({ alarm }) => alarm);
+  expect(new Set(opened.map(({ sensor }) => sensor))).toEqual(new Set(['flow']));
+  // Each silence has one alarm. On a machine that stalls, the sensor may have been silent twice.
+  expect(new Set(opened.map(({ alarm_id }) => alarm_id)).size).toBe(opened.length);
 });
 
 test('Delivery: the receiver fails, hangs and answers late: each change arrives', async () => {
@@ -216,9 +241,11 @@ test('Delivery: the receiver fails, hangs and answers late: each change arrives'
   receiver.become('fails');
   await measure('door', 1);
   await until(() => receiver.refused() > 1);
-  expect((await system.get('/alarm-deliveries')).items).toMatchObject([
-    { target: 'webhook', event: 'opened' },
-  ]);
+  // Alertmanager takes its own delivery meanwhile.
+  await untilItMatches(
+    async () => (await system.get('/alarm-deliveries')).items,
+    [{ target: 'webhook', event: 'opened' }],
+  );
   receiver.become('late');
   await until(() => receivedOf('flaky', 'opened').length > 0);
   receiver.become('hangs');
@@ -227,9 +254,9 @@ test('Delivery: the receiver fails, hangs and answers late: each change arrives'
     async () => (await system.get('/alarms?device=freezer&sensor=door')).items[0]?.state === 'cleared',
   );
   receiver.become('takes');
-  await until(() => receivedOf('flaky', 'cleared').length > 0, { withinMs: 60_000 });
+  await until(() => receivedOf('flaky', 'cleared').length > 0, { withinMs: 120_000 });
   await until(async () => (await system.get('/alarm-deliveries')).items.length === 0);
-}, 120_000);
+});
 
 test('POST /alarms/{alarm_id}/acknowledge: a name and a comment: in the alarm, its events and the webhook', async () => {
   await addRule({

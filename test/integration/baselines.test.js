@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
 import { createTestLearner, keysOf } from '../support/baselines.js';
+import { untilHourGoesOn } from '../support/hours.js';
 import { useStoredSystem } from '../support/stored-system.js';
 import { until } from '../support/until.js';
 
@@ -41,6 +42,8 @@ test('GET /outliers: no history: nothing is judged, and nothing is far off', asy
 });
 
 test('Learner: two weeks of hours: their baseline is stored, and judges the newest values', async () => {
+  // A baseline is of an hour of the day.
+  await untilHourGoesOn();
   const now = Date.now();
   await send('oven', 200);
   await writeHours('freezer', -18, now);
@@ -87,6 +90,7 @@ test('GET /outliers/groups: by device and by site: each with its worst sensor', 
 });
 
 test('GET /outliers: two minutes of samples: judged by them, which is provisional', async () => {
+  await untilHourGoesOn();
   const now = Date.now();
   const samples = Array.from({ length: 120 }, (_, index) => ({
     sensor_id: 'door',

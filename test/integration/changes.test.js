@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createChanges } from '../../api/stream-out/changes.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
+import { untilHourGoesOn } from '../support/hours.js';
 import { startTestSystem } from '../support/system.js';
 
 /** @import { Change, Position, Progress } from '../../api/stream-out/changes.js' */
@@ -17,8 +18,9 @@ let system;
 /** Everything that was sent, as `device ts value`. @type {Set<string>} */
 const sent = new Set();
 
-const begun = Date.now();
-const begunHour = bucketOf(begun);
+/** When the first sample was sent. Samples and their commits are of one hour. */
+let begun = 0;
+let begunHour = 0;
 
 /** @param {string} device @param {Array<[ts: number, value: number]>} samples */
 async function post(device, samples) {
@@ -67,6 +69,9 @@ async function follow(since, until, limit = 3) {
 
 beforeAll(async () => {
   system = await startTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
+  await untilHourGoesOn();
+  begun = Date.now();
+  begunHour = bucketOf(begun);
   const orderly = (/** @type {number} */ index) => [begun - 1000 * index, index / 4];
   for (const device of ['a', 'b', 'c'])
     await post(device, /** @type {[number, number][]} */ ([0, 1, 2, 3].map(orderly)));

@@ -1,11 +1,9 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { DEVICES, publishSmallFleet, SAMPLES } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
-
-jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 

@@ -6,6 +6,7 @@ import { readPresets } from '../../api/ingest/mappings/index.js';
 import { openCredentials, whenClosed } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Credentials } from '../support/credentials.js' */
@@ -146,10 +147,7 @@ describe('Mapped topic on the embedded broker', () => {
     const client = await credentials.connectAs('will', { options: { will: /** @type {any} */ (will) } });
     const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
     client.stream.destroy();
-    for (let tries = 0; tries < 100; tries++) {
-      if ((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied) break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(1);
     expect(await isKnown('carport')).toBe(false);
   });

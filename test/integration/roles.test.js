@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 import { visitBlock } from '../../schema/packed/block.js';
 import { send } from '../support/http.js';
 import { useInstallation } from '../support/installation.js';
@@ -86,7 +86,7 @@ test('Role ingest: HTTP requests: only health and metrics are served', async () 
 });
 
 test('Role http: no broker: ready, and it stores posted samples', async () => {
-  const closedPort = `mqtt://127.0.0.1:${await freePort()}`;
+  const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
   const api = await start({ ROLE: 'http', MQTT_URL: closedPort });
   expect(await readiness(api)).toEqual({ status: 200, checks: ['clock', 'database', 'live'] });
   expect((await send(api.httpUrl, '/')).status).toBe(200);

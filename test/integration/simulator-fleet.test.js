@@ -1,11 +1,9 @@
-import { expect, jest, test } from '@jest/globals';
-import { freePort } from '../../infra/engine/ports.js';
+import { expect, test } from '@jest/globals';
+import { steadyPort } from '../../infra/engine/ports.js';
 import { describeDevices } from '../../simulator/fleet/devices.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { useSimulations } from '../support/simulations.js';
-
-jest.setTimeout(60_000);
 
 const SEED = 42;
 const INTERVAL_MS = 50;
@@ -118,7 +116,7 @@ test('Simulator: the broker restarts: it receives every sample, under a new sess
 });
 
 test('Simulator: no broker: the oldest batches are dropped and counted, and the exit code is not 0', async () => {
-  const closedPort = `mqtt://127.0.0.1:${await freePort()}`;
+  const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
   const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], closedPort);
   const { code, output, summary } = await simulator.ended;
   expect(code).toBe(72);

@@ -210,7 +210,7 @@ test('npm run stream -- replay: the events of a range come again', async () => {
   expect(output).toMatch(/^0 blocks sent again, and 1 events, dead letters and alarms, from /m);
   const found = await untilRecords('events', ({ device }) => device === 'again', 2);
   expect(found.map(({ headers }) => headers.source)).toEqual(['hot', 'replay']);
-}, 120_000);
+});
 
 test('the consumer example: records of three topics: it prints each once', async () => {
   newHour();

@@ -38,7 +38,7 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
         sasl: { mechanism, username: USERNAME, password: PASSWORD },
         tls: { pem },
       });
-    }, 120_000);
+    });
     afterAll(() => kafka?.dispose());
 
     /** @param {Record<string, string>} [settings] */

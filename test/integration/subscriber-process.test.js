@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
-import { freePort } from '../../infra/engine/ports.js';
+import { steadyPort } from '../../infra/engine/ports.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { useExternalBroker } from '../support/external-broker.js';
@@ -47,7 +47,7 @@ async function failToStart(settings) {
 }
 
 test('Start: the broker does not answer: one clear sentence', async () => {
-  const closedPort = `mqtt://localhost:${await freePort()}`;
+  const closedPort = `mqtt://localhost:${await steadyPort()}`;
   expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
 });
 

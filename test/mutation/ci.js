@@ -15,7 +15,7 @@ import { runTests } from './runner/child.js';
  */
 
 /** Limit for the time between two finished tests, in ms. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 
 const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';

@@ -58,8 +58,8 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: ['api/ingest/backpressure'],
-    integration: [...integration('merging'), ...thorough('window')],
+    sources: ['api/ingest/backpressure', 'api/mqtt/embedded/reading'],
+    integration: [...integration('merging'), ...thorough('long/window')],
   },
   {
     name: 'formats',
@@ -96,7 +96,7 @@ export const MODULES = [
   {
     name: 'faults of the simulator',
     sources: ['simulator/faults'],
-    integration: integration('simulator-fleet', 'simulator-replay'),
+    integration: integration('simulator-fleet', 'long/simulator-replay'),
   },
 ];
 

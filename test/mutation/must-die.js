@@ -95,16 +95,22 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/backpressure/device-queue.test.js',
   },
   {
-    file: 'api/ingest/backpressure/read-scheduler.js',
-    before: 'return this.#packets < TURN_PACKETS && ',
-    after: 'return ',
-    test: 'test/unit/ingest/backpressure/read-scheduler.test.js',
+    file: 'api/mqtt/embedded/reading/connection-reader.js',
+    before: 'if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);',
+    after: '',
+    test: 'test/unit/mqtt/embedded/reading/connection-reader-wakes.test.js',
   },
   {
-    file: 'api/ingest/backpressure/read-scheduler.js',
+    file: 'api/mqtt/embedded/reading/read-scheduler.js',
+    before: 'return this.#packets < TURN_PACKETS && ',
+    after: 'return ',
+    test: 'test/unit/mqtt/embedded/reading/read-scheduler.test.js',
+  },
+  {
+    file: 'api/mqtt/embedded/reading/read-scheduler.js',
     before: 'return isFirst && this.#hasTime();',
     after: 'return this.#hasTime();',
-    test: 'test/unit/ingest/backpressure/read-scheduler.test.js',
+    test: 'test/unit/mqtt/embedded/reading/read-scheduler.test.js',
   },
   // Packing and reading.
   {

@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { steadyPort } from '../../infra/engine/ports.js';
+import { until } from './until.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 
 const COMPOSE = 'infra/compose';
-const STARTS_WITHIN_MS = 10_000;
 
 /**
  * Starts the installed Mosquitto as its container would start it, with the script and the configuration of infra/compose. Only the
@@ -64,12 +63,9 @@ export async function prepareBroker({ directory, secrets }) {
       const started = spawn('/bin/sh', [join(COMPOSE, 'mosquitto-start.sh')], { env: environment });
       child = started;
       for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk) => (log += chunk));
-      const deadline = Date.now() + STARTS_WITHIN_MS;
-      while (!(await answers(port))) {
-        if (started.exitCode !== null || Date.now() > deadline)
-          throw new Error(`Mosquitto did not start:\n${log}`);
-        await sleep(50);
-      }
+      const hasStarted = async () => started.exitCode !== null || (await answers(port));
+      await until(hasStarted, { what: 'an answer of Mosquitto' });
+      if (started.exitCode !== null) throw new Error(`Mosquitto did not start:\n${log}`);
     },
     /** Stops it as `docker compose stop` does. It writes its store. */
     stop: () => end('SIGTERM'),

@@ -11,6 +11,9 @@ import { steadyPort } from '../../infra/engine/ports.js';
 import { recordingToo } from './query-rules/recording.js';
 
 const run = promisify(execFile);
+/** Less than the timeout of a test, so that a command that hangs is reported with its output. */
+const COMMAND_MS = 120_000;
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
@@ -109,12 +112,13 @@ export function startDev(folder, settings, flags = []) {
  * @param {string} folder the clone
  * @param {string} script
  * @param {string[]} args
- * @returns {Promise<{ stdout: string, stderr: string }>} rejects when the command fails
+ * @returns {Promise<{ stdout: string, stderr: string }>} rejects when the command fails, or does not end
  */
 export const runNextToDev = (folder, script, args) =>
   run('npm', ['run', '-s', script, '--', ...args], {
     cwd: folder,
     env: { ...plainEnvironment(), ...recordingToo() },
+    timeout: COMMAND_MS,
   });
 
 /** @typedef {ReturnType<typeof startDev>} DevProcess */

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { createReading } from '../../api/history/reading/index.js';
+import { PayloadMemory } from '../../api/ingest/backpressure/byte-budget.js';
 import { connectPipeline } from '../../api/ingest/connect.js';
 import { createContext } from '../../api/observability/context.js';
 import { readSettings } from '../../common/settings/index.js';
@@ -52,11 +53,13 @@ export async function startMemoryPipeline(options = {}) {
   });
   await pipeline.ingest.start();
 
+  const memory = new PayloadMemory();
+
   /** @param {string} topic @param {string | Buffer} payload @param {Partial<Message>} [rest] */
   const accept = (topic, payload, rest) =>
     pipeline.ingest.handleMessage({
       topic,
-      payload: Buffer.from(payload),
+      payload: memory.own(payload),
       retained: false,
       receivedAt: clock(),
       ...rest,
@@ -73,6 +76,7 @@ export async function startMemoryPipeline(options = {}) {
   return {
     ...pipeline,
     accept,
+    keyOf,
 
     /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
     measure: (device, elements, rest) =>

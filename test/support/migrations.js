@@ -9,6 +9,7 @@ import { dropKeyspace } from './keyspace.js';
 /** @import { Client, types } from 'cassandra-driver' */
 
 /** @typedef {Record<string, string>} Settings */
+/** @typedef {'api/index.js' | 'api/commands/migrate.js'} Script */
 
 /** @param {Settings} settings */
 export const configOf = (settings) => readSettings(settings, { envFile: '' });
@@ -30,6 +31,13 @@ export function useMigrations() {
   /** @param {string} cql @param {unknown[]} [parameters] */
   const execute = (cql, parameters = []) => admin.execute(cql, parameters, { prepare: false });
 
+  /** @param {Script} script @param {Settings} settings */
+  function start(script, settings) {
+    const command = startCommand(script, settings);
+    afterwards(() => command.kill());
+    return command;
+  }
+
   return {
     afterwards,
     execute,
@@ -49,12 +57,10 @@ export function useMigrations() {
       return { ...settings, ...others };
     },
 
-    /** @param {'api/index.js' | 'api/commands/migrate.js'} script @param {Settings} settings */
-    run(script, settings) {
-      const command = startCommand(script, settings);
-      afterwards(() => command.kill());
-      return command.ended;
-    },
+    start,
+
+    /** @param {Script} script @param {Settings} settings */
+    run: (script, settings) => start(script, settings).ended,
 
     /** @param {string} keyspace @returns {Promise<Record<string, TableOptions>>} by table */
     async tablesOf(keyspace) {

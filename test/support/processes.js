@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { waitLimitMs } from './until.js';
 
 const run = promisify(execFile);
 
@@ -51,17 +52,17 @@ export async function processTree(root) {
  * Waits until none of these processes runs. A process id that another program got since does not count.
  *
  * @param {RunningProcess[]} processes
- * @param {{ withinMs: number }} options
+ * @param {{ withinMs?: number }} [options] `withinMs`: `waitLimitMs()` by default
  * @returns {Promise<RunningProcess[]>} those that still run at the end
  */
-export async function untilGone(processes, { withinMs }) {
-  const deadline = Date.now() + withinMs;
+export async function untilGone(processes, { withinMs = waitLimitMs() } = {}) {
+  const deadline = performance.now() + withinMs;
   for (;;) {
     const now = await listProcesses();
     const left = processes.filter((expected) =>
       now.some(({ pid, command }) => pid === expected.pid && command === expected.command),
     );
-    if (left.length === 0 || Date.now() > deadline) return left;
+    if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(100);
   }
 }

@@ -177,18 +177,11 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   });
 });
 
-describe('Continuous integration: GitHub Actions and .ci/run', () => {
-  const suites = [...read('.ci/run').matchAll(/ suite (test\S*)/g)].map(([, suite]) => suite);
-  const workflow = read('.github/workflows/checks.yml');
-
-  test('suites: the same', () => {
-    const [, listed = ''] = /suite: \[([^\]]*)\]/.exec(workflow) ?? [];
-    expect(suites.length).toBeGreaterThan(5);
-    expect(listed.replaceAll('"', '').split(', ').sort()).toEqual(suites.sort());
-  });
-
-  test('skipped test: both fail', () => {
-    expect(read('.ci/run')).toContain('node .ci/summary.js');
-    expect(workflow).toMatch(/-- --ci --json --outputFile="([^"]+)".*node \.ci\/summary\.js "\1"/);
-  });
+test.each(['gate', 'all'])('Continuous integration: checks %s: each script that they run exists', (plan) => {
+  const checks = read('.ci/checks.js');
+  const { scripts } = JSON.parse(read('package.json'));
+  const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));
+  expect(new Set(named).size).toBeGreaterThan(6);
+  expect(named.filter((name) => !scripts[name])).toEqual([]);
+  expect([read('.ci/run'), scripts['test:all']].join('\n')).toContain(`.ci/checks.js ${plan}`);
 });

@@ -48,6 +48,12 @@ describe('Ids: a lower-case UUID is its own id', () => {
     expect(uuidText(uuidBytes(id))).toBe(id);
   });
 
+  test('an id of a device or a sensor: its bytes keep no pool of Node.js alive', () => {
+    const device = identifyDevice('collar-0001');
+    const sensor = identifySensor(String(device?.id), NIL);
+    expect([device, sensor].map((identity) => identity?.bytes.buffer.byteLength)).toEqual([16, 16]);
+  });
+
   test('sensor names of such a device: like those of any other', () => {
     expect(identifySensor('00000000-0000-0000-0000-000000000001', 'temperature')?.id).toBe(
       'ecfa8e51-4c26-5068-bdd7-7ae480e83305',

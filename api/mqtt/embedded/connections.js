@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
 import { Acknowledgements } from '../../ingest/acknowledgements.js';
-import { ConnectionReader } from '../../ingest/backpressure/connection-reader.js';
 import { disconnect, guardPackets, REASONS } from './mqtt5.js';
+import { ConnectionReader } from './reading/connection-reader.js';
 import { dropDeepTopics } from './settling.js';
 
 /** @import { Socket } from 'node:net' */
@@ -10,8 +10,8 @@ import { dropDeepTopics } from './settling.js';
 /** @import { Logger } from 'pino' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
-/** @import { PacketLimit } from '../../ingest/backpressure/connection-reader.js' */
-/** @import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js' */
+/** @import { PacketLimit } from './reading/packet-scanner.js' */
+/** @import { ReadScheduler } from './reading/read-scheduler.js' */
 
 /** Created once: an error with its stack takes 20 µs, and 10,000 connections can close in one turn of the event loop. */
 const CLOSED = new MillraceError('unavailable', 'The connection closed.');

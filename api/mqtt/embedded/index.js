@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js';
 import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
 import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';
 import { Followers } from './followers.js';
 import { LIMITS, Listener } from './listener.js';
 import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.js';
+import { ReadScheduler } from './reading/read-scheduler.js';
 import { Persistence } from './retained.js';
 import { createSettling, DROPPED } from './settling.js';
 

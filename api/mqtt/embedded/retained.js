@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
+import { copyBytes } from '../../ingest/backpressure/byte-budget.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
@@ -42,7 +43,12 @@ export class RetainedMessages {
     kept.delete(topic);
     if (payload.length === 0) return;
     // A copy, because the payload is a view of a chunk that may be 64 times as large.
-    const message = { cmd: /** @type {const} */ ('publish'), topic, payload: Buffer.from(payload), qos };
+    const message = {
+      cmd: /** @type {const} */ ('publish'),
+      topic,
+      payload: copyBytes(Buffer.from(payload)),
+      qos,
+    };
     kept.set(topic, { ...message, retain: true, ...forwarded(packet) });
     const [oldest] = kept.keys();
     if (kept.size > MAX_MESSAGES && oldest !== undefined) kept.delete(oldest);
@@ -87,7 +93,7 @@ export class RetainedMessages {
 function forwarded({ properties, messageExpiry }) {
   if (!properties) return undefined;
   const { correlationData } = properties;
-  const own = correlationData ? { ...properties, correlationData: Buffer.from(correlationData) } : properties;
+  const own = correlationData ? { ...properties, correlationData: copyBytes(correlationData) } : properties;
   return { properties: own, messageExpiry };
 }
 

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
+import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
 import {
   acknowledgeWith,
   answerTo,
@@ -47,6 +48,7 @@ const DRAIN_MS = 5000;
  */
 export function createSettling(deps) {
   const { handleMessage, clock, connectionOf, canPublish, canSendFor, halfOpen, forward, metrics } = deps;
+  const memory = new PayloadMemory();
   let willBytes = 0;
 
   /**
@@ -57,11 +59,11 @@ export function createSettling(deps) {
    * @returns {Promise<Outcome>}
    */
   async function settle(packet, client, signal, onRefused) {
+    keepApart(packet, memory);
     const { topic, payload, properties } = packet;
-    const bytes = ownBytes(payload);
     const message = {
       topic,
-      payload: bytes,
+      payload,
       contentType: properties?.contentType,
       retained: false,
       receivedAt: clock(),
@@ -213,23 +215,18 @@ export function createSettling(deps) {
   };
 }
 
-/** A payload that is smaller than this share of the memory behind it is copied. */
-const MIN_SHARE = 1 / 2;
-
-/** A payload may always keep this much memory alive: the byte budget counts it as overhead of each message. */
-const FREE_BYTES = 2048;
-
 /**
- * The payload is a view of the chunk that the socket read, up to 64 KiB, and keeps the whole chunk alive until it is settled. A small
- * message behind a large one took 31 times the memory that the byte budget counts for it.
+ * Frees the chunk that the socket read. aedes keeps the packet until the message is settled, so the packet must not keep a view of
+ * the chunk.
  *
- * @param {Buffer | string} payload
- * @returns {Buffer} a view of little more memory than it needs
+ * @param {PublishPacket} packet is changed
+ * @param {PayloadMemory} memory
+ * @returns {asserts packet is PublishPacket & { payload: Buffer }}
  */
-export function ownBytes(payload) {
-  if (!Buffer.isBuffer(payload)) return Buffer.from(payload);
-  const isLean = payload.length >= MIN_SHARE * (payload.buffer.byteLength - FREE_BYTES);
-  return isLean ? payload : Buffer.from(payload);
+function keepApart(packet, memory) {
+  packet.payload = memory.own(packet.payload);
+  const { properties } = packet;
+  if (properties?.correlationData) properties.correlationData = memory.own(properties.correlationData);
 }
 
 /** Messages outside the contract go to this topic instead of their own. The broker forwards it to no client. */

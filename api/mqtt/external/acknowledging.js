@@ -12,7 +12,7 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * MQTT.js calls `handleMessage` for every publish. An error as the answer means: next packet, no PUBACK. So this module sends the
  * PUBACK later, in order of arrival. No answer means: read no further. That is the backpressure. The PUBACKs go directly to the
- * stream of the connection. `test/thorough/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
+ * stream of the connection. `test/thorough/long/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
  * differently.
  *
  * @param {MqttClient} client

@@ -3,6 +3,7 @@ import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { brokerOptions } from '../../access/broker-options.js';
+import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
@@ -81,10 +82,13 @@ export function createSubscriber(deps) {
     );
   });
 
+  const memory = new PayloadMemory();
   const acknowledging = acknowledgeAfterCommit(client, {
     maxUnsettled: MAX_UNSETTLED,
     onPublish: (packet) => {
-      const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
+      // MQTT.js keeps the packet until the message is settled.
+      packet.payload = memory.own(packet.payload);
+      const { payload } = packet;
       if (host && packet.topic === host.topic) return presence?.receive(payload);
       return handleMessage({
         topic: packet.topic,

@@ -1,4 +1,4 @@
-"""Runs against the API and the broker that the environment names: see test/contract/python-client.test.js."""
+"""Runs against the API and the broker that the environment names: see test/contract/long/python-client.test.js."""
 
 import math
 import os

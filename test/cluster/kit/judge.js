@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 /** @import { Result } from '../../../simulator/verify/compare.js' */
 
 /** After the last fault, brokers still deliver the messages that they hold. */
-const ARRIVAL_MS = 90_000;
+const ARRIVAL_MS = 120_000;
 
 /**
  * Compares ledgers with the database.

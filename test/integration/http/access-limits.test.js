@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
-
-jest.setTimeout(90_000);
 
 /** @type {TestSystem} */
 let system;

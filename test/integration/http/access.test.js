@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ROUTES } from '../../../api/http/routes/index.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
-
-jest.setTimeout(90_000);
 
 const TOKENS = {
   admin: 'the token that is good for everything',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { ROUTES } from '../../../api/http/routes/index.js';
 import { createLogger } from '../../../api/observability/logger.js';
@@ -7,8 +7,6 @@ import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
-
-jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
-
-jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;

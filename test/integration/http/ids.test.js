@@ -63,6 +63,68 @@ test.each(NAMES.map(([device = '', sensor = ''], index) => ({ device, sensor, in
 );
 
 test.each([
+  [
+    'the newer sample by name',
+    [
+      ['name', 0, 20],
+      ['id', -10_000, 10],
+    ],
+    20,
+  ],
+  [
+    'the newer sample by id',
+    [
+      ['name', -10_000, 10],
+      ['id', 0, 20],
+    ],
+    20,
+  ],
+  [
+    'one instant, the greater value first',
+    [
+      ['id', 0, 20],
+      ['name', 0, 10],
+    ],
+    20,
+  ],
+  [
+    'one instant, the greater value last',
+    [
+      ['name', 0, 10],
+      ['id', 0, 20],
+    ],
+    20,
+  ],
+])(
+  'Names: a message has a sensor by name and by id, %s: latest and samples have the newest',
+  async (title, samples, newest) => {
+    const name = `mixed: ${title}`;
+    const device = encodeURIComponent(name);
+    const id = identifySensor(String(identifyDevice(name)?.id), 'temp')?.id;
+    const post = (/** @type {object[]} */ elements) =>
+      send(system.httpUrl, `/api/v1/measurements?device=${device}`, {
+        method: 'POST',
+        body: JSON.stringify(elements),
+        headers: { 'content-type': 'application/json' },
+      });
+    await post([{ sensor_id: 'temp', ts: TS - 50_000, value: 1 }]);
+    const elements = samples.map(([by, offset, value]) => ({
+      sensor_id: by === 'id' ? id : 'temp',
+      ts: TS + Number(offset),
+      value,
+    }));
+    expect(JSON.parse((await post(elements)).text)).toMatchObject({ accepted: 2 });
+    const path = `/devices/${device}/sensors/temp`;
+    const ts = new Date(TS).toISOString();
+    expect(JSON.parse((await ask(path)).text)).toMatchObject({ ts, value: newest });
+    const { items } = JSON.parse((await ask(`${path}/measurements?from=${TS - 20_000}`)).text);
+    expect(items[0]).toEqual({ ts, value: newest });
+    const csv = await ask(`${path}/measurements?from=${TS - 20_000}&format=csv`);
+    expect(csv.text).toContain(`${ts},${newest}`);
+  },
+);
+
+test.each([
   ['129 bytes', 'x'.repeat(129)],
   ['65 characters of two bytes', '%C3%A9'.repeat(65)],
   ['a control character', 'a%00b'],

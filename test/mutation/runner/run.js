@@ -7,10 +7,14 @@
 import { register } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
 import { restoreGlobals } from './globals.js';
 
 /** @import { Event } from 'jest-circus' */
+
+// Random values are the same for each mistake, so that a result can be repeated.
+fc.configureGlobal({ seed: 1 });
 
 let file = '';
 let began = 0;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 import { KUBERNETES } from './build.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
@@ -17,8 +17,8 @@ const COMPONENTS = `${KUBERNETES}/components`;
  * @param {'mosquitto' | 'mosquitto-tls'} component whose listener it uses
  */
 export async function prepareBroker(directory, component) {
-  const port = await freePort();
-  const inside = await freePort();
+  const port = await steadyPort();
+  const inside = await steadyPort();
   const configuration = join(directory, 'configuration');
   const secrets = join(directory, 'secrets');
   const certificates = join(directory, 'tls');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 import { until } from '../until.js';
 
 const HOME = 'infra/monitoring';
@@ -48,7 +48,7 @@ async function launch(program, args, url) {
  */
 export async function startAlertmanager({ webhooks }) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-alertmanager-'));
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${await steadyPort()}`;
   const file = join(directory, 'alertmanager.yml');
   const original = readFileSync(`${HOME}/alertmanager/alertmanager.yml`, 'utf8');
   writeFileSync(file, shortened(original).replaceAll('http://127.0.0.1:9095', webhooks));
@@ -103,7 +103,7 @@ export function startPrometheus({ target, alertmanager }) {
  */
 export async function startPrometheusWith(configuration) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prometheus-'));
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${await steadyPort()}`;
   const file = join(directory, 'prometheus.yml');
   writeFileSync(file, shortened(configuration));
   mkdirSync(join(directory, 'rules'));

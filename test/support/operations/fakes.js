@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writePrograms } from '../programs.js';
 
-const LATE_MS = 60_000;
+const LATE_MS = 120_000;
 
 /** Secrets in the environment of the operator, which must not be in any output. */
 export const SECRETS = {

@@ -76,7 +76,7 @@ export async function prepareTelegraf(millraceUrl) {
     String(opcua),
   ]);
   machines.start();
-  await until(() => machines.output.includes('ready'), { withinMs: 60_000, what: 'the simulated machines' });
+  await until(() => machines.output.includes('ready'), { withinMs: 120_000, what: 'the simulated machines' });
   const telegraf = new Program(command, ['--config', CONFIG], {
     MILLRACE_URL: millraceUrl,
     MILLRACE_TOKEN: 'none',

@@ -4,6 +4,7 @@
  */
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import { getState, resetState, run } from 'jest-circus';
 import { restoreGlobals } from '../../mutation/runner/globals.js';
 
@@ -25,6 +26,7 @@ async function runFile({ path, timeout, pattern, seed }) {
   resetState();
   const testNamePattern = pattern ? new RegExp(pattern, 'i') : null;
   Object.assign(getState(), { testTimeout: timeout, testNamePattern, seed });
+  fc.configureGlobal({ seed });
   const errors = [];
   /** @type {Circus.TestResult[]} */
   let tests = [];

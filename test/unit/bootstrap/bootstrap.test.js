@@ -62,10 +62,16 @@ describe('Bootstrap: a long task', () => {
   test('output: its title and its last line', async () => {
     /** @type {string[]} */
     const shown = [];
-    const [program, args] = node("console.log('half done'); setTimeout(() => {}, 700)");
-    await runShown(program, args, { title: 'work', onStatus: (text) => shown.push(text) });
+    const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
+    const end = new AbortController();
+    const onStatus = (/** @type {string} */ text) => {
+      shown.push(text);
+      if (text.includes('half done')) end.abort();
+    };
+    const task = runShown(program, args, { title: 'work', onStatus, signal: end.signal });
+    await expect(task).rejects.toMatchObject({ name: 'AbortError' });
     expect(shown[0]).toBe('work · 0 s');
-    expect(shown.at(-1)).toMatch(/^work · \d s · half done$/);
+    expect(shown.at(-1)).toMatch(/^work · \d+ s · half done$/);
   });
 
   test('Install: it fails: the reason is the first line with an error', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { compareCommand } from '../../../simulator/verify/command.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -8,8 +8,6 @@ import { createFleetCase, createLedgerCase, START } from '../../support/ledger-c
 /** @import { CommandDeps } from '../../../simulator/verify/command.js' */
 
 // Some runs start a process.
-jest.setTimeout(60_000);
-
 const afterwards = useCleanUps();
 
 /** @typedef {ReturnType<typeof createLedgerCase>} Fleet */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { isSecret } from '../../../api/access/credentials/secret.js';
 import { credentialsCommand } from '../../../api/commands/credentials/command.js';
 import { MillraceError } from '../../../common/errors.js';
@@ -14,8 +14,6 @@ import { createMemoryCredentials } from '../../support/memory-credentials.js';
 /** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
 
 // Some runs start a process.
-jest.setTimeout(60_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -1,9 +1,7 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { runTests } from '../../mutation/runner/child.js';
 
 // Each run starts a process.
-jest.setTimeout(60_000);
-
 const options = { directory: process.cwd(), limitMs: () => 60_000, env: { TMPDIR: '/tmp' } };
 
 test('Mutation runner: a test that imports a component of the dashboard: it runs', async () => {

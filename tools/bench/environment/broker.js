@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MillraceError } from '../../../common/errors.js';
 import { findTools } from '../../../infra/bootstrap/index.js';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 
 /** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
@@ -26,7 +26,7 @@ import { freePort } from '../../../infra/engine/ports.js';
  */
 export async function startBroker(dir) {
   const { mosquitto } = await findTools(['mosquitto']);
-  const port = await freePort();
+  const port = await steadyPort();
   mkdirSync(dir, { recursive: true });
   const configuration = join(dir, 'mosquitto.conf');
   const lines = [

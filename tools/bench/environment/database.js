@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
 import { startEngine } from '../../../infra/engine/index.js';
 import { holderOf } from '../../../infra/engine/lock.js';
-import { freePort } from '../../../infra/engine/ports.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
 import { NODE_FOLDER } from '../../../infra/engine/previous.js';
 
 /** @import { Profile } from '../../../infra/engine/command.js' */
@@ -32,7 +32,7 @@ import { NODE_FOLDER } from '../../../infra/engine/previous.js';
 export async function startDatabase({ dir, engineDir, profile = 'bench', durable, onStatus, signal }) {
   await emptyDataDir(dir, []);
   await claimDataDir(dir);
-  const port = await freePort();
+  const port = await steadyPort();
   const run = async () => {
     const options = { dataDir: dir, port, engineDir, profile, durable, onStatus, signal };
     const engine = await startEngine(options);

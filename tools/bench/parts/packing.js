@@ -18,7 +18,7 @@ const SENSORS = 4;
 
 /** Pause between two checks of the progress, and the longest time without progress, in ms. */
 const LOOK_MS = 100;
-const STUCK_MS = 30_000;
+const STUCK_MS = 120_000;
 
 /** Hours that can be packed at once in a new installation: packing begins three hours before it. */
 const DUE = { first: 3, hours: 2 };
@@ -63,9 +63,12 @@ export const createPackingPart = (sizes) => ({
     const peak = await measurePeak(await environment.pipeline('packed'), shape, { environment, flags });
     const pipeline = await environment.pipeline('packing');
     const pids = { ...pipeline.pids, database: environment.database };
-    const end = await pipeline.hold(shape, peak * SHARE);
     status('packing next to ingest');
-    const loaded = await watch(pipeline, pids, due / 2);
+    // The watch begins first: packing may begin as soon as the load runs.
+    const [loaded, end] = await Promise.all([
+      watch(pipeline, pids, due / 2),
+      pipeline.hold(shape, peak * SHARE),
+    ]);
     await end();
     status('packing alone');
     const alone = await watch(pipeline, pids, due);

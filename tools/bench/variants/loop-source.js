@@ -1,3 +1,4 @@
+import { copyBytes } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 
 /** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
@@ -30,7 +31,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
       const receivedAt = clock();
       devices.advance(receivedAt);
       // A copy, since the message is still read when the next one is made.
-      const payload = Buffer.from(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
+      const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
       writeTime(payload, timeAt, devices.time);
       return {
         topic: `iot/v1/${deviceName(devices.number)}/measurements`,

@@ -2,11 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 
 // Each run starts a process.
-jest.setTimeout(60_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
 const file = join(directory, 'mappings.yaml');
 writeFileSync(

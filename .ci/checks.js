@@ -1,0 +1,209 @@
+/**
+ * Runs all checks and ends with a summary that explains a failure by itself.
+ *
+ *     node .ci/checks.js gate            what has to pass before a change lands, with fixed seeds
+ *     node .ci/checks.js all [--seed=N]  everything, with a drawn seed: before a release, and each night
+ *
+ * The output of each step and the results of jest stay in the folder `CI_ARTIFACTS`, by default a temporary one.
+ */
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { summaryOf } from './summary.js';
+
+/** @import { Readable } from 'node:stream' */
+/** @import { Report, Result, Results } from './summary.js' */
+
+/** The seed of the gate. It is the same for all commits, so a failure is one of the commit. */
+const FIXED_SEED = 1;
+
+/** More failed files than this are no accident, and run no second time. */
+const MAX_SECOND_TRIES = 4;
+
+/** As `BREAKS_RULES` of test/run.js: a statement breaks a query rule. */
+const BREAKS_RULES = 2;
+
+/**
+ * A command of npm or Node.js. A suite reports results by jest, so a file of it that fails can run a second time.
+ *
+ * @typedef {{ command: string[], isSuite: boolean }} Step
+ */
+
+/** @param {string[]} command @returns {Step} */
+const step = (...command) => ({ command, isSuite: false });
+
+/** @param {string} script @param {string[]} args @returns {Step} */
+const suite = (script, ...args) => ({
+  command: ['npm', 'run', '--silent', script, '--', ...args],
+  isSuite: true,
+});
+
+/** A known seed: a run of this file failed with it once. @typedef {{ suite: string, file: string, seed: number }} KnownSeed */
+
+/** @param {KnownSeed[]} seeds @returns {Step[]} */
+const gate = (seeds) => [
+  step('node', '.ci/prefetch.js'),
+  step('npm', 'run', '--silent', 'lint'),
+  suite('test', `--seed=${FIXED_SEED}`),
+  suite('test:thorough', `--seed=${FIXED_SEED}`),
+  suite('test:browser', `--seed=${FIXED_SEED}`),
+  suite('test:infra', `--seed=${FIXED_SEED}`),
+  suite('test:contract', `--seed=${FIXED_SEED}`),
+  ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
+  step('npm', 'run', '--silent', 'test:nodes', '--', '--', `--seed=${FIXED_SEED}`),
+  step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
+  step('node', '.ci/supply-chain.js'),
+];
+
+/** @param {number} seed @returns {Step[]} */
+const everything = (seed) => [
+  step('node', '.ci/prefetch.js'),
+  step('npm', 'run', '--silent', 'lint'),
+  ...['test', 'test:thorough', 'test:browser', 'test:infra', 'test:contract', 'test:cluster'].map((script) =>
+    suite(script, '--long', `--seed=${seed}`),
+  ),
+  step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
+  step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
+  step('node', '.ci/supply-chain.js', '--strict'),
+];
+
+/** @param {string[]} args @returns {Promise<number>} exit code */
+async function main([plan, ...options]) {
+  const drawn = options.map((option) => /^--seed=(\d+)$/.exec(option)?.[1]).find(Boolean);
+  if ((plan !== 'gate' && plan !== 'all') || (options.length > 0 && !drawn)) {
+    console.error('usage: node .ci/checks.js gate | all [--seed=N]');
+    return 2;
+  }
+  const isGate = plan === 'gate';
+  const seed = isGate ? FIXED_SEED : Number(drawn ?? Math.floor(Math.random() * 2 ** 31));
+  const folder = process.env['CI_ARTIFACTS'] ?? (await mkdtemp(join(tmpdir(), 'millrace-checks-')));
+  await mkdir(folder, { recursive: true });
+  console.log(`Seed ${seed}. Output and results: ${folder}`);
+  /** @type {Report[]} */
+  const reports = [];
+  for (const each of isGate ? gate(await readList('seeds.json')) : everything(seed)) {
+    reports.push(await run(each, { folder, number: reports.length + 1 }));
+    // Nothing runs without its packages, and each suite would try to fetch them again.
+    if (reports.length === 1 && reports[0]?.code !== 0) break;
+  }
+  const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });
+  console.log(`\n${text}`);
+  return isGreen ? 0 : 1;
+}
+
+/** @param {string} name @returns {Promise<any[]>} a list that people keep next to this file */
+const readList = async (name) => JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
+
+/**
+ * Runs a step. Files of a suite that fail run once more, alone. A file that passes then is reported as flaky.
+ *
+ * @param {Step} wanted
+ * @param {{ folder: string, number: number }} place of its output
+ * @returns {Promise<Report>}
+ */
+async function run({ command, isSuite }, { folder, number }) {
+  const title = command.filter((word) => !['npm', 'run', '--silent', '--'].includes(word)).join(' ');
+  const path = join(folder, `${number}-${title.replaceAll(/[^\w.=-]+/g, '-')}`);
+  console.log(`\n== ${title}`);
+  const before = await machineState();
+  const began = performance.now();
+  const first = await attempt(command, { isSuite, path });
+  /** @type {Report} */
+  const report = { title, ...first, isSuite, seconds: 0, load: '', secondTry: null };
+  const files = failedFiles(first.results);
+  if (isSuite && first.code === 1 && files.length > 0 && files.length <= MAX_SECOND_TRIES) {
+    console.log(`\n== ${title}: a second try of ${files.join(', ')}`);
+    const again = [...command.filter((word) => !word.endsWith('.test.js')), '--runInBand', ...files];
+    report.secondTry = await attempt(again, { isSuite, path: `${path}-again` });
+  }
+  report.seconds = (performance.now() - began) / 1000;
+  report.load = loadBetween(before, await machineState());
+  return report;
+}
+
+/**
+ * Runs a command once. Its output goes to the terminal and to a file.
+ *
+ * @param {string[]} command
+ * @param {{ isSuite: boolean, path: string }} options
+ * @returns {Promise<Result>}
+ */
+async function attempt(command, { isSuite, path }) {
+  const results = `${path}.json`;
+  const [program = '', ...args] = isSuite
+    ? [...command, '--ci', '--json', `--outputFile=${results}`]
+    : command;
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CI: 'true' },
+  });
+  const log = createWriteStream(`${path}.log`);
+  let output = '';
+  const keep = (/** @type {Readable} */ from, /** @type {NodeJS.WriteStream} */ to) =>
+    from.setEncoding('utf8').on('data', (text) => {
+      to.write(text);
+      log.write(text);
+      output = (output + text).slice(-100_000);
+    });
+  keep(child.stdout, process.stdout);
+  keep(child.stderr, process.stderr);
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      output += error.message;
+      resolve(1);
+    });
+    child.once('close', (exit, signal) => resolve(exit ?? (signal ? 128 : 1)));
+  });
+  log.end();
+  return {
+    code,
+    breaksRules: isSuite && (code & BREAKS_RULES) !== 0,
+    output,
+    results: isSuite ? await readResults(results) : null,
+  };
+}
+
+/** @param {string} path @returns {Promise<Results | null>} null: the suite wrote none, because it did not start */
+async function readResults(path) {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Results | null} results @returns {string[]} paths below the repository */
+const failedFiles = (results) =>
+  (results?.testResults ?? []).flatMap(({ name, status }) => (status === 'failed' ? relative('', name) : []));
+
+/** @typedef {{ loadAverage: string, ticks: number[] }} MachineState `ticks`: of all processors by kind, see proc(5) */
+
+/** @returns {Promise<MachineState>} empty where the system has no /proc */
+async function machineState() {
+  const [load, stat] = await Promise.all(
+    ['/proc/loadavg', '/proc/stat'].map((path) => readFile(path, 'utf8').catch(() => '')),
+  );
+  const ticks =
+    /^cpu +(.*)$/m
+      .exec(stat ?? '')?.[1]
+      ?.split(' ')
+      .map(Number) ?? [];
+  return { loadAverage: load?.split(' ')[0] ?? '', ticks };
+}
+
+/** The field of stolen time in a line of /proc/stat. */
+const STEAL = 7;
+
+/** @param {MachineState} before @param {MachineState} after @returns {string} e.g. `load 0.5 to 3.1, steal 2 %` */
+function loadBetween(before, after) {
+  const spent = after.ticks.map((ticks, index) => ticks - (before.ticks[index] ?? 0));
+  const all = spent.slice(0, STEAL + 1).reduce((sum, ticks) => sum + ticks, 0);
+  const steal = all > 0 ? Math.round((100 * (spent[STEAL] ?? 0)) / all) : 0;
+  return `load ${before.loadAverage} to ${after.loadAverage}, steal ${steal} %`;
+}
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+process.exitCode = await main(process.argv.slice(2));

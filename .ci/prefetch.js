@@ -1,0 +1,72 @@
+/**
+ * Installs what the checks take from registries, and prints what the machine is: `node .ci/prefetch.js`. What cannot be had fails
+ * here, and the message names the registry, not a test.
+ */
+import { execFile } from 'node:child_process';
+import { statfs } from 'node:fs/promises';
+import { availableParallelism, freemem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { runCommand } from '../common/command.js';
+import { createStatusLine } from '../common/status-line.js';
+import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
+import { SUITES } from '../test/suites.js';
+
+/** Tries of a registry, and the pauses between them in ms. A mirror that fails is often back within a minute. */
+const PAUSES_MS = [10_000, 60_000];
+
+/** Tests start several databases, each with its files. */
+const FREE_GIB = 6;
+
+await runCommand(async () => {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  process.chdir(root);
+  checkNode();
+  const line = createStatusLine(process.stderr);
+  const onStatus = line.update;
+  await repeatedly(() => ensurePackages(root, { onStatus }));
+  // Imported here, because they need the packages.
+  const { ensurePython } = await import('../infra/python/ensure.js');
+  const { installEngine } = await import('../infra/engine/index.js');
+  const { installKafka } = await import('../infra/kafka/index.js');
+  const { ENGINE_DIR } = await import('../test/support/engine.js');
+  const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
+    onStatus,
+  });
+  await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
+  await installEngine(ENGINE_DIR, { onStatus });
+  await installKafka(ENGINE_DIR, { onStatus });
+  line.clear();
+  const { bavail, bsize } = await statfs('.');
+  const freeGib = (bavail * bsize) / 2 ** 30;
+  console.log(
+    `Node.js ${process.version}, ${availableParallelism()} processors, ${(freemem() / 2 ** 30).toFixed(1)} GiB of memory free, ${freeGib.toFixed(1)} GiB of disk free`,
+  );
+  for (const [name, flag] of /** @type {const} */ ([
+    ['java', '-version'],
+    ['chromium', '--version'],
+    ['mosquitto', '-h'],
+  ]))
+    console.log(`${name}: ${await firstLine(String(tools[name]?.path), flag)}`);
+  if (freeGib < FREE_GIB)
+    throw new Error(`The disk has ${freeGib.toFixed(1)} GiB free. The tests need ${FREE_GIB}.`);
+});
+
+/** npm gives up after some seconds. Programs, jars and Python packages repeat their own requests. @param {() => Promise<unknown>} install */
+async function repeatedly(install) {
+  for (const pause of PAUSES_MS) {
+    try {
+      return await install();
+    } catch (error) {
+      console.error(`${/** @type {Error} */ (error).message}\nNext try in ${pause / 1000} s.`);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+  return install();
+}
+
+/** @param {string} program @param {string} flag @returns {Promise<string>} the first line that it prints */
+async function firstLine(program, flag) {
+  const { stdout, stderr } = await promisify(execFile)(program, [flag]).catch((error) => error);
+  return `${stdout}${stderr}`.trim().split('\n')[0] ?? '';
+}

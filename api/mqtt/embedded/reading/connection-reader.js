@@ -1,0 +1,184 @@
+import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
+
+/** @import { Socket } from 'node:net' */
+/** @import { PacketLimit } from './packet-scanner.js' */
+/** @import { ReadScheduler } from './read-scheduler.js' */
+
+/** With this many unsettled messages or bytes, a connection is read no further. */
+const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
+
+/** A connection reads this many packets before the others have their turn. */
+const SLICE_PACKETS = 128;
+
+/** A slice is cut from a chunk of this size, in bytes, which Node.js reads from a socket at once. */
+const CHUNK_BYTES = 65_536;
+
+/**
+ * Backpressure for one connection of the broker. aedes reads with `socket.read()` whenever something is readable, and
+ * handles every packet of it in the same turn of the event loop. So this reader takes the place of `socket.read()`: it
+ * hands over one slice of packets when the connection has its turn, and otherwise `null`, as if nothing had come. The
+ * operating system's buffers fill, and TCP holds the device back.
+ *
+ *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
+ *              `--1--'  `------------ 128 ------------'
+ *
+ * It gives `null` while:
+ * - too many messages of this connection are unsettled;
+ * - messages of any connection wait for the byte budget, or this turn of the event loop has been used up;
+ * - the CONNECT is being answered. aedes would queue what comes behind it, and handle it all at once.
+ *
+ * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer fills. Invariant: the reader is
+ * idle only while the socket has nothing readable, aedes handles a packet of the last slice, the connection is held (too much is
+ * unsettled, it is stopped, or its CONNECT is unanswered), or a turn has been asked for.
+ */
+export class ConnectionReader {
+  #socket;
+  #read;
+  #scheduler;
+  #scanner;
+  #isConnected;
+  #onTooLarge;
+  #messages = 0;
+  #bytes = 0;
+  /** aedes asked for data while too much was unsettled. */
+  #isHeld = false;
+  #isStopped = false;
+  /** Bytes after the last slice that were read and put back. */
+  #putBack = 0;
+  /** Set while the connection waits for its turn. @type {(() => void) | null} */
+  #cancelWait = null;
+
+  /**
+   * @param {Socket} socket
+   * @param {object} options
+   * @param {ReadScheduler} options.scheduler
+   * @param {PacketLimit} options.packetLimit
+   * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
+   * @param {() => boolean} options.isConnected whether its CONNECT has been answered
+   */
+  constructor(socket, { scheduler, packetLimit, onTooLarge, isConnected }) {
+    this.#socket = socket;
+    this.#scheduler = scheduler;
+    this.#scanner = new PacketScanner(packetLimit);
+    this.#onTooLarge = onTooLarge;
+    this.#isConnected = isConnected;
+    this.#read = socket.read.bind(socket);
+    socket.read = (size) => (size === 0 ? this.#peek() : this.#nextSlice());
+    socket.on('close', () => this.#cancelWait?.());
+    this.#endInTurn();
+  }
+
+  /** @param {number} size of a message that arrived, in bytes */
+  enter(size) {
+    this.#messages++;
+    this.#bytes += size;
+  }
+
+  /** @param {number} size of a message that is settled, in bytes */
+  leave(size) {
+    this.#messages--;
+    this.#bytes -= size;
+    if (!this.#isHeld || this.#isFull) return;
+    this.#isHeld = false;
+    this.#socket.emit('readable');
+  }
+
+  /** Whether backpressure may be the reason that nothing is read from the device. */
+  get isBusy() {
+    return this.#messages > 0 || this.#cancelWait !== null;
+  }
+
+  /** Stops reading from this connection. */
+  stop() {
+    this.#isStopped = true;
+  }
+
+  get #isFull() {
+    return this.#isStopped || this.#messages >= MAX_UNSETTLED.messages || this.#bytes >= MAX_UNSETTLED.bytes;
+  }
+
+  /** Node.js itself asks for 0 bytes to keep the socket reading. */
+  #peek() {
+    return this.#isFull ? null : this.#read(0);
+  }
+
+  /** @returns {Buffer | null} whole packets, and possibly the beginning of another one at the end */
+  #nextSlice() {
+    if (this.#isFull) {
+      this.#isHeld = true;
+      return null;
+    }
+    // A socket reports the end of a connection only when it is read, so an empty one is read too.
+    const isEmpty = this.#socket.readableLength === 0;
+    const isConnected = this.#isConnected();
+    if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
+    const needsRoom = isConnected && !isEmpty;
+    if (!this.#scheduler.mayRead(needsRoom)) {
+      this.#askForTurn(needsRoom);
+      return null;
+    }
+    if (isEmpty) return this.#read();
+    const before = this.#scanner.packets;
+    const slice = this.#cut(isConnected ? SLICE_PACKETS : 1);
+    const packets = this.#scanner.packets - before;
+    this.#scheduler.spend(packets);
+    // No packet ended, so aedes handles none and would never read the rest.
+    if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);
+    return slice;
+  }
+
+  /** @param {boolean} needsRoom whether the turn waits for the byte budget */
+  #askForTurn(needsRoom) {
+    this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
+  }
+
+  /**
+   * When a network fails, the system reports thousands of broken connections in one turn of the event loop. Closing one with its last
+   * will takes 0.1 ms. So each close waits for its turn too. Node.js no longer reads after such an error.
+   */
+  #endInTurn() {
+    const socket = this.#socket;
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => {
+      if (!isReadError(error) || socket.destroyed) return destroy(error);
+      this.#scheduler.wait(() => {
+        this.#scheduler.spend(1);
+        destroy(error);
+      }, false);
+      return socket;
+    };
+  }
+
+  #resume = () => {
+    this.#cancelWait = null;
+    this.#socket.emit('readable');
+  };
+
+  /** @param {number} maxPackets @returns {Buffer | null} */
+  #cut(maxPackets) {
+    const chunk = this.#readChunk();
+    if (!chunk) return null;
+    try {
+      const end = this.#scanner.scan(chunk, maxPackets);
+      this.#putBack = chunk.length - end;
+      if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
+      return chunk.subarray(0, end);
+    } catch (error) {
+      if (!(error instanceof PacketTooLarge)) throw error;
+      this.#onTooLarge(error.bytes);
+      this.#socket.destroy();
+      return null;
+    }
+  }
+
+  /** Bytes that were put back are read by their length. So they stay one buffer and are not copied together with later bytes. */
+  #readChunk() {
+    const { readableLength } = this.#socket;
+    const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
+    return /** @type {Buffer | null} */ (size < readableLength ? this.#read(size) : this.#read());
+  }
+}
+
+/** @param {Error | undefined} error @returns {boolean} whether a read system call failed */
+const isReadError = (error) =>
+  error !== undefined && /** @type {NodeJS.ErrnoException} */ (error).syscall === 'read';

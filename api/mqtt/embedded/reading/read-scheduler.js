@@ -1,0 +1,118 @@
+import { performance } from 'node:perf_hooks';
+import { Queue } from '../../../ingest/backpressure/queue.js';
+
+/** @import { ByteBudget } from '../../../ingest/backpressure/byte-budget.js' */
+
+/**
+ * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a limit too, because much of their work
+ * happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
+ */
+const TURN_MS = 8;
+const TURN_PACKETS = 512;
+
+/**
+ * Shares the event loop between the connections of the broker. Each connection reads one slice of packets, and then goes
+ * to the end of the queue. A turn of the event loop ends after `TURN_MS` or `TURN_PACKETS`; timers, HTTP and the
+ * database have theirs before the next.
+ *
+ * Two queues alternate. Messages wait while the byte budget is full. New connections and last wills do not wait for the budget: the
+ * broker always answers a CONNECT, and last wills have a limit of their own.
+ */
+export class ReadScheduler {
+  /** @type {Room} */
+  #room;
+  /** @type {Queue<() => void>} */
+  #messages = new Queue();
+  /** @type {Queue<() => void>} */
+  #others = new Queue();
+  #isOthersTurn = false;
+  #isScheduled = false;
+  #isResuming = false;
+  /** Start of the turn, in ms of `performance.now()`. @type {number | null} null: nothing was read in it */
+  #began = null;
+  #packets = 0;
+
+  /** @param {Room} room for messages */
+  constructor(room) {
+    this.#room = room;
+    room.onFree(() => this.#schedule());
+  }
+
+  /**
+   * @param {boolean} needsRoom whether it waits for the byte budget
+   * @returns {boolean} whether a connection may read a slice now; if not, it has to `wait`
+   */
+  mayRead(needsRoom) {
+    if (needsRoom && this.#room.isFull) return false;
+    // The connection keeps its turn, even if the time ended since `resume`.
+    if (this.#isResuming) return true;
+    const isFirst = this.#others.size === 0 && (this.#messages.size === 0 || !needsRoom);
+    return isFirst && this.#hasTime();
+  }
+
+  /** @param {number} packets that were read */
+  spend(packets) {
+    this.#packets += packets;
+  }
+
+  /**
+   * @param {() => void} resume called once, in a turn that has time
+   * @param {boolean} needsRoom whether it waits for the byte budget
+   * @returns {() => void} cancels the wait
+   */
+  wait(resume, needsRoom) {
+    const cancel = (needsRoom ? this.#messages : this.#others).push(resume);
+    this.#schedule();
+    return cancel;
+  }
+
+  /** Number of waiting connections and last wills. */
+  get waiting() {
+    return this.#messages.size + this.#others.size;
+  }
+
+  /** @returns {boolean} whether this turn has time left; the first call begins the turn */
+  #hasTime() {
+    if (this.#began === null) {
+      this.#began = performance.now();
+      this.#packets = 0;
+      this.#scheduleTurn();
+      return true;
+    }
+    return this.#packets < TURN_PACKETS && performance.now() - this.#began < TURN_MS;
+  }
+
+  #schedule() {
+    if (this.#others.size > 0 || (this.#messages.size > 0 && !this.#room.isFull)) this.#scheduleTurn();
+  }
+
+  #scheduleTurn() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  #turn = () => {
+    this.#isScheduled = false;
+    this.#began = null;
+    this.#isResuming = true;
+    try {
+      for (let resume = this.#next(); resume; resume = this.#next()) resume();
+    } finally {
+      this.#isResuming = false;
+      this.#schedule();
+    }
+  };
+
+  /** @returns {(() => void) | undefined} removed from its queue */
+  #next() {
+    const messages = this.#room.isFull ? undefined : this.#messages;
+    if (this.#others.size === 0 && !messages?.size) return undefined;
+    if (!this.#hasTime()) return undefined;
+    this.#isOthersTurn = !this.#isOthersTurn;
+    const [first, second] = this.#isOthersTurn ? [this.#others, messages] : [messages, this.#others];
+    return first?.shift() ?? second?.shift();
+  }
+}
+
+/** @typedef {Pick<ByteBudget, 'isFull' | 'onFree'>} Room */

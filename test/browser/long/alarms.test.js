@@ -1,0 +1,116 @@
+import { expect, jest, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { until } from '../../support/until.js';
+
+jest.setTimeout(300_000);
+
+const MINUTE_MS = 60_000;
+
+const dashboard = useDashboard({
+  system: { settings: { LATEST_GROUPS: '2' } },
+  async fill(board) {
+    await board.announce('freezer', {
+      sensors: [{ sensor_id: 'temperature', name: 'temperature', type: 'temperature', unit: 'Cel' }],
+    });
+    const now = Date.now();
+    await board.publish(
+      'freezer',
+      Array.from({ length: 120 }, (_, n) => ({
+        sensor_id: 'temperature',
+        ts: now - n * MINUTE_MS,
+        value: -18 + (n % 30 > 24 ? 8 + (n % 3) : Math.sin(n)),
+      })),
+    );
+  },
+});
+
+test('Rule form: opened from a chart: a link leads back to the chart', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await page.getByRole('form', { name: 'Thresholds' }).getByRole('link', { name: 'Set an alarm' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByRole('link', { name: 'Back to the chart of freezer · temperature' }).click();
+  await page.getByRole('heading', { name: 'temperature' }).waitFor();
+  await dashboard.lookAt('sensor-thresholds');
+});
+
+const rows = () => dashboard.page.locator('.alarm-table tbody tr');
+
+test('Alarms: someone makes a rule from a chart, sees the backtest, gets the alarm and acknowledges it', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await page.getByRole('link', { name: 'Set an alarm' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.waitFor();
+  await form.getByLabel('Condition').selectOption('absent');
+  await form.getByText('1 sensor has no interval').waitFor();
+  expect(await form.locator('.rule-known').count()).toBe(0);
+  await dashboard.lookAt('alarms-absent');
+  await form.getByLabel('Condition').selectOption('above');
+  await form.getByLabel('Limit').fill('-15');
+  await form.getByText('4 alarms', { exact: true }).waitFor();
+  await form.getByText('in the 1 h 59 min that are stored').waitFor();
+  const known = form.locator('.rule-known');
+  await known.waitFor();
+  await until(async () => (await known.textContent()) === 'Newest -18 °CLowest -19 °CHighest -8 °C', {
+    what: 'the known values',
+  });
+  await form.getByLabel('Name').fill('Freezer too warm');
+  await until(async () => (await form.locator('.backtest-bar').count()) === 4, {
+    what: 'four past episodes',
+  });
+  await dashboard.lookAt('alarms-rule');
+  await form.getByRole('button', { name: 'Save the rule' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.locator('#rules tbody tr').filter({ hasText: 'above -15' }).waitFor();
+  const back = page
+    .getByRole('navigation', { name: 'Where this is' })
+    .getByRole('link', { name: 'temperature' });
+  expect(await back.getAttribute('href')).toBe('/devices/freezer/sensors/temperature');
+
+  await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -2 });
+  await rows().filter({ hasText: 'Freezer too warm' }).waitFor();
+  const count = page.locator('.navigation-count').filter({ hasText: '1' });
+  await count.waitFor();
+  await dashboard.lookAt('alarms-open');
+  await dashboard.visit('/');
+  await page.locator('.wall-alarm').waitFor();
+  await page
+    .getByRole('region', { name: 'What stands out' })
+    .getByRole('link', { name: 'Alarms 1' })
+    .waitFor();
+  await dashboard.lookAt('alarms-wall');
+  await dashboard.visit('/devices/freezer');
+  await page.getByRole('link', { name: '▲ 1 alarm' }).click();
+  await rows().first().waitFor();
+
+  // The table may be drawn before it listens to keys.
+  await until(
+    async () => {
+      await page.keyboard.press('j');
+      return rows()
+        .first()
+        .evaluate((row) => row === document.activeElement);
+    },
+    { what: 'the focus on the first row' },
+  );
+  await page.keyboard.press('a');
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge 1 alarm' });
+  await dialog.getByLabel('Your name, if you like').fill('Ada');
+  await dialog.getByLabel('Comment, if you like').fill('The door was open');
+  await dashboard.lookAt('alarms-acknowledge');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 alarm acknowledged.').waitFor();
+  await count.waitFor({ state: 'detached' });
+  await rows().first().filter({ hasText: 'Ada: The door was open' }).waitFor();
+
+  await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -18 });
+  await page.getByText('No alarm is open').waitFor();
+  await page.getByRole('link', { name: 'Cleared' }).click();
+  await rows().filter({ hasText: 'cleared' }).waitFor();
+
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await until(async () => (await dashboard.paintedColors('.uplot canvas')) > 1, { what: 'the chart' });
+  await page.getByText('Reading samples').first().waitFor({ state: 'hidden' });
+  await dashboard.lookAt('alarms-chart');
+});

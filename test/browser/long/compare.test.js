@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishSmallFleet } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const dashboard = useDashboard({ fill: publishSmallFleet });
+
+const legend = () => dashboard.page.getByLabel('Compared sensors');
+const charts = () => dashboard.page.locator('.compare-chart');
+/** @param {string} name */
+const parameter = (name) => new URL(dashboard.page.url()).searchParams.get(name);
+
+/** Collects two sensors in the list of the fleet, and opens the comparison. */
+async function compareTwo() {
+  await dashboard.visit('/?name=ear');
+  await dashboard.untilRows(4);
+  for (const device of ['collar-1', 'collar-3'])
+    await dashboard.page.getByRole('button', { name: `Compare ear of ${device}` }).click();
+  await dashboard.page.getByRole('link', { name: 'Compare 2' }).click();
+  await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
+}
+
+describe('Compare', () => {
+  test('two sensors of two devices: in one chart, with figures; the address has their names', async () => {
+    await compareTwo();
+    expect(new URL(dashboard.page.url()).search).toBe('?s=collar-1/ear&s=collar-3/ear');
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
+    expect(await charts().count()).toBe(1);
+    await until(async () => /°C/.test((await legend().textContent()) ?? ''), { what: 'figures' });
+    await dashboard.lookAt('compare');
+  });
+
+  test('stacked, own axes, last week: the address keeps them', async () => {
+    await compareTwo();
+    await dashboard.page.getByText('Stacked', { exact: true }).click();
+    await until(async () => (await charts().count()) === 2, { what: 'two charts' });
+    await dashboard.page.getByText('Own axes', { exact: true }).click();
+    await dashboard.page.getByText('With last week', { exact: true }).click();
+    await until(async () => parameter('ghost') === '1w', { what: 'the address' });
+    expect([parameter('view'), parameter('axes')]).toEqual(['stacked', 'own']);
+    await dashboard.page.getByRole('columnheader', { name: 'A week earlier' }).waitFor();
+    await dashboard.lookAt('compare-stacked');
+  });
+
+  test('keys: the cursor walks, and its values are announced', async () => {
+    await compareTwo();
+    // Both sensors have their newest value and three statistics.
+    const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
+    await until(async () => (await figures()) === 8, { what: 'the figures of both' });
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
+    await charts().first().press('ArrowLeft');
+    await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
+  });
+
+  test('remove: the sensor leaves the comparison', async () => {
+    await compareTwo();
+    await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();
+    await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'one sensor' });
+    await dashboard.page.getByRole('button', { name: 'Remove ear of collar-3' }).click();
+    await dashboard.page.getByRole('heading', { name: 'Nothing is compared yet' }).waitFor();
+  });
+});
+
+describe('Annotations', () => {
+  test('a text: a mark in the chart, reachable by keyboard, and a row; it can be removed', async () => {
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
+    await dashboard.page.getByLabel('Text', { exact: true }).fill('Battery replaced');
+    await dashboard.page.getByRole('button', { name: 'Store' }).click();
+    const panel = dashboard.page.getByLabel('Annotations', { exact: true });
+    await panel.getByText('Battery replaced').waitFor();
+    const mark = dashboard.page.getByRole('button', { name: /^Annotation at .*: Battery replaced$/ });
+    // The focus is visible after a key.
+    await dashboard.page.keyboard.press('Tab');
+    await mark.focus();
+    await dashboard.page.locator('.chart-mark-text').filter({ hasText: 'Battery replaced' }).waitFor();
+    await dashboard.lookAt('annotations');
+    await panel.getByRole('button', { name: 'Remove annotation: Battery replaced' }).click();
+    await panel.getByText('None in this range.').waitFor();
+    await mark.waitFor({ state: 'detached' });
+  });
+
+  test('whole installation: shown with every device', async () => {
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
+    await dashboard.page.getByLabel('Text', { exact: true }).fill('Storm');
+    await dashboard.page.getByRole('checkbox', { name: /whole installation/ }).check();
+    await dashboard.page.getByRole('button', { name: 'Store' }).click();
+    await dashboard.page.getByLabel('Annotations', { exact: true }).getByText('Storm').waitFor();
+    await dashboard.visit('/devices/collar-2');
+    await dashboard.page.getByLabel('Annotations', { exact: true }).getByText('Storm').waitFor();
+  });
+});
+
+describe('Downloads', () => {
+  test('what one sees: the points as CSV, the chart as PNG', async () => {
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 3, { what: 'a line' });
+    const [csv] = await Promise.all([
+      dashboard.page.waitForEvent('download'),
+      dashboard.page.getByRole('button', { name: 'CSV', exact: true }).click(),
+    ]);
+    expect(csv.suggestedFilename()).toBe('collar-1-ear.csv');
+    const [head, first] = (await readFile(await csv.path(), 'utf8')).split('\n');
+    expect(head).toBe('device,sensor,unit,ts,avg,min,max,count');
+    expect(first).toMatch(/^collar-1,ear,°C,\d{4}-.*Z,3[78]/);
+    const [png] = await Promise.all([
+      dashboard.page.waitForEvent('download'),
+      dashboard.page.getByRole('button', { name: 'PNG', exact: true }).click(),
+    ]);
+    expect((await readFile(await png.path())).subarray(1, 4).toString()).toBe('PNG');
+  });
+});
+
+test('Changes: an hour without changes, and a device that came', async () => {
+  const status = JSON.stringify({ state: 'online', session: Date.now() });
+  await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
+  await dashboard.visit('/');
+  await dashboard.page.getByRole('link', { name: 'Changes', exact: true }).click();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'What changed in the last hour' }).waitFor();
+  await dashboard.page.getByText('All of them stayed in their range.').waitFor();
+  await dashboard.page
+    .getByRole('table', { name: 'Devices that came or went' })
+    .getByRole('row', { name: /collar-4 .*Online/ })
+    .waitFor();
+  await dashboard.lookAt('changes');
+});

@@ -1,0 +1,235 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishRefusals, writePastDeadLetters } from '../../support/refusals.js';
+import { until } from '../../support/until.js';
+
+/** @import { Locator } from 'playwright-core' */
+
+const HOUR_MS = 3_600_000;
+/** All refusals have to fall into the same hour. */
+const FILL_MS = 20_000;
+let filledAt = 0;
+
+const dashboard = useDashboard({
+  system: { settings: { AUTO_REGISTER: 'true' } },
+  async fill(filled) {
+    await until(() => Date.now() % HOUR_MS < HOUR_MS - FILL_MS, { what: 'the next hour' });
+    filledAt = Date.now();
+    await publishRefusals(filled);
+    await writePastDeadLetters(filled.system);
+  },
+});
+
+const rows = () => dashboard.page.locator('.dead-letters tbody tr:not(.waiting)');
+/** @param {string} device @param {string} code */
+const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
+/** @param {Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+
+describe('Dead letters', () => {
+  test('counts: by code, with meaning and advice', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
+    const counts = dashboard.page.getByRole('table', { name: 'Refusals by code' });
+    const row = counts.getByRole('row').filter({ hasText: 'not_numeric' });
+    const count = async () => {
+      const { items } = await dashboard.system.get('/dead-letters/summary');
+      return items.reduce(
+        (/** @type {number} */ sum, /** @type {any} */ { codes }) => sum + (codes.not_numeric ?? 0),
+        0,
+      );
+    };
+    await until(async () => (await textOf(row.locator('.number'))) === String(await count()), {
+      what: 'the count',
+    });
+    expect(await textOf(row)).toContain('The value is not a number. Send a number without quotes.');
+    await dashboard.page.locator('.navigation-count').waitFor();
+  });
+
+  test('a new one: shown in the bars, and reachable by keyboard alone', async () => {
+    await dashboard.visit('/dead-letters');
+    const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
+    const readout = dashboard.page.locator('.bars-readout');
+    // Since the data was published, another hour may have begun. Its bar is the last one.
+    const hours = () => Math.floor(Date.now() / HOUR_MS) - Math.floor(filledAt / HOUR_MS);
+    await plot.focus();
+    await until(
+      async () => {
+        await dashboard.page.keyboard.press('End');
+        for (let hour = hours(); hour > 0; hour--) await dashboard.page.keyboard.press('ArrowLeft');
+        return /120 not_numeric|122 not_numeric/.test(await textOf(readout));
+      },
+      { what: 'the text of the bar' },
+    );
+    await dashboard.page.keyboard.press('Enter');
+    await until(() => new URL(dashboard.page.url()).searchParams.has('at'), {
+      what: 'an hour in the address',
+    });
+    await until(async () => (await rows().count()) === 9, { what: 'the dead letters of this hour' });
+    // Back to the list.
+    await dashboard.page.locator('.chip').click();
+    await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
+  });
+
+  test('two weeks: bars of hours, and a table with links to their dead letters', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.getByText('14 d', { exact: true }).click();
+    await dashboard.page.getByText('The same as a table').click();
+    const hours = dashboard.page.getByRole('table', { name: /^Refusals over time/ });
+    await until(async () => (await hours.getByRole('link').count()) > 40, { what: 'the hours of two weeks' });
+    const hour = hours.locator('tbody tr').nth(10);
+    const expected = Number(await textOf(hour.locator('.number')));
+    await hour.getByRole('link').click();
+    await until(async () => (await rows().count()) === expected, { what: 'its dead letters' });
+    await dashboard.page.reload();
+    await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
+  });
+
+  test('list: pages, and a filter by code', async () => {
+    await dashboard.visit('/dead-letters?range=14d');
+    await until(async () => (await rows().count()) === 25, { what: 'a page' });
+    const first = await textOf(rows().first());
+    await dashboard.page.getByRole('button', { name: 'Next' }).click();
+    await until(async () => (await rows().count()) > 0 && (await textOf(rows().first())) !== first, {
+      what: 'another page',
+    });
+    await dashboard.page.getByRole('button', { name: 'Previous' }).click();
+    await until(async () => (await textOf(rows().first())) === first, { what: 'the first one again' });
+    await dashboard.page.getByRole('link', { name: 'in_future' }).first().click();
+    await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
+  });
+
+  test('list: preview of the payload, and the field that breaks a rule', async () => {
+    await dashboard.visit('/dead-letters');
+    const row = rowOf('furnace', 'bad_timestamp');
+    await row.waitFor();
+    expect(await textOf(row.locator('.preview'))).toMatch(/^\[\{"sensor_id":"inside"/);
+    expect(await textOf(row.locator('.first-reason'))).toMatch(/^\[1\]\.value: /);
+    // The whole row leads to its dead letter.
+    await row.locator('.col-codes').click({ force: true });
+    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
+  });
+
+  test('list: filter by device, with the code; the address keeps both', async () => {
+    await dashboard.visit('/dead-letters');
+    await rows().first().waitFor();
+    await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
+    await dashboard.page.keyboard.press('Enter');
+    await until(async () => (await rows().count()) === 3, { what: 'the dead letters of one device' });
+    await dashboard.page.getByRole('link', { name: 'malformed' }).first().click();
+    await until(async () => (await rows().count()) === 1, { what: 'those with one code' });
+    expect(new URL(dashboard.page.url()).search).toBe('?device=mill&code=malformed');
+    await dashboard.page.reload();
+    await until(async () => (await rows().count()) === 1, { what: 'the same after a reload' });
+    await dashboard.page.getByLabel('Device', { exact: true }).fill('nobody');
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
+  });
+
+  test('both themes, and a phone: accessible', async () => {
+    await dashboard.visit('/dead-letters');
+    await rows().first().waitFor();
+    await dashboard.page.getByText('of the last 24 hours').waitFor();
+    await dashboard.lookAt('dead-letters');
+  });
+});
+
+test('Header: links: every view, the open one marked, fits the narrowest phone with a count', async () => {
+  await dashboard.page.setViewportSize({ width: 320, height: 700 });
+  await dashboard.visit('/');
+  await dashboard.page.locator('.navigation-count').waitFor();
+  const views = dashboard.page.getByRole('navigation', { name: 'Views' });
+  for (const [name, path] of /** @type {const} */ ([
+    ['Pipeline', '/pipeline'],
+    ['Dead letters', '/dead-letters'],
+    ['Credentials', '/credentials'],
+    ['Fleet', '/'],
+  ])) {
+    await views.getByRole('link', { name }).press('Enter');
+    await until(() => new URL(dashboard.page.url()).pathname === path, { what: name });
+    await until(async () => (await textOf(views.locator('[aria-current="page"]'))).startsWith(name), {
+      what: `${name} marked as open`,
+    });
+    const overflow = await dashboard.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+  }
+});
+
+describe('Dead letter', () => {
+  test('opened: by keyboard and by its address', async () => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
+    const refused = dashboard.page.getByRole('table', { name: 'What was refused' });
+    await refused.waitFor();
+    expect(await textOf(refused)).toMatch(/not_numeric\s*\[1\][\s\S]*bad_timestamp\s*\[2\]/);
+    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
+    expect(await marked.allTextContents()).toEqual([
+      expect.stringMatching(/\[1\].*"value": "hot".*not_numeric/s),
+      expect.stringMatching(/\[2\].*"ts": "noon".*bad_timestamp/s),
+    ]);
+    await dashboard.page.reload();
+    await refused.waitFor();
+    await dashboard.lookAt('dead-letter');
+    await dashboard.page.getByRole('link', { name: 'Dead letters' }).last().click();
+    await rows().first().waitFor();
+  });
+
+  test('birth with a wrong sensor: counted as a sensor, its field is marked', async () => {
+    await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
+    await dashboard.visit('/dead-letters?device=lathe');
+    await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
+    await dashboard.page.getByText('1 sensor', { exact: true }).waitFor();
+    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
+    expect(await textOf(marked)).toMatch(/\[1\].*"unit": 7.*bad_id.*sensors\[1\]\.unit: /s);
+    expect(await marked.locator('mark').allTextContents()).toEqual(['7']);
+    await dashboard.page.getByText('Text', { exact: true }).click();
+    const whole = dashboard.page.getByLabel('Payload as text');
+    await whole.waitFor();
+    expect(await whole.locator('mark').allTextContents()).toEqual(['7']);
+    await dashboard.expectAccessible();
+  });
+
+  test('hostile payload: shown as text, nothing runs, nothing is hidden', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.evaluate(() => {
+      window.alert = () => document.body.setAttribute('data-ran', 'true');
+    });
+    await rowOf('furnace', 'malformed').getByRole('link').first().click();
+    const payload = dashboard.page.getByLabel('Payload as text');
+    await payload.waitFor();
+    expect(await textOf(payload)).toBe(
+      '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\\u202e","note":"\\u0007"}]',
+    );
+    expect(await dashboard.page.locator('main img, main script').count()).toBe(0);
+    expect(await dashboard.page.locator('body').getAttribute('data-ran')).toBe(null);
+    await dashboard.page.getByText('It is no JSON').waitFor();
+  });
+
+  test.each([
+    ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
+    ['not_numeric', '', '{"n": "t", "v": "hot"}'],
+  ])('binary payload: readable: %s', async (code, label, text) => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('mill', code).getByRole('link').first().click();
+    const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
+    await shown.waitFor();
+    expect(await textOf(shown)).toContain(text);
+  });
+
+  test('a truncated payload: marked, with the reason why it cannot be replayed', async () => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('long', 'bad_id').getByRole('link').first().click();
+    await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
+    expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
+  });
+
+  test('expired: a message with a link to the fleet', async () => {
+    dashboard.expectComplaints(/status of 404/);
+    await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
+    await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await dashboard.page.getByRole('link', { name: 'To the fleet' }).waitFor();
+  });
+});

@@ -1,0 +1,336 @@
+import { describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useDashboard } from '../../support/dashboard.js';
+import { createRecordedDevices, SENSORS } from '../../support/recorded-devices.js';
+import { until } from '../../support/until.js';
+
+/** @import { Locator } from 'playwright-core' */
+
+const recorded = createRecordedDevices();
+const dashboard = useDashboard({ system: { clock: recorded.clock }, fill: recorded.fill });
+
+/** @param {Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+const facts = () => dashboard.page.locator('.facts');
+/** @returns {Promise<string[]>} kinds of the listed events, newest first */
+const events = () => dashboard.page.locator('table.events .event').allTextContents();
+const dialog = () => dashboard.page.getByRole('dialog');
+
+/** A device whose last will reports its disconnect. @param {string} name */
+async function connect(name) {
+  const session = Date.now();
+  const topic = `iot/v1/${name}/status`;
+  const status = (/** @type {string} */ state) => JSON.stringify({ state, session });
+  const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
+    reconnectPeriod: 0,
+    will: { topic, payload: Buffer.from(status('offline')), qos: 1, retain: true },
+  });
+  await client.publishAsync(topic, status('online'), { qos: 1, retain: true });
+  // The connection breaks without DISCONNECT, so the broker publishes the last will.
+  return { die: () => client.endAsync(true) };
+}
+
+test('Device: its page: sensors, state and site', async () => {
+  await dashboard.visit('/devices/hive-3');
+  await dashboard.untilRows(SENSORS.length);
+  await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
+  await facts()
+    .filter({ hasText: /Online.*Orchard.*8 sensors.*last seen.*registered\s*\d{4}-\d\d-\d\d/s })
+    .waitFor();
+  await dashboard.publish('hive-3', { sensor_id: 'brood', ts: Date.now() + 1000, value: 41.25 });
+  await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
+});
+
+test('Device: rows: recent values at once', async () => {
+  await dashboard.visit('/devices/hive-3');
+  await dashboard.untilRows(SENSORS.length);
+  const lines = dashboard.page.locator('table.sensors .sparkline-line');
+  await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
+});
+
+describe('Signals', () => {
+  const charts = () => dashboard.page.locator('.signal .chart');
+  const words = () => dashboard.page.locator('.signal-text');
+  /** @param {string} sensor the text next to its chart */
+  const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
+  /** Waits until the data of the visible charts is loaded. */
+  const untilDrawn = async () => {
+    await until(
+      async () => (await dashboard.page.locator('.signal-chart[aria-busy="false"] canvas').count()) > 2,
+      {
+        what: 'charts',
+      },
+    );
+  };
+
+  test('shared cursor: each value at that instant is shown, gaps stay gaps', async () => {
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await untilDrawn();
+    const now = await wordsOf('brood');
+    const box = await charts().nth(2).boundingBox();
+    if (!box) throw new Error('no chart');
+    // The mouse points at 27 minutes ago. The hive was online then, and its lid was silent.
+    const at = (/** @type {number} */ minutes) =>
+      box.x + 72 + (box.width - 72 - 32) * (1 - (minutes + recorded.age()) / 60);
+    await dashboard.page.mouse.move(at(27), box.y + 50);
+    await until(async () => (await wordsOf('lid')).endsWith('no sample here'), { what: 'the gap' });
+    expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);
+    expect(await textOf(words().first())).toMatch(/^\s*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*Online for [23] min/);
+    await dashboard.page.mouse.move(at(12), box.y + 50);
+    await until(async () => (await textOf(words().first())).includes('Offline'), { what: 'the state then' });
+    expect(await wordsOf('lid')).toMatch(/°C/);
+    await dashboard.page.mouse.move(2, 2);
+    await until(async () => (await wordsOf('brood')).slice(0, 9) === now.slice(0, 9), {
+      what: 'the newest value',
+    });
+    await words().first().getByText('Online now').waitFor();
+  });
+
+  test('keyboard: moves and zooms all of them; the address keeps it', async () => {
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await untilDrawn();
+    // The keys move from event to event: online 11 minutes ago, and offline 14 minutes ago.
+    const band = charts().first();
+    await until(
+      async () => {
+        await band.press('End');
+        return (await textOf(words().first())).includes('Birth, then online');
+      },
+      { what: 'its return' },
+    );
+    await band.press('ArrowLeft');
+    await until(async () => (await textOf(words().first())).includes('Offline, after 16 min'), {
+      what: 'its end',
+    });
+    expect(await wordsOf('scale')).toMatch(/scale\s*\d\d\.\d+ kg\s*$/);
+    await charts().nth(1).press('-');
+    await until(async () => !dashboard.page.url().endsWith('range=1h'), {
+      what: 'another range in the address',
+    });
+    await dashboard.page.goBack();
+    await dashboard.page
+      .getByRole('radio', { name: '1 h', exact: true })
+      .and(dashboard.page.locator(':checked'))
+      .waitFor();
+  });
+
+  test('live: they continue', async () => {
+    await recorded.goOn(dashboard, 'hive-2');
+    await dashboard.visit('/devices/hive-2?range=5m');
+    await untilDrawn();
+    await dashboard.publish('hive-2', { sensor_id: 'air', ts: Date.now(), value: 99.5 });
+    await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
+  });
+
+  test('many sensors: the first ones until a search; invisible ones are not read', async () => {
+    const sensors = Array.from({ length: 60 }, (_, index) => ({
+      sensor_id: `probe-${index}`,
+      type: 'depth',
+      unit: 'm',
+    }));
+    await dashboard.announce('mast', { sensors });
+    const now = Date.now();
+    await dashboard.publish(
+      'mast',
+      sensors.map(({ sensor_id }, index) => ({ sensor_id, ts: now - 1000, value: index })),
+    );
+    /** @type {Set<string>} */
+    const read = new Set();
+    dashboard.page.on('request', (request) => {
+      const [, sensor] = /sensors\/([^/]+)\/series/.exec(request.url()) ?? [];
+      if (sensor) read.add(sensor);
+    });
+    await dashboard.visit('/devices/mast?shown=60');
+    await dashboard.untilRows(60);
+    await untilDrawn();
+    expect(read.size).toBeLessThan(20);
+
+    await dashboard.visit('/devices/mast');
+    await dashboard.untilRows(12);
+    expect(await dashboard.page.locator('.signal-group .signal').count()).toBe(12);
+    await dashboard.page.getByRole('link', { name: 'Show more' }).press('Enter');
+    await dashboard.untilRows(24);
+    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('e-5');
+    await dashboard.untilRows(11);
+    expect(new URL(dashboard.page.url()).search).toBe('?find=e-5');
+    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('nothing');
+    await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
+  });
+});
+
+test('Device: disconnects and returns: shown without a reload', async () => {
+  await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
+  const first = await connect('hive-9');
+  await dashboard.visit('/devices/hive-9');
+  await until(async () => (await events()).join() === 'Online,Birth', { what: 'the first session' });
+  await facts().getByText('Online').first().waitFor();
+  const onlineFor = dashboard.page.locator('table.events td.col-number').first();
+  await onlineFor.filter({ hasText: /^\s*\d+ \w+( \d+ \w+)? so far\s*$/ }).waitFor();
+
+  await first.die();
+  await until(async () => (await events()).join() === 'Offline,Online,Birth', { what: 'its end' });
+  await facts().getByText('Offline').first().waitFor();
+  await onlineFor.filter({ hasText: /^\s*\d+ \w+( \d+ \w+)?\s*$/ }).waitFor();
+
+  const second = await connect('hive-9');
+  await until(async () => (await events()).join() === 'Online,Offline,Online,Birth', { what: 'its return' });
+  await second.die();
+});
+
+test('Device: events: page by page', async () => {
+  const session = Date.now() - 3_600_000;
+  await dashboard.announce('hive-8', { session, sensors: [] });
+  const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
+    for (let beat = from; beat < to; beat += 1) {
+      for (const state of ['online', 'offline']) {
+        const status = JSON.stringify({ state, session: session + beat * 1000 });
+        await dashboard.client.publishAsync('iot/v1/hive-8/status', status, { qos: 1 });
+      }
+    }
+  };
+  await comeAndGo(0, 15);
+  await dashboard.visit('/devices/hive-8');
+  await dashboard.page.getByRole('heading', { name: 'This device has no sensors yet' }).waitFor();
+  const more = dashboard.page.getByRole('button', { name: 'Show earlier ones' });
+  await more.press('Enter');
+  await until(async () => (await events()).length === 31, { what: 'all events' });
+  await more.waitFor({ state: 'detached' });
+  expect((await events()).at(-1)).toBe('Birth');
+  // More events than a page has arrive between two reads.
+  await comeAndGo(15, 40);
+  await until(async () => (await events()).length === 81, { what: 'those that are new, and all before' });
+});
+
+describe('Retirement', () => {
+  test('keyboard alone: two questions, cancel, and a confirmation', async () => {
+    await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
+    await dashboard.visit('/devices/hive%207');
+    const { page } = dashboard;
+    const retire = page.getByRole('button', { name: 'Retire…' });
+
+    // Escape cancels the first question, and the focus returns.
+    await retire.press('Enter');
+    await dialog().getByText('gone from all pages').waitFor();
+    await dashboard.expectAccessible();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    await dashboard.untilFocused(retire);
+
+    // Cancel at the second question.
+    await retire.press('Enter');
+    await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
+    const field = dialog().getByRole('textbox');
+    await dashboard.untilFocused(field);
+    await dialog().getByRole('button', { name: 'Cancel' }).press('Enter');
+    await dialog().waitFor({ state: 'detached' });
+    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(200);
+
+    // The focus stays inside the dialog, and another name has no effect.
+    await retire.press('Enter');
+    await dashboard.untilFocused(dialog().getByRole('button', { name: 'Cancel' }));
+    await page.keyboard.press('Tab');
+    await dashboard.untilFocused(dialog().getByRole('button', { name: 'Continue' }));
+    await page.keyboard.press('Enter');
+    await dashboard.untilFocused(field);
+    await page.keyboard.type('hive 8');
+    await page.keyboard.press('Enter');
+    expect(await dialog().getByRole('button', { name: 'Retire', exact: true }).isDisabled()).toBe(true);
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('7');
+    await page.keyboard.press('Enter');
+
+    await page.getByText('hive 7 is retired.').waitFor();
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?show=devices');
+    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(404);
+    // The new view takes the focus after it is drawn.
+    await dashboard.untilFocused(page.locator('#main'));
+    await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+    await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
+  });
+
+  test('failure: the problem is shown, and a retry works', async () => {
+    await dashboard.announce('hive-6', { sensors: [] });
+    await dashboard.visit('/devices/hive-6');
+    const unavailable = {
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      code: 'unavailable',
+      detail: '-',
+    };
+    let refuse = true;
+    await dashboard.page.route('**/api/v1/devices/*', (route) => {
+      if (route.request().method() !== 'DELETE' || !refuse) return route.continue();
+      const body = JSON.stringify(unavailable);
+      return route.fulfill({ status: 503, contentType: 'application/problem+json', body });
+    });
+    dashboard.expectComplaints(/status of 503/);
+    await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
+    await dialog().getByRole('button', { name: 'Continue' }).click();
+    await dialog().getByRole('textbox').fill('hive-6');
+    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
+    await dialog().getByRole('alert').getByText('do it again to finish it').waitFor();
+    refuse = false;
+    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
+    await dashboard.page.getByText('hive-6 is retired.').waitFor();
+  });
+});
+
+test('Device: unknown: a message with links; its first message shows it', async () => {
+  dashboard.expectComplaints(/status of 404/);
+  await dashboard.visit('/devices/hive');
+  const alert = dashboard.page.getByRole('alert');
+  await alert.getByText('There is no device “hive”').waitFor();
+  await dashboard.page.getByText('Live', { exact: true }).waitFor();
+  await dashboard.lookAt('device-missing');
+  expect(await alert.getByRole('link', { name: 'To the fleet' }).getAttribute('href')).toBe('/');
+  expect(await alert.getByRole('link', { name: 'Search' }).getAttribute('href')).toBe(
+    '/?show=devices&name=hive',
+  );
+  await dashboard.publish('hive', { sensor_id: 'brood', ts: Date.now(), value: 35 });
+  await dashboard.untilRows(1);
+});
+
+test.each([320, 390, 720, 2560])('Device: screen width %d: no overflow', async (width) => {
+  await dashboard.page.setViewportSize({ width, height: 800 });
+  await dashboard.visit('/devices/hive-1?range=1h');
+  await dashboard.untilRows(SENSORS.length);
+  await until(async () => (await events()).length > 4, { what: 'events' });
+  const overflow = await dashboard.page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBeLessThanOrEqual(0);
+});
+
+test('Device: both themes, and a phone: accessible', async () => {
+  await dashboard.visit('/devices/hive-1?range=1h');
+  await dashboard.untilRows(SENSORS.length);
+  await until(async () => (await events()).length > 4, { what: 'events' });
+  await dashboard.lookAt('device-full');
+  await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
+  await dialog().getByRole('button', { name: 'Continue' }).waitFor();
+  await dashboard.lookAt('device-retire');
+});
+
+test('Labels: a birth has them: the pages show them below the names', async () => {
+  const { page } = dashboard;
+  await dashboard.announce('hive-9', {
+    site: 'Orchard',
+    label: 'The hive at the gate',
+    sensors: [{ sensor_id: 'brood', type: 'temperature', unit: 'Cel', label: 'Under the lid' }],
+  });
+  await dashboard.publish('hive-9', { sensor_id: 'brood', ts: Date.now(), value: 35.25 });
+  await dashboard.visit('/devices/hive-9');
+  await page.getByRole('heading', { name: 'hive-9', level: 1 }).waitFor();
+  await page.locator('.title-label').getByText('The hive at the gate', { exact: true }).waitFor();
+  await dashboard.rows().filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
+  await page.locator('.signal-text').filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
+  await dashboard.lookAt('labels-device');
+  await dashboard.visit('/devices/hive-9/sensors/brood');
+  await page.getByRole('heading', { name: 'brood', level: 1 }).waitFor();
+  await page.locator('.title-label').getByText('Under the lid', { exact: true }).waitFor();
+  await dashboard.lookAt('labels-sensor');
+  await dashboard.visit('/?show=devices&name=hive-9');
+  await page.locator('table.devices').getByText('The hive at the gate').waitFor();
+  await dashboard.lookAt('labels-devices');
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { until } from '../../support/until.js';
+
+const PAGE_ROWS = 25;
+const SITES = ['North Meadow', 'South Meadow', 'Barn'];
+const DEVICES = 40;
+
+/** Every fifth device is offline. @param {number} number */
+const stateOf = (number) => (number % 5 === 0 ? 'offline' : 'online');
+
+const dashboard = useDashboard({
+  async fill({ announce, client }) {
+    for (let number = 1; number <= DEVICES; number += 1) {
+      const name = `collar-${number}`;
+      const session = Date.now();
+      await announce(name, { session, site: SITES[number % 3], sensors: [{ sensor_id: 'neck' }] });
+      const status = JSON.stringify({ state: stateOf(number), session });
+      await client.publishAsync(`iot/v1/${name}/status`, status, { qos: 1 });
+    }
+  },
+});
+
+const rows = () => dashboard.page.locator('table.devices tbody tr:not(.waiting)');
+/** @returns {Promise<string[]>} in the displayed order */
+const names = () => rows().locator('a.row-link').allTextContents();
+/** @param {number} count */
+const untilDevices = (count) =>
+  until(async () => (await rows().count()) === count, { what: `${count} devices` });
+/** @param {string[]} all */
+const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+
+describe('Devices', () => {
+  test('list: page by page, with their state as text', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('link', { name: 'Devices', exact: true }).click();
+    await untilDevices(PAGE_ROWS);
+    expect(new URL(dashboard.page.url()).search).toBe('?show=devices');
+    await dashboard.page.getByText('Live', { exact: true }).waitFor();
+    const first = await names();
+    const collar = rows()
+      .filter({ hasText: first[0] ?? '' })
+      .first();
+    expect(await collar.locator('.state').textContent()).toBe(
+      stateOf(Number(first[0]?.slice(7))) === 'online' ? 'Online' : 'Offline',
+    );
+    expect(await collar.locator('.age').textContent()).toMatch(/^\s*(now|\d+ (s|min))\s*$/);
+
+    await dashboard.page.getByRole('button', { name: 'Next' }).click();
+    await untilDevices(DEVICES - PAGE_ROWS);
+    expect(new Set([...first, ...(await names())]).size).toBe(DEVICES);
+    await dashboard.page.getByText(`${PAGE_ROWS + 1} to ${DEVICES} of ${DEVICES} devices`).waitFor();
+    expect([...first, ...(await names())]).toEqual(byName([...first, ...(await names())]));
+  });
+
+  test('filters: state, site and any part of a name', async () => {
+    await dashboard.visit('/?show=devices');
+    await dashboard.page.getByText('Offline 8', { exact: true }).click();
+    await untilDevices(DEVICES / 5);
+    expect(new Set(await rows().locator('.state').allTextContents())).toEqual(new Set(['Offline']));
+    await dashboard.page.getByLabel('Site', { exact: true }).fill('Barn');
+    await dashboard.page.keyboard.press('Enter');
+    await untilDevices(3);
+    expect(await names()).toEqual(['collar-5', 'collar-20', 'collar-35']);
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('lar-3');
+    await untilDevices(1);
+    expect(new URL(dashboard.page.url()).search).toBe('?show=devices&state=offline&site=Barn&name=lar-3');
+    await dashboard.page.reload();
+    await untilDevices(1);
+
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
+    await dashboard.page.getByRole('heading', { name: 'No device matches' }).waitFor();
+    await dashboard.page.getByRole('link', { name: 'Show all devices' }).click();
+    await untilDevices(PAGE_ROWS);
+  });
+
+  test('sorting: by column heads over all pages, also by keyboard', async () => {
+    await dashboard.visit('/?show=devices');
+    await untilDevices(PAGE_ROWS);
+    const up = await names();
+    expect(up).toEqual(byName(up));
+    const head = dashboard.page.getByRole('columnheader', { name: 'Device' });
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await head.getByRole('button').press('Enter');
+    await until(async () => (await head.getAttribute('aria-sort')) === 'descending');
+    await until(async () => (await names())[0] !== up[0], { what: 'the rows in this order' });
+    // The order is over all pages: the last devices come first.
+    const down = await names();
+    expect(down).toEqual(byName(down).toReversed());
+    expect(down.filter((name) => up.includes(name))).toHaveLength(2 * PAGE_ROWS - DEVICES);
+    await dashboard.page.reload();
+    await untilDevices(PAGE_ROWS);
+    expect(await names()).toEqual(down);
+    await dashboard.page.getByRole('button', { name: 'State' }).click();
+    const offline = DEVICES / 5;
+    await until(async () => (await rows().locator('.state').allTextContents())[offline - 1] === 'Offline', {
+      what: 'devices that are offline first',
+    });
+    const states = await rows().locator('.state').allTextContents();
+    expect(states.lastIndexOf('Offline')).toBe(offline - 1);
+  });
+
+  test('last seen: the newest sample, a minute before the registry has it', async () => {
+    const lastSeen = rows().locator('time.age');
+    await dashboard.publish('collar-7', { sensor_id: 'neck', ts: Date.now(), value: 1 });
+    await dashboard.visit('/?show=devices&name=collar-7');
+    await untilDevices(1);
+    for (const value of [2, 3]) {
+      const ts = Date.now();
+      await dashboard.publish('collar-7', { sensor_id: 'neck', ts, value });
+      const written = new Date(ts).toISOString();
+      await until(async () => (await lastSeen.getAttribute('datetime')) === written, { what: written });
+    }
+  });
+
+  test('no name: marked in the list and on the page of the device', async () => {
+    const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
+    await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
+    await dashboard.visit('/?show=devices&site=Loft');
+    await untilDevices(1);
+    expect(await rows().locator('th').textContent()).toMatch(new RegExp(`${id}\\s+no name yet`));
+    await rows().locator('a.row-link').click();
+    await dashboard.page.getByRole('heading', { name: id, level: 1 }).waitFor();
+    await dashboard.page.locator('.facts').getByText('no name yet').waitFor();
+  });
+
+  test('changes: shown without a reload; a row links to its device', async () => {
+    await dashboard.visit('/?show=devices&name=collar-12');
+    await untilDevices(1);
+    expect(await rows().locator('.state').textContent()).toBe('Online');
+    const status = JSON.stringify({ state: 'offline', session: Date.now() });
+    await dashboard.client.publishAsync('iot/v1/collar-12/status', status, { qos: 1 });
+    await until(async () => (await rows().locator('.state').textContent()) === 'Offline');
+    await rows().locator('a.row-link').press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
+  });
+
+  test('both themes, and a phone: accessible', async () => {
+    await dashboard.visit('/?show=devices');
+    await untilDevices(PAGE_ROWS);
+    await dashboard.lookAt('devices');
+  });
+});

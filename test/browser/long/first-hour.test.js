@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { SITES } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const DEVICES = ['collar-1', 'collar-2', 'collar-3'];
+const SENSORS = ['belly', 'ear', 'neck'];
+const MINUTES = 5;
+/** Those of `DEVICES`, and one of a single value. */
+const ALL = DEVICES.length * SENSORS.length + 1;
+
+/** The first minutes of an installation: samples of each second, and no history. */
+const dashboard = useDashboard({
+  async fill({ announce, publish }) {
+    const end = Date.now();
+    for (const [number, device] of DEVICES.entries()) {
+      const sensors = SENSORS.map((name) => ({ sensor_id: name, name, type: 'temperature', unit: 'Cel' }));
+      await announce(device, { site: SITES[number % 2], sensors });
+      await publish(
+        device,
+        SENSORS.flatMap((sensor_id) =>
+          Array.from({ length: 60 * MINUTES }, (_, step) => ({
+            sensor_id,
+            ts: end - (60 * MINUTES - step) * 1000,
+            value: 38 + (step % 7) / 10,
+          })),
+        ),
+      );
+    }
+    await publish('collar-2', { sensor_id: 'ear', ts: end, value: 60 });
+    await publish('late', { sensor_id: 'ear', ts: end, value: 38 });
+  },
+});
+
+const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
+
+test('First minutes: the wall has colors, the outlier is listed, and all of it is provisional', async () => {
+  await dashboard.visit('/');
+  await standsOut()
+    .getByText(`Provisional: ${ALL - 1} sensors are judged`)
+    .waitFor();
+  await standsOut()
+    .getByRole('link', { name: /ear.*collar-2.*60/ })
+    .waitFor();
+  await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, { what: 'colors' });
+  await dashboard.lookAt('first-hour-wall');
+  const { judged, provisional, outliers } = await dashboard.system.get('/outliers');
+  expect({ judged, provisional, outliers }).toEqual({ judged: ALL - 1, provisional: ALL - 1, outliers: 1 });
+});
+
+test('First minutes: a sensor: its last hours, or that they are too short', async () => {
+  await dashboard.open({ timezoneId: 'Asia/Kolkata' });
+  const baseline = () => dashboard.page.locator('.baseline');
+  // A silent sensor is not judged.
+  await dashboard.publish('collar-2', { sensor_id: 'ear', ts: Date.now(), value: 60 });
+  await dashboard.publish('late', { sensor_id: 'ear', ts: Date.now(), value: 38 });
+  await dashboard.visit('/devices/collar-2/sensors/ear');
+  await baseline().getByText('provisional: judged by its last hours').waitFor();
+  await baseline()
+    .filter({ hasText: /^Far above its usual\s+38/ })
+    .waitFor();
+  await dashboard.lookAt('first-hour-sensor');
+  await dashboard.visit('/devices/late/sensors/ear');
+  await baseline().getByText('Not judged yet: that needs 30 values').waitFor();
+  await dashboard.lookAt('first-hour-sensor-late');
+});

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { until } from '../../support/until.js';
+
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+/** A name with two spaces in a row and one at its end, which HTML does not display. */
+const SPACED = 'press  2 ';
+/** A name with markup, which the browser would run if the page did not escape it. */
+const MARKUP = '<img class=forged src=x onerror=alert(1)>';
+
+const dashboard = useDashboard({
+  async fill({ announce, publish }) {
+    const now = Date.now();
+    for (const device of ['press-1', SPACED]) {
+      await announce(device, { name: device, sensors: [{ sensor_id: 'force', type: 'force', unit: 'N' }] });
+    }
+    await announce(MARKUP, {
+      site: MARKUP,
+      sensors: [{ sensor_id: MARKUP, name: MARKUP, type: MARKUP.slice(0, 20), unit: '<b class=forged>' }],
+    });
+    await publish(MARKUP, [{ sensor_id: MARKUP, ts: now, value: 1 }]);
+    const samples = Array.from({ length: 60 }, (_, index) => ({
+      sensor_id: 'force',
+      ts: now - index * 1000,
+      value: index,
+    }));
+    await publish('press-1', samples);
+    for (let message = 0; message < 60; message += 1) {
+      await publish('press-1', [{ sensor_id: 'force', ts: 'never', value: message }]);
+    }
+  },
+});
+
+const button = (/** @type {string | RegExp} */ name) => dashboard.page.getByRole('button', { name });
+const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+
+/** Sets the clock of the browser wrong. @param {number} wrongMs */
+const setWrong = (wrongMs) =>
+  dashboard.page.addInitScript((wrong) => {
+    const Right = Date;
+    globalThis.Date = /** @type {any} */ (
+      class extends Right {
+        /** @param {any[]} given */
+        constructor(...given) {
+          super(.../** @type {[any]} */ (given.length > 0 ? given : [Right.now() + wrong]));
+        }
+        static now = () => Right.now() + wrong;
+      }
+    );
+  }, wrongMs);
+
+describe('Wrong clock', () => {
+  test.each([HOUR, -HOUR])('%d ms: the chart is live and ages are right', async (wrongMs) => {
+    await setWrong(wrongMs);
+    await dashboard.visit('/devices/press-1/sensors/force?range=15m');
+    const figures = dashboard.page.locator('.range-figures');
+    await until(async () => /Samples\s*[1-9]/.test((await figures.textContent()) ?? ''), {
+      what: 'samples in the live chart',
+    });
+    await dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: 1234 });
+    await until(async () => ((await figures.textContent()) ?? '').includes('1,234'), {
+      what: 'the new sample',
+    });
+    expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ (s|min)/);
+  });
+});
+
+test.each([HOUR, -2 * HOUR])(
+  'Wrong clock: %d ms: the dead letters of the last hour are counted at once',
+  async (wrongMs) => {
+    await setWrong(wrongMs);
+    // A page counts again each minute. The test has to see the first count.
+    await dashboard.page.addInitScript((minute) => {
+      const plain = globalThis.setInterval;
+      globalThis.setInterval = /** @type {any} */ (
+        (/** @type {() => void} */ run, /** @type {number} */ ms) => (ms < minute ? plain(run, ms) : 0)
+      );
+    }, MINUTE);
+    await dashboard.visit('/pipeline');
+    await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor();
+  },
+);
+
+describe('Invalid address', () => {
+  const SENSOR = '/devices/press-1/sensors/force';
+  test.each([
+    [`${SENSOR}?range=999999999999y`, 'force'],
+    [`${SENSOR}?to=-8640000000000000`, 'force'],
+    [`${SENSOR}?to=8640000000000000`, 'force'],
+    ['/devices/press-1?range=999999999999y', 'press-1'],
+    ['/dead-letters?at=275760-09-13', 'Dead letters'],
+  ])('%s: its view is shown', async (path, heading) => {
+    await dashboard.visit(path);
+    await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await dashboard.page.waitForLoadState('networkidle');
+  });
+});
+
+test('Samples: faster than the API answers: the table fills', async () => {
+  await dashboard.page.route('**/measurements?*', async (route) => {
+    await sleep(1500);
+    await route.continue().catch(() => {});
+  });
+  let value = 7000;
+  const publishing = setInterval(
+    () => dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: value++ }),
+    250,
+  );
+  try {
+    await dashboard.visit('/devices/press-1/sensors/force?range=1m');
+    const newest = dashboard.page.locator('table.samples tbody tr:not(.waiting)').first();
+    await newest.waitFor();
+    const before = await newest.textContent();
+    await until(async () => (await newest.textContent()) !== before, { what: 'a newer sample in the table' });
+  } finally {
+    clearInterval(publishing);
+    await dashboard.page.unrouteAll({ behavior: 'ignoreErrors' });
+  }
+});
+
+describe('Keyboard', () => {
+  test('next page: the focus stays', async () => {
+    await dashboard.visit('/dead-letters');
+    await button('Next').press('Enter');
+    await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
+    expect(await focused()).toBe('Next');
+    await until(() => button('Next').isEnabled(), { what: 'the second page to be there' });
+    await dashboard.page.keyboard.press('Enter');
+    await until(() => button('Next').isDisabled(), { what: 'the last page' });
+    expect(await focused()).toBe('Next');
+  });
+
+  test.each(['Escape', 'Enter'])('a dialog closed by %s: the focus returns', async (key) => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.locator('.row-link').first().press('Enter');
+    // The refusal of a replay is the answer 422, because everything is refused again.
+    if (key === 'Enter') dashboard.expectComplaints(/status of 422/);
+    await button('Replay …').press('Enter');
+    const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
+    await yes.focus();
+    await dashboard.untilFocused(yes);
+    await dashboard.page.keyboard.press(key);
+    await yes.waitFor({ state: 'detached' });
+    if (key === 'Enter') await dashboard.page.getByText('Nothing is stored').waitFor();
+    await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
+  });
+
+  test('retirement: the name as it is displayed confirms it', async () => {
+    await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
+    await button('Retire…').click();
+    await button('Continue').click();
+    await dashboard.page.getByRole('textbox').fill('press 2');
+    await button('Retire').and(dashboard.page.locator('[type="submit"]')).click();
+    await dashboard.page.getByText('is retired.').waitFor();
+  });
+});
+
+test('View: an error: shown, and the other views stay reachable', async () => {
+  await dashboard.page.addInitScript(() => {
+    Object.defineProperty(window, 'ResizeObserver', {
+      value: class {
+        constructor() {
+          throw new Error('broken on purpose');
+        }
+      },
+    });
+  });
+  await dashboard.visit('/');
+  await dashboard.page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+  await dashboard.page.getByRole('link', { name: /^Dead letters/ }).click();
+  await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
+  expect(dashboard.takeComplaints().join()).toContain('broken on purpose');
+});
+
+describe('Markup in names: shown as text', () => {
+  const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
+  test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
+    'page %s: a name of markup is shown as text',
+    async (path) => {
+      await dashboard.visit(path);
+      await dashboard.page.locator('main').getByText(MARKUP).first().waitFor();
+      expect(await dashboard.page.locator('.forged').count()).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+
+const ROWS = 150_000;
+const BEGIN = Date.now() - 40 * 86_400_000;
+const BAD_ROW = 140_000;
+
+const dashboard = useDashboard();
+let directory = '';
+let file = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-import-'));
+  file = join(directory, 'old.csv');
+  // More than one piece.
+  const rows = Array.from({ length: ROWS }, (_, row) =>
+    row === BAD_ROW ? 'yesterday,1,' : `${new Date(BEGIN + row * 1000).toISOString()},${row / 8},Hall A`,
+  );
+  writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test('Import: a file of several pieces: tested, stored, and its bad line is named', async () => {
+  const { page, system } = dashboard;
+  await dashboard.visit('/?show=devices');
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByLabel('Device').fill('old-logger');
+  await page.getByRole('button', { name: 'Test' }).click();
+  const stored = ROWS - 1;
+  const count = stored.toLocaleString('en-US');
+  await page.getByText(`${count} samples would be stored, 1 refused`).waitFor();
+  await page.getByRole('cell', { name: 'old-logger' }).first().waitFor();
+  await page.getByRole('cell', { name: 'Hall A' }).first().waitFor();
+  expect((await system.get('/devices')).items).toEqual([]);
+  await dashboard.lookAt('import-test');
+
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText(`${count} samples stored, 1 refused`).waitFor();
+  const row = page.locator('.import-table tbody tr');
+  // The first line names the columns.
+  expect(await row.first().locator('td').allTextContents()).toEqual([
+    String(BAD_ROW + 2),
+    'bad_timestamp',
+    'must be whole epoch milliseconds or ISO 8601',
+  ]);
+  await dashboard.lookAt('import');
+  expect((await system.get('/devices?site=Hall%20A')).items).toMatchObject([{ name: 'old-logger' }]);
+  const { points } = await system.get(
+    `/devices/old-logger/sensors/temperature/series?from=${BEGIN}&to=${BEGIN + ROWS * 1000}&points=1`,
+  );
+  expect(points.reduce((/** @type {number} */ sum, /** @type {any} */ { count: of }) => sum + of, 0)).toBe(
+    stored,
+  );
+  await page.getByRole('link', { name: 'Show old-logger' }).click();
+  await page.getByRole('heading', { name: 'old-logger' }).waitFor();
+});

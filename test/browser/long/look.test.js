@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const PAGE_ROWS = 25;
+
+const dashboard = useDashboard({ fill: publishSmallFleet });
+
+test.each([
+  ['fleet', '/'],
+  ['device', '/devices/collar-1'],
+  ['sensor', '/devices/collar-1/sensors/ambient'],
+])('Accessibility: %s: both themes, and a phone', async (name, path) => {
+  await dashboard.visit(path);
+  await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
+  await dashboard.lookAt(name);
+});
+
+describe('Appearance', () => {
+  test.each(/** @type {const} */ (['light', 'dark']))('theme of the system: %s', async (colorScheme) => {
+    await dashboard.page.emulateMedia({ colorScheme });
+    await dashboard.visit('/');
+    await dashboard.untilRows(PAGE_ROWS);
+    await until(async () => (await isDark()) === (colorScheme === 'dark'), { what: 'the theme' });
+    await dashboard.visit('/devices/collar-1/sensors/ambient');
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
+      what: 'a chart that is drawn',
+    });
+    await dashboard.visit('/devices/collar-1');
+    await dashboard.untilRows(SENSORS.length);
+  });
+
+  test('a chosen theme: remembered', async () => {
+    await dashboard.page.emulateMedia({ colorScheme: 'light' });
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+    await until(isDark, { what: 'the dark theme' });
+    await dashboard.page.reload();
+    await until(isDark, { what: 'the dark theme after a reload' });
+    await until(() => dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked(), {
+      what: 'the choice',
+    });
+  });
+
+  test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
+    'phone: no overflow: %s',
+    async (path) => {
+      await dashboard.page.setViewportSize({ width: 390, height: 844 });
+      await dashboard.visit(path);
+      await dashboard.page.locator('main h1').first().waitFor({ state: 'attached' });
+      await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
+      const overflow = await dashboard.page.evaluate(
+        () => document.documentElement.scrollWidth - window.innerWidth,
+      );
+      expect(overflow).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test.each([320, 360, 390, 430])('screen width %d: no overlap in the header', async (width) => {
+    await dashboard.page.setViewportSize({ width, height: 844 });
+    await dashboard.visit('/');
+    await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
+    // The first row has the name, the connection and the choices. The second row has the views, and scrolls where they do not fit.
+    const choices = await partsOf('.header-inner > :not(.navigation)');
+    expect(choices).toHaveLength(3);
+    expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
+    const views = await partsOf('.navigation > a:visible');
+    expect(views).toHaveLength(5);
+    expect(overlaps(views)).toEqual([]);
+
+    await dashboard.visit('/credentials');
+    await dashboard.page.locator('.navigation > a[aria-current]', { hasText: 'Credentials' }).waitFor();
+    const last = (await partsOf('.navigation > a:visible')).at(-1);
+    expect(last?.left).toBeGreaterThanOrEqual(0);
+    expect(last?.right).toBeLessThanOrEqual(width);
+  });
+});
+
+/** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} with what overflows */
+const partsOf = (selector) =>
+  dashboard.page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => {
+      const { left } = element.getBoundingClientRect();
+      return { left, right: left + element.scrollWidth };
+    }),
+  );
+
+/** @param {Array<{ left: number, right: number }>} parts side by side @returns {Array<{ left: number, right: number }>} those that reach into the next */
+const overlaps = (parts) =>
+  parts.filter(
+    ({ right }, n) => Math.floor(right) > Math.ceil(parts[n + 1]?.left ?? Number.POSITIVE_INFINITY),
+  );
+
+/** @returns {Promise<boolean>} */
+function isDark() {
+  return dashboard.page.evaluate(() => {
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    if (!canvas) throw new Error('no canvas');
+    canvas.fillStyle = getComputedStyle(document.body).backgroundColor;
+    canvas.fillRect(0, 0, 1, 1);
+    return (canvas.getImageData(0, 0, 1, 1).data[0] ?? 0) < 128;
+  });
+}

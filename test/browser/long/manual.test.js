@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startBrowser } from '../../support/browser.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { Page } from 'playwright-core' */
+/** @import { TestBrowser } from '../../support/browser.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const SCREENSHOTS = new URL('../../../.data/screenshots/', import.meta.url);
+const BUILD_MS = 600_000;
+/** How far down the list of results a reader looks. */
+const LOOKED_AT = 6;
+
+/** @type {TestSystem} */
+let system;
+/** @type {TestBrowser} */
+let browser;
+beforeAll(async () => {
+  await run('npm', ['run', '-s', 'docs:build'], { cwd: ROOT, maxBuffer: 16 * 1024 ** 2 });
+  system = await startTestSystem();
+  browser = await startBrowser();
+}, BUILD_MS);
+afterAll(async () => {
+  await browser?.stop();
+  await system?.stop();
+});
+
+/** @param {string} name */
+const screenshot = (name) => fileURLToPath(new URL(`manual-${name}.png`, SCREENSHOTS));
+
+test('Manual: from the dashboard: every page of the sidebar opens, without another host', async () => {
+  const { page, complaints, close } = await browser.open();
+  /** @type {Set<string>} */
+  const origins = new Set();
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  await page.goto(system.httpUrl);
+  await page.getByRole('link', { name: 'Manual', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor();
+  await page.screenshot({ path: screenshot('front') });
+  const links = await page
+    .locator('.VPSidebar a')
+    .evaluateAll((anchors) => anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href));
+  expect(links.length).toBeGreaterThan(40);
+  for (const link of links) {
+    const response = await page.goto(link);
+    expect([link, response?.status()]).toEqual([link, 200]);
+  }
+  expect([...origins]).toEqual([system.httpUrl]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+/** What readers ask, what they search for, and the page and words that answer. */
+const QUESTIONS = [
+  {
+    question: 'How do I let in a device behind Mosquitto?',
+    searches: ['mosquitto device', 'credentials mosquitto'],
+    answer: /password_file/,
+  },
+  {
+    question: 'What happens when the disk is full?',
+    searches: ['disk full', 'full disk'],
+    answer: /disk is full[\s\S]*nothing is acknowledged/i,
+  },
+  {
+    question: 'What does iot_ingest_window mean?',
+    searches: ['iot_ingest_window'],
+    answer: /iot_ingest_window\s*gauge\s*Congestion window/,
+  },
+  {
+    question: 'How do I load an old CSV?',
+    searches: ['load CSV', 'old measurements'],
+    answer: /npm run import -- old\.csv/,
+  },
+  {
+    question: 'How do I give a sensor a unit?',
+    searches: ['sensor unit', 'unit type'],
+    answer: /"unit": ?"/,
+  },
+  {
+    question: 'Why was my message refused?',
+    searches: ['refused message', 'error codes'],
+    answer: /not_numeric/,
+  },
+  {
+    question: 'How do I use another HTTP port?',
+    searches: ['another port', 'HTTP_PORT'],
+    answer: /HTTP_PORT=\d+ npm run dev/,
+  },
+  {
+    question: 'How do I read measurements into pandas?',
+    searches: ['pandas'],
+    answer: /pd\.read_csv|pandas\.read_csv/,
+  },
+  {
+    question: 'How do I back up the database?',
+    searches: ['backup', 'back up'],
+    answer: /npm run operations -- backup/,
+  },
+  {
+    question: 'Is an acknowledged sample lost when a node dies?',
+    searches: ['acknowledged lost', 'guarantees'],
+    answer: /Acknowledged means committed/,
+  },
+];
+
+/**
+ * Searches in a new page, and opens the results one after another.
+ *
+ * @param {{ words: string, answer: RegExp }} options
+ * @returns {Promise<boolean>} whether one of them has the answer
+ */
+async function findAnswer({ words, answer }) {
+  // The search remembers its words, so a page that searched before shows their results first.
+  const { page, close } = await browser.open();
+  try {
+    return await hasAnswer(page, { words, answer });
+  } finally {
+    await close();
+  }
+}
+
+/** @param {Page} page @param {{ words: string, answer: RegExp }} options */
+async function hasAnswer(page, { words, answer }) {
+  await page.goto(`${system.httpUrl}/docs/`);
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.locator('#localsearch-input').fill(words);
+  const results = page.locator('.VPLocalSearchBox a.result');
+  // On a busy machine the index takes seconds to load. Then there are results, or the sentence that there are none.
+  await results.or(page.locator('.VPLocalSearchBox .no-results')).first().waitFor();
+  const links = await results.evaluateAll((anchors) =>
+    anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href),
+  );
+  const pages = new Set(links.slice(0, LOOKED_AT).map((link) => link.replace(/#.*/, '')));
+  for (const link of pages) {
+    await page.goto(link);
+    if (answer.test((await page.locator('main').allTextContents()).join(''))) return true;
+  }
+  return false;
+}
+
+describe('Manual: a question: answered within two searches', () => {
+  test.each(QUESTIONS)('$question', async ({ searches, answer }) => {
+    let isAnswered = false;
+    for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
+    expect(isAnswered).toBe(true);
+  });
+});
+
+/** @param {Page} page @param {string[]} texts */
+async function untilReferenceHas(page, texts) {
+  for (const text of texts) await page.locator('#reference', { hasText: text }).waitFor();
+}
+
+test('HTTP interface: every route is listed, and a request can be tried here', async () => {
+  const { page, complaints, close } = await browser.open();
+  await page.goto(`${system.httpUrl}/docs/http/`);
+  const openApi = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
+  const summaries = Object.values(openApi.paths).flatMap((path) =>
+    Object.values(path).map(({ summary }) => String(summary)),
+  );
+  await page.getByText(String(summaries[0])).first().waitFor();
+  await page
+    .getByRole('button', { name: /Test Request/ })
+    .first()
+    .waitFor();
+  await untilReferenceHas(page, summaries);
+  await page.screenshot({ path: screenshot('http') });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('MQTT interface: every topic is listed', async () => {
+  const { page, complaints, close } = await browser.open();
+  await page.goto(`${system.httpUrl}/docs/mqtt/`);
+  const asyncApi = await (await fetch(`${system.httpUrl}/asyncapi.json`)).json();
+  const topics = Object.values(asyncApi.channels).map(({ address }) => String(address));
+  await page.getByText(String(topics[0])).first().waitFor();
+  await untilReferenceHas(page, topics);
+  await page.screenshot({ path: screenshot('mqtt') });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test.each([1360, 390])('Manual: screen width %d: no overflow', async (width) => {
+  const { page, close } = await browser.open({ viewport: { width, height: 844 } });
+  await page.goto(`${system.httpUrl}/docs/reference/http`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.screenshot({ path: screenshot(String(width)) });
+  const beyond = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(beyond).toBeLessThanOrEqual(0);
+  await close();
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBrowser } from '../../support/browser.js';
+import { Dashboard } from '../../support/dashboard.js';
+import { sharedContactPoint } from '../../support/engine.js';
+import { startMosquitto } from '../../support/mosquitto.js';
+import { startTestSystem } from '../../support/system.js';
+import { startGate } from '../../support/tcp-gate.js';
+
+/** @import { Mosquitto } from '../../support/mosquitto.js' */
+/** @import { Gate } from '../../support/tcp-gate.js' */
+
+const dashboard = new Dashboard();
+/** @type {Mosquitto} */
+let broker;
+/** @type {Gate} */
+let database;
+
+beforeAll(async () => {
+  broker = await startMosquitto();
+  database = await startGate(`cql://${sharedContactPoint()}`);
+  const settings = {
+    MQTT_URL: broker.url,
+    MQTT_CLIENT_ID: 'millrace-1',
+    CQL_CONTACT_POINTS: `127.0.0.1:${database.port}`,
+  };
+  dashboard.system = await startTestSystem({ settings, periods: { heartbeat: 200 } });
+  dashboard.browser = await startBrowser();
+  await dashboard.open();
+});
+afterAll(async () => {
+  await dashboard.opened?.close();
+  await dashboard.browser?.stop();
+  await database?.open();
+  await dashboard.system?.stop();
+  await database?.stop();
+  await broker?.remove();
+});
+
+const stage = (/** @type {string} */ name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
+const allIsWell = () => dashboard.page.getByText('✓ All is well').waitFor();
+
+test('Outage: broker: a finding until it is back', async () => {
+  await dashboard.visit('/pipeline');
+  await allIsWell();
+  await broker.stop();
+  await dashboard.page.getByText(/^The broker is out of reach: not connected/).waitFor();
+  await stage('broker').getByText('✕ not connected').waitFor();
+  await broker.start();
+  await allIsWell();
+  expect(dashboard.takeComplaints()).toEqual([]);
+});
+
+test('Outage: database: a finding, the last figures stay, and all recover', async () => {
+  await dashboard.visit('/pipeline');
+  await allIsWell();
+  database.cut('refuse');
+  await dashboard.page.getByText('The database does not answer.', { exact: true }).waitFor();
+  await dashboard.page.getByRole('table', { name: 'Processes' }).waitFor();
+  await dashboard.lookAt('pipeline-outage');
+  await database.open();
+  await allIsWell();
+  // The console of the browser has each failed answer.
+  expect(dashboard.takeComplaints().filter((text) => !text.includes('503'))).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { writeHeartbeats } from '../../support/other-processes.js';
+import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+/** @import { Locator } from 'playwright-core' */
+
+const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishSmallFleet });
+
+/** @param {Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+/** @param {string} name */
+const stage = (name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
+/** @param {string} name @param {string} label */
+const figure = async (name, label) =>
+  Number(
+    (
+      await textOf(stage(name).locator('dl > div').filter({ hasText: label }).locator('.stage-value'))
+    ).replaceAll(',', ''),
+  );
+
+/** Publishes like a device until the test stops it. */
+function keepPublishing() {
+  let isRunning = true;
+  const publishing = (async () => {
+    while (isRunning) {
+      const now = Date.now();
+      const batch = SENSORS.flatMap((sensor_id) =>
+        Array.from({ length: 10 }, (_, i) => ({ sensor_id, ts: now - i, value: 38 + i })),
+      );
+      await dashboard.publish('collar-1', batch);
+    }
+  })();
+  return async () => {
+    isRunning = false;
+    await publishing;
+  };
+}
+
+test('Pipeline: figures: they follow the published samples, and stop without any', async () => {
+  await dashboard.visit('/pipeline');
+  await dashboard.page.getByText('✓ All is well').waitFor();
+  const stop = keepPublishing();
+  try {
+    await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
+    await until(async () => (await figure('database', 'Commit p99')) > 0, { what: 'a time to commit' });
+    await stage('ingest').locator('.stage-pipe[data-flows="true"]').waitFor();
+    await until(async () => /Online\s*4/.test(await textOf(stage('devices'))), {
+      what: 'the count of devices',
+    });
+    await stage('database').filter({ hasText: '1 of 1 node up' }).waitFor();
+    await stage('ingest')
+      .filter({ hasText: /Window\s*\d+ of 512/ })
+      .waitFor();
+    await stage('broker').filter({ hasText: '✓ 1 client' }).waitFor();
+    await until(async () => (await figure('readers', 'Follow the stream')) === 1, {
+      what: 'this page as a reader',
+    });
+  } finally {
+    await stop();
+  }
+  await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
+});
+
+/** Several quarters of a minute: on a busy machine, a second may pass without a sample. */
+const QUARTERS_MS = 120_000;
+
+/** The table has the first moment of each 15 s, by the clock of the page. That clock is up to a second off. */
+async function publishAcrossQuarter() {
+  const stop = keepPublishing();
+  try {
+    await until(
+      async () => {
+        /** @type {{ items: Array<{ ts: string, samples_per_s: number }> }} */
+        const { items } = await dashboard.system.get('/pipeline/recent');
+        const quarters = items.map(({ ts }) => Math.floor(Date.parse(ts) / 15_000));
+        return items.some(
+          (_, index) =>
+            index >= 2 &&
+            index + 2 < items.length &&
+            quarters[index] !== quarters[index - 1] &&
+            items.slice(index - 2, index + 3).every(({ samples_per_s: rate }) => rate > 0),
+        );
+      },
+      { withinMs: QUARTERS_MS, what: 'rates about the beginning of a quarter of a minute' },
+    );
+  } finally {
+    await stop();
+  }
+}
+
+test('Pipeline: reload: the last minutes at once, as chart and table', async () => {
+  await publishAcrossQuarter();
+  await dashboard.visit('/pipeline');
+  const samples = dashboard.page.getByRole('region', { name: 'Samples' });
+  await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
+    what: 'a chart that is drawn',
+  });
+  await samples.getByText('The same as a table').press('Enter');
+  const rates = samples.getByRole('table', { name: 'Samples, newest first' }).locator('tbody .number');
+  await until(
+    async () => (await rates.allTextContents()).some((text) => Number(text.replaceAll(',', '')) > 0),
+    {
+      what: 'the rate of before',
+    },
+  );
+});
+
+test('Pipeline: refused measurements and a silent process: findings with advice at their stage', async () => {
+  await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
+  await dashboard.visit('/pipeline');
+  // The rate of refusals is over a few seconds, and so is the finding.
+  const refusing = setInterval(
+    () => dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]),
+    500,
+  );
+  try {
+    await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
+    await stage('ingest').filter({ hasText: '!' }).waitFor();
+    await dashboard.page.getByText(/^millrace-3 has sent no heartbeat for \d+ min\.$/).waitFor();
+    await dashboard.page
+      .getByRole('table', { name: 'Processes' })
+      .getByRole('row')
+      .filter({ hasText: 'millrace-3' })
+      .filter({ hasText: 'silent' })
+      .waitFor();
+    await dashboard.page.getByRole('link', { name: 'See them' }).press('Enter');
+  } finally {
+    clearInterval(refusing);
+  }
+  await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
+});
+
+test('Pipeline: packing: its progress', async () => {
+  await dashboard.visit('/pipeline');
+  const packing = dashboard.page.getByRole('region', { name: 'Packing' });
+  await packing
+    .filter({
+      hasText: /Packed until \d{4}-\d\d-\d\d \d\d:00 UTC, \d+ h behind the newest hour that may be packed/,
+    })
+    .waitFor();
+});
+
+test('Pipeline: both themes, and a phone: accessible', async () => {
+  await writeHeartbeats(dashboard.system);
+  const stop = keepPublishing();
+  try {
+    await dashboard.visit('/pipeline');
+    await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
+    await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
+      what: 'a chart that is drawn',
+    });
+    await dashboard.lookAt('pipeline');
+    await dashboard.page.setViewportSize({ width: 1200, height: 900 });
+    const cut = await dashboard.page.evaluate(() =>
+      [...document.querySelectorAll('.scrolls, .processes th, .processes td')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
+  } finally {
+    await stop();
+  }
+});

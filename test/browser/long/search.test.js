@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const dashboard = useDashboard({ fill: publishSmallFleet });
+
+const options = () => dashboard.page.getByRole('option');
+const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device or sensor' });
+
+/** Opens the search, and waits until one can type. @param {string} key */
+async function openByKey(key) {
+  // The page may be drawn before it listens to keys.
+  await until(
+    async () => {
+      if ((await field().count()) === 0) await dashboard.page.keyboard.press(key);
+      return (await field().count()) > 0;
+    },
+    { what: 'the search' },
+  );
+  await dashboard.untilFocused(field());
+}
+
+describe('Search', () => {
+  test('slash, a part of two names, Enter: the sensor opens, under its name', async () => {
+    await dashboard.visit('/');
+    await dashboard.untilRows(25);
+    await openByKey('/');
+    await dashboard.page.keyboard.type('lar-3 bel');
+    await until(async () => (await options().count()) === 1, { what: 'one result' });
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
+    expect(new URL(dashboard.page.url()).pathname).toBe('/devices/collar-3/sensors/belly');
+    await dashboard.untilFocused(dashboard.page.locator('#main'));
+  });
+
+  test('Ctrl K on another view: the API finds sites, devices and sensors', async () => {
+    await dashboard.visit('/pipeline');
+    await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
+    await openByKey('Control+k');
+    await dashboard.page.keyboard.type('meadow');
+    await options().nth(0).filter({ hasText: 'North Meadow' }).waitFor();
+    await options().nth(1).filter({ hasText: 'South Meadow' }).waitFor();
+    await dashboard.page.keyboard.press('ArrowDown');
+    await dashboard.page
+      .locator('[role=option][aria-selected=true]')
+      .filter({ hasText: 'South Meadow' })
+      .waitFor();
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.untilRows(2 * SENSORS.length);
+    expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
+  });
+
+  test('Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
+    await dashboard.visit('/');
+    await dashboard.untilRows(25);
+    const button = dashboard.page.getByRole('button', { name: 'Search' });
+    await button.press('Enter');
+    await dashboard.untilFocused(field());
+    await field().fill('collar');
+    await until(async () => (await options().count()) > 1, { what: 'results' });
+    await dashboard.lookAt('search');
+    await dashboard.page.keyboard.press('Escape');
+    await field().waitFor({ state: 'detached' });
+    await dashboard.untilFocused(button);
+    await dashboard.page.getByLabel('Name', { exact: true }).press('/');
+    expect(await field().count()).toBe(0);
+  });
+});
+
+describe('Range', () => {
+  test('dates: two fields choose the range; a wrong one has a reason', async () => {
+    await dashboard.open({ timezoneId: 'UTC' });
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
+    const form = dashboard.page.getByRole('form', { name: 'Range' });
+    await form.getByLabel('From').fill('2026-03-14T09:00:00');
+    await form.getByLabel('To').fill('2026-03-14T08:00:00');
+    await form.getByRole('button', { name: 'Show' }).click();
+    await form.getByRole('alert').getByText('From has to be before to.').waitFor();
+    const { from, to } = lastHour();
+    await form.getByLabel('From').fill(from);
+    await form.getByLabel('To').fill(to);
+    await form.getByRole('button', { name: 'Show' }).click();
+    await until(async () => new URL(dashboard.page.url()).searchParams.get('to') === `${to}.000Z`, {
+      what: 'the range in the address',
+    });
+    expect(new URL(dashboard.page.url()).searchParams.get('from')).toBe(`${from}.000Z`);
+    await dashboard.lookAt('range-form');
+  });
+
+  test('relative times in the address: from before now is live, and to before now is fixed', async () => {
+    await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
+    await dashboard.page.getByText('1 h', { exact: true }).waitFor();
+    await dashboard.page
+      .getByRole('radio', { name: '1 h' })
+      .and(dashboard.page.locator(':checked'))
+      .waitFor({ state: 'attached' });
+    await dashboard.visit('/devices/collar-1/sensors/ear?from=-2h&to=-1h');
+    await dashboard.page.getByRole('button', { name: 'Back to now' }).waitFor();
+  });
+});
+
+/** An hour, which ended ten minutes ago, as the fields have it. */
+function lastHour() {
+  const end = Date.now() - 600_000;
+  const written = (/** @type {number} */ ms) => new Date(ms).toISOString().slice(0, 19);
+  return { from: written(end - 3_600_000), to: written(end) };
+}

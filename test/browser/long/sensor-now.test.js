@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishSmallFleet, writeSmallFleetUsual } from '../../support/small-fleet.js';
+import { startGate } from '../../support/tcp-gate.js';
+import { until } from '../../support/until.js';
+
+const dashboard = useDashboard({
+  system: { periods: { baselines: 200 } },
+  async fill(opened) {
+    await publishSmallFleet(opened);
+    await writeSmallFleetUsual(opened);
+  },
+});
+const afterwards = useCleanUps();
+
+const baseline = () => dashboard.page.locator('.baseline');
+const usualText = async () => ((await baseline().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
+
+test('Sensor: next to its value: its baseline and the deviation, in the color of its cell', async () => {
+  // A silent sensor is not as usual.
+  await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now(), value: 74 });
+  await dashboard.visit('/devices/collar-3/sensors/belly');
+  await until(async () => /^As usual: 7[345] ± 3 bpm$/.test(await usualText()), { what: 'what is usual' });
+  await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now() + 1000, value: 140 });
+  await baseline().getByText('Far above its usual').waitFor();
+  await until(async () => /^Far above its usual 7[345] ± 3 bpm, by 6[567]$/.test(await usualText()), {
+    what: 'the deviation',
+  });
+  await baseline().locator('.swatch[data-cell-state="10"]').waitFor();
+  await dashboard.lookAt('sensor-far-off');
+});
+
+test('Offline banner: connection lost: the time on sensor and device, until it is back', async () => {
+  await dashboard.publish('collar-4', { sensor_id: 'neck', ts: Date.now(), value: 74 });
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  const lost = dashboard.page.getByText('The connection is lost. The values are from');
+  await dashboard.page.goto(`${gate.url}/devices/collar-4`);
+  await dashboard.page.getByRole('link', { name: 'neck' }).first().click();
+  await dashboard.page.locator('.connection[data-status="live"]').waitFor();
+  await baseline().getByText('As usual').waitFor();
+  expect(await lost.count()).toBe(0);
+
+  dashboard.expectComplaints(/^Failed to load resource: net::ERR_/);
+  gate.cut('silence');
+  await lost.waitFor();
+  expect(await lost.textContent()).toMatch(/\d\d:\d\d:\d\d\.$/);
+  await dashboard.page.locator('[data-stale="true"] > .now').waitFor();
+  await dashboard.page
+    .getByRole('region', { name: 'Chart', exact: true })
+    .and(dashboard.page.locator('[data-stale="true"]'))
+    .waitFor();
+  await dashboard.lookAt('sensor-cut-off');
+  await dashboard.page.getByRole('link', { name: 'collar-4' }).click();
+  await lost.waitFor();
+  await gate.open();
+  await lost.waitFor({ state: 'detached' });
+});

@@ -1,0 +1,348 @@
+import { readFile } from 'node:fs/promises';
+
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { until } from '../../support/until.js';
+import { FURNACE, publishFurnace, publishNewest } from '../../support/varied-sensors.js';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const dashboard = useDashboard({ fill: publishFurnace });
+
+/** @param {string} sensor @param {string} [query] */
+async function open(sensor, query = '') {
+  await dashboard.visit(`/devices/${FURNACE}/sensors/${sensor}${query}`);
+  await untilDrawn();
+}
+
+const frame = () => dashboard.page.locator('figure.chart-frame');
+const chart = () => dashboard.page.getByRole('application');
+const untilPainted = () =>
+  until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
+const untilDrawn = () => dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
+
+/** @param {string} locator */
+const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
+const query = () => new URL(dashboard.page.url()).searchParams;
+
+/** @returns {number} length of the fixed window in the address, in ms; 0 for a live range */
+function fixedLength() {
+  const [from, to] = [query().get('from'), query().get('to')];
+  return from && to ? Date.parse(to) - Date.parse(from) : 0;
+}
+
+/** The area of the plot between its axes, in pixels of the page. */
+async function plot() {
+  const box = await dashboard.page.locator('.chart .u-over').boundingBox();
+  if (!box) throw new Error('no plot');
+  return {
+    ...box,
+    /** @param {number} share */ at: (share) => [box.x + share * box.width, box.y + box.height / 2],
+  };
+}
+
+/** @param {number} from @param {number} to shares of the plot's width */
+async function drag(from, to) {
+  const { at } = await plot();
+  const { mouse } = dashboard.page;
+  await mouse.move(Number(at(from)[0]), Number(at(from)[1]));
+  await mouse.down();
+  await mouse.move(Number(at((from + to) / 2)[0]), Number(at(from)[1]));
+  await mouse.move(Number(at(to)[0]), Number(at(to)[1]));
+  await mouse.up();
+}
+
+/** Presses a key, and waits until the range in the address has changed. @param {'+' | '-'} key */
+async function pressToZoom(key) {
+  const before = query().get('range');
+  await dashboard.page.keyboard.press(key);
+  await until(() => query().get('range') !== before, { what: `another range after ${key}` });
+}
+
+/** @returns {Promise<string>} the drawn canvas as a data URL */
+const picture = () =>
+  dashboard.page
+    .locator('.chart canvas')
+    .evaluate((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL());
+
+/** @returns {Promise<number>} the number of samples in the statistics of the range */
+const samplesSaid = async () =>
+  Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
+
+test.each([
+  ['core', '1m'],
+  ['core', '1d'],
+  ['core', '30d'],
+  ['core', '1y'],
+  ['vibration', '5m'],
+  ['meter', '30d'],
+  ['valve', '1h'],
+  ['clock-drift', '15m'],
+  ['counter', '15m'],
+])('Chart: %s over %s: screenshots', async (sensor, range) => {
+  if (range.endsWith('m')) await publishNewest(dashboard, sensor);
+  await open(sensor, `?range=${range}`);
+  await dashboard.page.locator('.overview-strip').waitFor();
+  await dashboard.page.locator('table.samples tbody tr').first().waitFor();
+  await dashboard.lookAt(`sensor-${sensor}-${range}`);
+});
+
+describe('Zoom from a year to a minute and back', () => {
+  test('keyboard: live all the way, with finer bins', async () => {
+    await publishNewest(dashboard, 'core');
+    await open('core', '?range=1y');
+    expect(await frame().getAttribute('data-kind')).toBe('bins');
+    await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of a year' });
+    await chart().focus();
+    for (let step = 0; step < 8; step += 1) await pressToZoom('+');
+    await until(async () => query().get('range') === '1m', { what: 'a minute' });
+    await until(async () => (await frame().getAttribute('data-kind')) === 'samples', { what: 'samples' });
+    for (let step = 0; step < 8; step += 1) await pressToZoom('-');
+    await until(async () => query().get('range') === '1y', { what: 'a year' });
+    await until(async () => /every 1 d/.test(await textOf('figcaption')), { what: 'wide bins' });
+    await dashboard.page.keyboard.press('0');
+  });
+
+  test('dragging: zooms, Shift pans; Back undoes each step', async () => {
+    await open('core', '?range=1y');
+    await drag(0.2, 0.3);
+    await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
+    await untilDrawn();
+    await drag(0.5, 0.6);
+    await until(() => fixedLength() > 0 && fixedLength() < 4.5 * DAY, { what: 'a tenth of that' });
+    await untilDrawn();
+    const { from, to } = Object.fromEntries(query());
+    await dashboard.page.keyboard.down('Shift');
+    await drag(0.3, 0.8);
+    await dashboard.page.keyboard.up('Shift');
+    const length = Date.parse(String(to)) - Date.parse(String(from));
+    const moved = () => Date.parse(String(from)) - Date.parse(String(query().get('from')));
+    // The window moves with the pointer, which ends half a window away.
+    await until(() => moved() > 0.45 * length && moved() < 0.55 * length, { what: 'an earlier window' });
+    expect(fixedLength()).toBe(length);
+    await dashboard.page.goBack();
+    await until(() => query().get('from') === from, { what: 'the window before' });
+    await dashboard.page.goBack();
+    await dashboard.page.goBack();
+    await until(() => query().get('range') === '1y', { what: 'the year' });
+    await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of the year' });
+  });
+
+  test('wheel: with Ctrl zooms at the pointer, without it the page scrolls', async () => {
+    await open('core', '?range=1y');
+    const { at } = await plot();
+    const [x, y] = at(0.5);
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.mouse.wheel(0, 200);
+    await until(() => dashboard.page.evaluate(() => window.scrollY > 100), { what: 'a page that scrolls' });
+    expect(query().get('range')).toBe('1y');
+    await dashboard.page.evaluate(() => window.scrollTo(0, 0));
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.keyboard.down('Control');
+    for (let turn = 0; turn < 4; turn += 1) await dashboard.page.mouse.wheel(0, -250);
+    await dashboard.page.keyboard.up('Control');
+    await until(() => fixedLength() > 0 && fixedLength() < 60 * DAY, { what: 'a narrow window' });
+    const middle = (Date.parse(String(query().get('from'))) + Date.parse(String(query().get('to')))) / 2;
+    expect(Math.abs(Date.now() - 182.5 * DAY - middle)).toBeLessThan(3 * DAY);
+    await dashboard.page.getByRole('button', { name: 'Back to now' }).press('Enter');
+    await until(() => query().get('range') === '1y', { what: 'now' });
+    // The button is hidden, and the focus is on the next control.
+    await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
+  });
+
+  test('wheel on a live range: a round length', async () => {
+    await open('core', '?range=5m');
+    const [x, y] = (await plot()).at(0.5);
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.keyboard.down('Control');
+    await dashboard.page.mouse.wheel(0, 61);
+    await dashboard.page.keyboard.up('Control');
+    await until(() => query().get('range') !== '5m', { what: 'another range' });
+    // 5 min · e^0.1525, within a hundredth.
+    expect(query().get('range')).toBe('350s');
+  });
+
+  test('touch: one finger pans, two zoom', async () => {
+    await open('core', '?range=1d');
+    const { at } = await plot();
+    const debug = await dashboard.page.context().newCDPSession(dashboard.page);
+    /** @param {'touchStart' | 'touchMove' | 'touchEnd'} type @param {...number} shares */
+    const touch = (type, ...shares) =>
+      debug.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: shares.map((share, id) => ({ x: Number(at(share)[0]), y: Number(at(share)[1]), id })),
+      });
+    await touch('touchStart', 0.2);
+    await touch('touchMove', 0.4);
+    await touch('touchMove', 0.7);
+    await touch('touchEnd');
+    await until(() => fixedLength() === DAY, { what: 'a day before' });
+    await until(() => Date.now() - Date.parse(String(query().get('to'))) > 0.4 * DAY, {
+      what: 'half a day before',
+    });
+    await untilDrawn();
+    await touch('touchStart', 0.4, 0.6);
+    await touch('touchMove', 0.3, 0.7);
+    await touch('touchMove', 0.1, 0.9);
+    await touch('touchEnd');
+    await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
+  });
+
+  test('overview: moves the window', async () => {
+    await open('core', '?range=1d');
+    const strip = dashboard.page.locator('.overview-strip');
+    await strip.waitFor();
+    const box = await strip.boundingBox();
+    await strip.click({ position: { x: Number(box?.width) / 4, y: 10 } });
+    await until(() => fixedLength() === DAY, { what: 'a day of long ago' });
+    const days = (Date.now() - Date.parse(String(query().get('to')))) / DAY;
+    expect(days).toBeGreaterThan(260);
+    expect(days).toBeLessThan(280);
+  });
+});
+
+test('Chart: arrow keys: the point is announced, and nothing else', async () => {
+  await publishNewest(dashboard, 'core');
+  await open('core', '?range=15m');
+  await untilPainted();
+  await chart().focus();
+  const readout = dashboard.page.locator('.readout');
+  const said = () => textOf('.chart-frame [role=status]');
+  expect(await said()).toBe('');
+  expect(await dashboard.page.locator('.chart-frame').locator('output, [aria-live]').count()).toBe(0);
+  await dashboard.page.keyboard.press('ArrowLeft');
+  await readout.waitFor();
+  await until(async () => /°C, \d{4}-/.test(await said()), { what: 'value and time, said' });
+  const newest = await readout.textContent();
+  await dashboard.page.keyboard.press('ArrowLeft');
+  await until(async () => (await readout.textContent()) !== newest, { what: 'another sample' });
+  await dashboard.page.keyboard.press('Home');
+  await dashboard.page.keyboard.press('End');
+  await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
+});
+
+test('Chart: live: chart, statistics and first page of the table continue', async () => {
+  await open('core', '?range=6h');
+  await until(async () => (await samplesSaid()) > 0, { what: 'statistics' });
+  const before = await samplesSaid();
+  const ts = Date.now() + 500;
+  await dashboard.publish(FURNACE, { sensor_id: 'core', ts, value: 345.5 });
+  await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
+    what: 'the new highest',
+  });
+  expect(await samplesSaid()).toBeGreaterThanOrEqual(before);
+  await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
+});
+
+test('Samples: table: page by page, in both orders', async () => {
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+  const rows = dashboard.page.locator('table.samples tbody tr time');
+  const timesShown = () => rows.evaluateAll((all) => all.map((time) => time.getAttribute('datetime')));
+  await until(async () => (await rows.count()) === 25);
+  const first = await timesShown();
+  await dashboard.page.getByRole('button', { name: 'Next' }).click();
+  await dashboard.page.getByText('page 2').waitFor();
+  await until(async () => (await timesShown())[0] !== first[0], { what: 'other rows' });
+  await dashboard.page.getByRole('button', { name: 'Next' }).click();
+  await until(async () => (await rows.count()) === 10, { what: 'the rest' });
+  await dashboard.page.getByRole('button', { name: 'Previous' }).click();
+  await dashboard.page.getByRole('button', { name: 'First' }).click();
+  await until(async () => (await timesShown())[0] === first[0], { what: 'the first page' });
+  await dashboard.page.getByText('Oldest first').click();
+  await until(async () => Date.parse((await timesShown())[0] ?? '') < to - 59 * MINUTE, {
+    what: 'the oldest',
+  });
+});
+
+test.each([
+  ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
+  ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
+])('Samples: download: all samples of the range as %s', async (label, extension, read) => {
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
+  const [download] = await Promise.all([
+    dashboard.page.waitForEvent('download'),
+    dashboard.page.getByRole('link', { name: label, exact: true }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
+  const lines = (await readFile(await download.path(), 'utf8')).split('\n').filter((line) => /\d/.test(line));
+  expect(lines).toHaveLength(600);
+  expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
+  await until(async () => (await samplesSaid()) === 600, { what: 'the same number on the page' });
+});
+
+describe('Thresholds', () => {
+  test('typed: drawn, counted, kept in the address and remembered for the sensor', async () => {
+    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+    await untilPainted();
+    const plain = await picture();
+    // `core` follows the time of the day and the year. Its newest sample is always above this line.
+    const newest = await dashboard.page
+      .locator('table.samples tbody .col-number')
+      .filter({ hasText: /\d+\.\d+/ })
+      .first()
+      .textContent();
+    const high = Math.floor(Number(/(\d+\.\d+)\D*$/.exec(newest ?? '')?.[1])) - 0.5;
+    const low = high - 5.5;
+    await dashboard.page.getByLabel('High').fill(String(high).replace('.', ','));
+    await dashboard.page.getByLabel('Low').fill('x');
+    await dashboard.page.getByRole('button', { name: 'Draw lines' }).click();
+    await dashboard.page.getByText('Low is not a number.').waitFor();
+    await dashboard.page.getByLabel('Low').fill(String(high + 1));
+    await dashboard.page.getByLabel('Low').press('Enter');
+    await dashboard.page.getByText('Low has to be below high.').waitFor();
+    expect(query().has('low')).toBe(false);
+    await dashboard.page.getByLabel('Low').fill(String(low));
+    await dashboard.page.getByLabel('Low').press('Enter');
+    await until(() => query().get('low') === String(low) && query().get('high') === String(high), {
+      what: 'the address',
+    });
+    await dashboard.page.getByText(/\d+ of \d+ samples below low, \d+ of \d+ samples above high/).waitFor();
+    await until(async () => (await picture()) !== plain, { what: 'drawn lines' });
+    await dashboard.page.locator('table.samples .over-threshold').first().waitFor();
+
+    await open('core', '?range=1h');
+    await until(() => query().get('high') === String(high), { what: 'what is remembered' });
+    await open('valve', '?range=1h');
+    expect(query().has('high')).toBe(false);
+    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+    await until(() => query().get('high') === String(high), { what: 'what is remembered' });
+    await dashboard.page.getByRole('button', { name: 'Clear' }).press('Enter');
+    await dashboard.page.getByLabel('Low', { exact: true }).and(dashboard.page.locator(':focus')).waitFor();
+    await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
+    await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
+  });
+
+  test('shared address: drawn', async () => {
+    await open('core', '?range=1y&high=240');
+    await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
+    await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {
+      what: 'the typed line',
+    });
+    await dashboard.lookAt('sensor-thresholds');
+  });
+});
+
+test('Chart: no samples, or none in the range: a note', async () => {
+  await open('spare');
+  await dashboard.page.getByText('has not measured anything yet').waitFor();
+  await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
+  await dashboard.page.getByRole('link', { name: 'Show that time' }).click();
+  await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
+});
+
+test('Chart: a failed request: the problem is shown, the picture stays, a retry works', async () => {
+  await open('core', '?range=1h');
+  dashboard.expectComplaints(/ERR_FAILED/);
+  await dashboard.page.route('**/series?**', (route) => route.abort());
+  await dashboard.page.getByText('6 h', { exact: true }).click();
+  await dashboard.page.getByRole('alert').waitFor();
+  expect(await samplesSaid()).toBeGreaterThan(0);
+  await dashboard.page.unroute('**/series?**');
+  await dashboard.page.getByRole('button', { name: 'Try again' }).click();
+  await untilDrawn();
+  await until(async () => (await dashboard.page.getByRole('alert').count()) === 0);
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { until } from '../../support/until.js';
+import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/varied-sensors.js';
+
+const DAY = 86_400_000;
+
+const dashboard = useDashboard({ fill: publishFurnace });
+
+/** @param {string} sensor @param {string} [query] */
+async function open(sensor, query = '') {
+  await dashboard.visit(`/devices/${FURNACE}/sensors/${sensor}${query}`);
+  await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
+}
+
+/** @param {string} locator */
+const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
+const now = () => textOf('.now .value');
+
+describe('Units', () => {
+  test('a large value: a prefix, in the title, the chart and the table', async () => {
+    await open('line-pressure', '?range=15m');
+    await until(async () => (await now()) === '3.852MPa', { what: 'the value with its prefix' });
+    await until(async () => (await textOf('figcaption')).includes('MPa'), { what: 'the unit of the chart' });
+    await until(async () => (await textOf('table.samples thead')).includes('Value MPa'), {
+      what: 'the unit of the table',
+    });
+  });
+
+  test('a chosen unit: everywhere, also after a reload; thresholds are typed in it', async () => {
+    await open('line-pressure', '?range=15m');
+    await dashboard.page.getByLabel('Unit').selectOption('bar');
+    await until(async () => (await now()) === '38.516bar' || (await now()) === '38.52bar', { what: 'bar' });
+    await dashboard.page.getByLabel('High').fill('30');
+    await dashboard.page.getByLabel('High').press('Enter');
+    await until(() => new URL(dashboard.page.url()).searchParams.get('high') === '3000000', {
+      what: 'a threshold as sent',
+    });
+    await dashboard.page.getByText(/\d+ of \d+ samples above high/).waitFor();
+    await dashboard.page.reload();
+    await until(async () => (await now()).endsWith('bar'), { what: 'bar again' });
+    await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '30', {
+      what: 'the threshold in bar',
+    });
+    await dashboard.visit(`/devices/${FURNACE}`);
+    await dashboard.rows().filter({ hasText: 'line-pressure' }).getByText('bar').waitFor();
+  });
+});
+
+test('States: bands and words in place of a line and numbers', async () => {
+  await open('hatch.open', '?range=15m');
+  await dashboard.page.locator('figure.chart-frame[data-states="true"]').waitFor();
+  await until(async () => /^(open|closed)$/.test((await now()).trim()), { what: 'a word' });
+  await until(async () => /Samples closed.*Samples open.*Changes/s.test(await textOf('.range-figures')), {
+    what: 'figures of states',
+  });
+  expect(await dashboard.page.getByLabel('Thresholds').count()).toBe(0);
+  await until(async () => (await dashboard.paintedColors('.chart canvas')) > 3, { what: 'bands' });
+  await dashboard.page.getByRole('application').focus();
+  await dashboard.page.keyboard.press('ArrowLeft');
+  await dashboard.page.locator('.readout', { hasText: /open|closed/ }).waitFor();
+  await dashboard.lookAt('sensor-states');
+});
+
+test('Counter: its rate on request, kept in the address', async () => {
+  await publishNewest(dashboard, 'counter');
+  await open('counter', '?range=5m');
+  await dashboard.page.getByText('Rate', { exact: true }).click();
+  await until(() => new URL(dashboard.page.url()).searchParams.get('as') === 'rate', { what: 'the address' });
+  await until(async () => /Average\s*3(\.0)?\s*beats\/s/.test(await textOf('.range-figures')), {
+    what: 'three beats a second',
+  });
+});
+
+test('Cursor in a gap: no sample', async () => {
+  await open('core', '?range=1y');
+  await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
+  const box = await dashboard.page.locator('.chart .u-over').boundingBox();
+  if (!box) throw new Error('no plot');
+  const middle = (GAP_DAYS.from + GAP_DAYS.to) / 2;
+  await dashboard.page.mouse.move(box.x + box.width * (1 - middle / 365), box.y + box.height / 2);
+  await dashboard.page.locator('.readout', { hasText: 'no sample here' }).waitFor();
+  await dashboard.page.mouse.move(box.x + box.width * 0.95, box.y + box.height / 2);
+  await dashboard.page.locator('.readout', { hasText: '°C' }).waitFor();
+});
+
+test('A year: bins begin at midnight of the zone, also in summer time', async () => {
+  await dashboard.open({ timezoneId: 'Europe/Berlin' });
+  await open('core', '?range=1y');
+  const rows = dashboard.page.locator('table.samples.bins tbody time');
+  await until(async () => (await rows.count()) > 20, { what: 'the bins' });
+  const local = await rows.allTextContents();
+  expect(local.every((text) => text.endsWith('00:00:00'))).toBe(true);
+  await dashboard.page.getByText('Oldest first').click();
+  await until(async () => (await rows.first().textContent()) !== local[0], { what: 'the oldest' });
+  const all = await rows.evaluateAll((times) =>
+    times.map((time) => Date.parse(time.getAttribute('datetime') ?? '')),
+  );
+  const steps = all.slice(1).map((ts, at) => (ts - Number(all[at])) / DAY);
+  expect(steps.every((step) => Math.abs(step - Math.round(step)) < 0.05)).toBe(true);
+  expect((await rows.allTextContents()).every((text) => text.endsWith('00:00:00'))).toBe(true);
+});
+
+test('Layout: the strip of all data lines up with the plot', async () => {
+  await open('counter', '?range=5m');
+  const [plot, strip] = await Promise.all(
+    ['.chart .u-over', '.overview-strip'].map((locator) => dashboard.page.locator(locator).boundingBox()),
+  );
+  expect(Math.abs(Number(plot?.x) - Number(strip?.x))).toBeLessThanOrEqual(1);
+  expect(Math.abs(Number(plot?.width) - Number(strip?.width))).toBeLessThanOrEqual(2);
+});
+
+test('Print: light, within the paper, without controls', async () => {
+  await dashboard.page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+  await dashboard.page.setViewportSize({ width: 720, height: 1000 });
+  await open('core', '?range=1d');
+  expect(await dashboard.page.getByRole('button').count()).toBe(0);
+  expect(await dashboard.page.locator('header').isVisible()).toBe(false);
+  const chart = await dashboard.page.locator('.chart canvas').boundingBox();
+  expect(Number(chart?.x) + Number(chart?.width)).toBeLessThanOrEqual(720);
+  const table = await dashboard.page.locator('table.samples').boundingBox();
+  expect(Number(table?.x) + Number(table?.width)).toBeLessThanOrEqual(720);
+  const ink = await dashboard.page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+  expect(ink).toBe('light');
+});
+
+test('Browser in UTC: no choice of the time zone', async () => {
+  await dashboard.open({ timezoneId: 'UTC' });
+  await open('core', '?range=1h');
+  expect(await dashboard.page.getByRole('radio', { name: 'UTC' }).count()).toBe(0);
+});

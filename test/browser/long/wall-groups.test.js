@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import { publishSmallFleet, SITES, writeSmallFleetUsual } from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const dashboard = useDashboard({
+  system: { periods: { baselines: 200 } },
+  async fill(opened) {
+    await publishSmallFleet(opened);
+    await writeSmallFleetUsual(opened);
+    await publishOutlier();
+    await until(async () => (await opened.system.get('/outliers')).outliers === 1, { what: 'the outlier' });
+  },
+});
+
+/** A value is no outlier any more when it is old. */
+const publishOutlier = () =>
+  dashboard.publish('collar-2', { sensor_id: 'ambient', ts: Date.now(), value: 90 });
+
+/** A count of a fleet whose sensors have no cells. @param {number} devices */
+const countOf = (devices) => ({
+  devices: { online: devices, offline: 0 },
+  sensors: 100_000,
+  by_type: { temperature: 50_000, pulse: 50_000 },
+  by_site: Object.fromEntries(SITES.map((site) => [site, 50_000])),
+});
+
+/** @param {number} devices that the count has */
+async function visitLarge(devices) {
+  await dashboard.page.route('**/api/v1/fleet', (route) => route.fulfill({ json: countOf(devices) }));
+  await dashboard.visit('/');
+}
+
+const tiles = (/** @type {string} */ name) => dashboard.page.getByRole('list', { name }).getByRole('link');
+
+test('Wall of a large fleet: sites, the worst first, with the way down to a device', async () => {
+  await publishOutlier();
+  await visitLarge(25_000);
+  const [north = '', south = ''] = SITES;
+  await tiles('Sites').first().getByText(south).waitFor();
+  await tiles('Sites').last().filter({ hasText: north }).waitFor();
+  await tiles('Sites')
+    .first()
+    .filter({ hasText: /1 far off.*Far above its usual: ambient 90/ })
+    .waitFor();
+  await dashboard.lookAt('wall-sites');
+  await tiles('Sites').first().click();
+  await tiles('Devices').first().getByText('collar-2').waitFor();
+  expect(new URL(dashboard.page.url()).searchParams.get('site')).toBe(south);
+  await tiles('Devices').first().click();
+  await dashboard.page.getByRole('heading', { name: 'collar-2', level: 1 }).waitFor();
+});
+
+test('Wall of a large fleet: what stands out is of the whole fleet', async () => {
+  await publishOutlier();
+  await visitLarge(900);
+  await tiles('Devices').first().getByText('collar-2').waitFor();
+  const link = dashboard.page
+    .getByRole('region', { name: 'What stands out' })
+    .getByRole('link', { name: /ambient.*collar-2.*90/ });
+  await link.click();
+  await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from '@jest/globals';
+import { useDashboard } from '../../support/dashboard.js';
+import {
+  DEVICES,
+  publishNewValues,
+  publishSmallFleet,
+  SENSORS,
+  writeSmallFleetUsual,
+} from '../../support/small-fleet.js';
+import { until } from '../../support/until.js';
+
+const HOUR_MS = 3_600_000;
+/** The cells of `publishSmallFleet`, and the three below. */
+const ALL = DEVICES.length * SENSORS.length + 3;
+
+const dashboard = useDashboard({
+  system: { periods: { baselines: 200 } },
+  async fill(opened) {
+    await publishSmallFleet(opened);
+    await writeSmallFleetUsual(opened);
+    await opened.announce('gone-1', {
+      site: 'Barn',
+      sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],
+    });
+    await opened.publish('gone-1', { sensor_id: 'ear', ts: Date.now(), value: 38 });
+    await opened.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
+    await opened.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
+    await opened.announce('quiet-2', {
+      site: 'Barn',
+      sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],
+    });
+  },
+});
+
+const wall = () => dashboard.page.getByRole('application', { name: /All sensors/ });
+const card = () => dashboard.page.locator('.wall-card');
+const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
+
+/** @param {string} [path] */
+async function visit(path = '/') {
+  await dashboard.visit(path);
+  await dashboard.page.locator('.wall-counts').getByText(`${ALL} sensors`).waitFor();
+  await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, {
+    what: 'a wall that is drawn',
+  });
+}
+
+/** Moves the cursor over the wall until the card matches. @param {RegExp} text */
+async function walkTo(text) {
+  await wall().focus();
+  await dashboard.page.keyboard.press('Home');
+  for (let steps = 0; steps < ALL; steps += 1) {
+    if (text.test((await card().textContent()) ?? '')) return;
+    await dashboard.page.keyboard.press('PageDown');
+  }
+  throw new Error(`no device's first cell matches ${text}`);
+}
+
+/** @returns {Promise<string>} the shape at the left of the cell under the cursor, without its color */
+const shapeOfCell = () =>
+  dashboard.page.evaluate(() => {
+    const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('.wall-picture canvas'));
+    const copy = Object.assign(document.createElement('canvas'), { width: 14, height: 30 });
+    const context = copy.getContext('2d', { willReadFrequently: true });
+    context?.drawImage(canvas, -cell.offsetLeft, -cell.offsetTop);
+    const colors = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
+    return colors.map((color) => Number(color !== colors[0])).join('');
+  });
+
+describe('Wall', () => {
+  test('cells: every sensor, by site and device', async () => {
+    await visit();
+    const sites = await dashboard.page.locator('.wall-site').allTextContents();
+    expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      expect.stringMatching(/^Barn ?2/),
+      expect.stringMatching(/^North Meadow ?16/),
+      expect.stringMatching(/^South Meadow ?16/),
+      expect.stringMatching(/^No site ?1/),
+    ]);
+  });
+
+  test('values over MQTT: shown without a reload; an outlier is listed with a link to its sensor', async () => {
+    await visit();
+    await walkTo(/collar-1/);
+    const start = Date.now();
+    for (let step = 1; step <= 8; step += 1) {
+      const value = 37.9 + step / 100;
+      await dashboard.publish('collar-1', { sensor_id: 'ambient', ts: start + step, value });
+      await card().getByText(value.toFixed(2)).waitFor();
+    }
+    await dashboard.publish('collar-1', { sensor_id: 'ambient', ts: start + 100, value: 55.5 });
+    await card().getByText('Far above its usual').waitFor();
+    const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
+    await link.click();
+    await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
+    await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
+  });
+
+  test('keyboard alone: a sensor opens', async () => {
+    await visit();
+    await wall().focus();
+    await dashboard.page.keyboard.press('End');
+    await card().getByText('quiet-1').waitFor();
+    await dashboard.page.keyboard.press('Home');
+    await card().getByText('gone-1').waitFor();
+    await dashboard.page.keyboard.press('PageDown');
+    await card().getByText('quiet-2').waitFor();
+    await walkTo(/ambient\s*collar-1/);
+    await dashboard.page.keyboard.press('ArrowRight');
+    const name = await card().locator('.wall-card-name b').textContent();
+    expect(name).not.toBe('ambient');
+    expect(await dashboard.page.locator('.wall-picture [role=status]').textContent()).toContain(
+      `${name} of collar-1`,
+    );
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
+  });
+
+  test('back from a sensor: the cursor is on its cell, also after a reload', async () => {
+    await visit();
+    await walkTo(/ambient\s*collar-2/);
+    await dashboard.page.keyboard.press('ArrowRight');
+    const words = await card().locator('.wall-card-name').textContent();
+    for (const between of [async () => {}, () => dashboard.page.reload()]) {
+      await dashboard.page.keyboard.press('Enter');
+      await dashboard.page.waitForURL(/sensors/);
+      await between();
+      await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
+      await dashboard.page.goBack();
+      await card().getByText('collar-2').waitFor();
+      await until(async () => (await card().locator('.wall-card-name').textContent()) === words, {
+        what: 'the card of the cell',
+      });
+      await dashboard.untilFocused(wall());
+    }
+  });
+
+  test('pointer: the card of the cell; a click opens the sensor', async () => {
+    await visit();
+    await wall().hover({ position: { x: 30, y: 50 } });
+    await card().getByText('gone-1').waitFor();
+    await dashboard.page.locator('.wall-cursor').click();
+    await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
+  });
+
+  test('silent, offline, no value yet: distinct by text and shape', async () => {
+    await publishNewValues(dashboard);
+    await visit();
+    await standsOut()
+      .getByRole('link', { name: /Silent 1/ })
+      .waitFor();
+    await standsOut()
+      .getByRole('link', { name: /Devices offline 1/ })
+      .waitFor();
+    const shapes = [];
+    for (const text of [/gone-1.*Device offline/, /quiet-1.*Silent/, /quiet-2.*No value yet/]) {
+      await walkTo(text);
+      shapes.push(await shapeOfCell());
+    }
+    expect(new Set(shapes).size).toBe(3);
+    await standsOut()
+      .getByRole('link', { name: /gone-1/ })
+      .click();
+    await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
+  });
+
+  test('filters: other cells are dimmed', async () => {
+    for (const [query, lit] of /** @type {const} */ ([
+      ['name=lar-3&type=pulse', SENSORS.length / 2],
+      ['show=devices&state=offline', 1],
+    ])) {
+      await visit(`/?${query}`);
+      await dashboard.page.getByText(new RegExp(`^${lit} match`)).waitFor();
+    }
+    await standsOut()
+      .getByRole('link', { name: /Silent/ })
+      .click();
+    await until(() => new URL(dashboard.page.url()).searchParams.get('look') === 'silent', {
+      what: 'the choice in the address',
+    });
+  });
+
+  test('full screen: by a button, accessible', async () => {
+    await publishNewValues(dashboard);
+    await visit();
+    await standsOut()
+      .getByRole('link', { name: /Silent 1/ })
+      .waitFor();
+    await dashboard.lookAt('wall');
+    await dashboard.page.getByRole('button', { name: 'Full screen' }).click();
+    await dashboard.page.getByRole('button', { name: 'Leave full screen' }).waitFor();
+    await dashboard.expectAccessible();
+  });
+
+  test.each([
+    ['full', 1440, 900],
+    ['full', 3840, 2160],
+    ['full', 390, 844],
+    ['kiosk', 3840, 2160],
+  ])('address with ?%s at %d x %d: the wall alone, nothing scrolls', async (query, width, height) => {
+    await dashboard.page.setViewportSize({ width, height });
+    await visit(`/?${query}`);
+    await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });
+    const scrolls = () =>
+      dashboard.page.evaluate(() =>
+        [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].some(
+          (element) => element.scrollHeight > element.clientHeight + 1,
+        ),
+      );
+    // The wall is laid out again when it knows its room.
+    await until(async () => !(await scrolls()), { what: 'a page that does not scroll' });
+    const covered = async () => Number((await wall().boundingBox())?.height) / height;
+    await until(async () => (await covered()) > (width > 1000 ? 0.6 : 0.2), { what: 'a large wall' });
+    expect(await dashboard.page.locator('table').count()).toBe(0);
+    expect(await dashboard.page.getByRole('button').count()).toBe(query === 'kiosk' ? 0 : 1);
+    await dashboard.expectAccessible();
+  });
+});

@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ensurePackages } from '../../../infra/bootstrap/index.js';
+import { ensurePython } from '../../../infra/python/ensure.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+const run = promisify(execFile);
+const INSTALLS_MS = 300_000;
+const TOKEN = 'a token of at least 16 characters';
+
+const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
+const TYPESCRIPT = inFolder('clients/typescript');
+const EXAMPLE = inFolder('../../../clients/typescript');
+const HOW_TO = readFileSync(inFolder('../../../docs/how-to/generate-a-client.md'), 'utf8');
+/** The address of the how-to page. */
+const SHOWN_URL = 'http://127.0.0.1:8080';
+
+/** The folder of the generated clients. */
+let cwd = '';
+/** The environment of the commands: their programs first. @type {NodeJS.ProcessEnv} */
+let env;
+/** @type {TestSystem} */
+let system;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'millrace-clients-'));
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  await ensurePackages(TYPESCRIPT, { onStatus: () => {} });
+  const programs = [dirname(python.program('python')), join(TYPESCRIPT, 'node_modules/.bin')];
+  env = { ...process.env, PATH: [...programs, process.env['PATH']].join(':') };
+  system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });
+}, INSTALLS_MS);
+afterAll(async () => {
+  await system?.stop();
+  if (cwd) rmSync(cwd, { recursive: true, force: true });
+});
+
+/** @param {string} program @param {string[]} args @returns {Promise<string>} its output; that of a failure is the message of the error */
+async function output(program, ...args) {
+  try {
+    const { stdout, stderr } = await run(program, args, { cwd, env, maxBuffer: 2 ** 26 });
+    return stdout + stderr;
+  } catch (error) {
+    const { message, stdout, stderr } = /** @type {Error & { stdout: string, stderr: string }} */ (error);
+    throw new Error(`${message}\n${stdout}\n${stderr}`);
+  }
+}
+
+/** @param {string} language @returns {string} the program of the how-to page, with the address and the token of the test */
+function shownProgram(language) {
+  const [, block = ''] = new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'm').exec(HOW_TO) ?? [];
+  return block.replaceAll(/^ {3}/gm, '').replaceAll(SHOWN_URL, system.httpUrl).replaceAll('TOKEN', TOKEN);
+}
+
+/** @param {string} program @returns {string[]} the arguments of its first command of the how-to page */
+function shownArguments(program) {
+  const [, line = ''] = new RegExp(`^ +(?:\\$ )?(?:npx )?${program} (.+)$`, 'm').exec(HOW_TO) ?? [];
+  return String(line.split(' && ', 1)[0]).replaceAll(SHOWN_URL, system.httpUrl).split(' ');
+}
+
+/** @param {string} name of a file of the TypeScript client */
+const typescriptSource = (name) => readFileSync(join(TYPESCRIPT, name), 'utf8');
+
+/**
+ * Compiles programs with the flags of the how-to page.
+ *
+ * @param {Record<string, string>} sources by file name
+ * @returns {Promise<string>} what the compiler reports
+ */
+async function compile(sources) {
+  for (const [name, source] of Object.entries(sources)) {
+    const text = source.replaceAll("'URL'", `'${system.httpUrl}'`).replaceAll(/\bTOKEN\b/g, TOKEN);
+    writeFileSync(join(cwd, name), text);
+  }
+  const flags = shownArguments('tsc').slice(0, -1);
+  return await output('tsc', '--pretty', 'false', ...flags, ...Object.keys(sources)).catch(String);
+}
+
+/** What each client posts at minutes 0 to 3, and reads. @param {any} result of its program @param {string} device */
+function checkResult(result, device) {
+  const start = Date.parse(result.start);
+  const time = (/** @type {number} */ minute) => new Date(start + minute * 60_000).toISOString();
+  expect(result).toMatchObject({
+    posted: {
+      object: { accepted: 1 },
+      array: { accepted: 2 },
+      senml: { accepted: 1 },
+      refused: { code: 'refused', status: 422, accepted: 0, refused: [{ index: 0, code: 'bad_timestamp' }] },
+    },
+    devices: expect.arrayContaining([device]),
+    page: [23.5, 22.5, 21.5],
+    csv: `ts,value\n${time(0)},20.5\n${time(1)},21.5\n${time(2)},22.5\n${time(3)},23.5\n`,
+    latest: [['temperature', 23.5]],
+    series: [{ min: 20.5, max: 23.5, avg: 22, count: 4 }],
+  });
+}
+
+test('how-to page: names the versions that run here', () => {
+  const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
+  const packages = Object.entries({ ...dependencies, ...devDependencies });
+  for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
+  const requirements = readFileSync(inFolder('../../../infra/python/requirements.txt'), 'utf8');
+  const [pinned = ''] = /^openapi-python-client==.*$/m.exec(requirements) ?? [];
+  expect(HOW_TO).toContain(`pip install ${pinned}\n`);
+});
+
+describe('openapi-python-client', () => {
+  test('generated client: all functions import, and measurements are read as posted', async () => {
+    const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
+    // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
+    expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
+      'WARNING parsing GET /api/v1/devices/{device}/export within measurements.',
+      'WARNING parsing GET /api/v1/export within measurements.',
+      'WARNING parsing GET /api/v1/changes within measurements.',
+      'WARNING parsing POST /api/v1/measurements within measurements.',
+      'Unsupported content type application/senml+cbor',
+      'WARNING parsing POST /api/v1/import within measurements. Endpoint will not be generated.',
+      'Unsupported content type text/csv',
+      'Unsupported content type application/x-ndjson',
+      'Unsupported content type application/vnd.apache.parquet',
+      'WARNING parsing POST /api/v2/write within line_protocol. Endpoint will not be generated.',
+      'Unsupported content type text/plain',
+      'WARNING parsing POST /write within line_protocol. Endpoint will not be generated.',
+      'Unsupported content type text/plain',
+    ]);
+    const result = JSON.parse(
+      await output('python', inFolder('clients/use_client.py'), cwd, system.httpUrl, TOKEN),
+    );
+    checkResult(result, 'python');
+    const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    const tags = new Set(operations.flatMap((operation) => operation.tags));
+    // Without those that are not generated. The modules of tags are counted, even if they are empty.
+    expect(result.modules).toBe(operations.length - 3 + tags.size);
+    expect(result.missing).toMatchObject({ code: 'not_found', status: 404 });
+    expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
+  });
+
+  test('program of the how-to page: prints what the page shows', async () => {
+    writeFileSync(join(cwd, 'use.py'), shownProgram('python'));
+    expect(await output('python', 'use.py')).toMatch(
+      /^Accepted\(accepted=1\)\nts,value\n\S+Z,22\.2\n\n22\.2 22\.2\n$/,
+    );
+  });
+});
+
+describe('openapi-typescript', () => {
+  let report = '';
+  beforeAll(async () => {
+    symlinkSync(join(TYPESCRIPT, 'node_modules'), join(cwd, 'node_modules'));
+    copyFileSync(join(TYPESCRIPT, 'package.json'), join(cwd, 'package.json'));
+    await output('openapi-typescript', ...shownArguments('openapi-typescript'));
+    // One run for all programs, because the compiler takes seconds.
+    report = await compile({
+      'use-client.ts': typescriptSource('use-client.ts'),
+      'misspelled.ts': typescriptSource('misspelled.ts'),
+      'use.ts': shownProgram('ts'),
+      'query.ts': readFileSync(join(EXAMPLE, 'query.ts'), 'utf8'),
+    });
+  });
+
+  test('generated types: a misspelled name: the compiler refuses it, and nothing else', () => {
+    const refused = [...report.matchAll(/^([\w.-]+)\((\d+),\d+\): error/gm)].map(
+      ([, file, line]) => `${file}:${line}`,
+    );
+    const lines = typescriptSource('misspelled.ts').trimEnd().split('\n');
+    const first = lines.indexOf('// Wrong from here on.') + 1;
+    const wrong = lines.slice(first).map((_, index) => `misspelled.ts:${first + index + 1}`);
+    expect([...new Set(refused)].sort()).toEqual(wrong.sort());
+  });
+
+  test('generated types: measurements are read as posted', async () => {
+    const result = JSON.parse(await output('node', 'use-client.js'));
+    checkResult(result, 'typescript');
+    expect(result.missing).toBe('not_found');
+  });
+
+  test('program of the how-to page: prints what the page shows', async () => {
+    expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
+  });
+
+  test('example of clients/typescript: the packages of this test, and the warmest hour of each device', async () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
+    const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
+    expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });
+    env = { ...env, MILLRACE_URL: system.httpUrl, MILLRACE_TOKEN: TOKEN };
+    expect(await output('node', 'query.js')).toMatch(/^typescript \S+Z 22$/m);
+  });
+});

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython } from '../../../infra/python/ensure.js';
+import { packSamples } from '../../../schema/packed/pack.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { startCommand } from '../../support/api-process.js';
+import { HARD_VALUES } from '../../support/export-samples.js';
+import { useHistorySystem } from '../../support/history-system.js';
+
+const run = promisify(execFile);
+const INSTALLS_MS = 300_000;
+const READER = fileURLToPath(new URL('read_export.py', import.meta.url));
+const READERS = ['pyarrow', 'pandas', 'polars', 'duckdb'];
+const BEGIN = dayOf(Date.now() - 20 * DAY_MS);
+
+/** @typedef {[device: string, sensor: string, type: string | null, unit: string | null, ts: number, bits: string]} Row */
+
+const world = useHistorySystem(BEGIN);
+/** @type {(name: string) => string} */
+let program;
+let directory = '';
+
+/** @type {Array<{ name: string, site?: string, sensors: Array<{ sensor_id: string, type?: string, unit?: string }> }>} */
+const DEVICES = [
+  {
+    name: 'Pump 1 ü',
+    site: 'Süd 1',
+    sensors: [{ sensor_id: 'temp', type: 'temperature', unit: 'Cel' }],
+  },
+  { name: 'meter', sensors: [{ sensor_id: 'power', unit: 'W' }, { sensor_id: '№ 7' }] },
+];
+
+/** The rows that were stored. @type {Row[]} */
+const stored = [];
+
+/** @param {number} value @returns {string} its 8 bytes in hex */
+function bitsOf(value) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes.toString('hex');
+}
+
+/** Stores the hard values in history, since JSON has no -0. @param {string} device @param {string} sensor @param {number} hour @returns {Promise<number[]>} times */
+async function storeHour(device, sensor, hour) {
+  const key = world.history.sensorOf(device, sensor);
+  const times = HARD_VALUES.map((_, index) => hour + index * 1001);
+  const samples = packSamples(hour, times, HARD_VALUES, 0, times.length);
+  await world.history.store.history.writeSamples(key, [{ hour, samples }]);
+  const statistics = { count: times.length, min: 0, max: 0, sum: 0, first: 0, last: 0 };
+  await world.history.store.history.writeStatistics(key, hour, statistics, hour + 2 * HOUR_MS);
+  return times;
+}
+
+beforeAll(async () => {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  program = python.program;
+  directory = mkdtempSync(join(tmpdir(), 'millrace-export-'));
+  const end = BEGIN + 3 * DAY_MS;
+  world.clock.now = end;
+  for (const { name, site, sensors } of DEVICES) {
+    await world.device.birth(name, { site, sensors });
+    for (const { sensor_id: sensor, type = null, unit = null } of sensors) {
+      for (const hour of [BEGIN + 22 * HOUR_MS, BEGIN + 25 * HOUR_MS]) {
+        for (const [index, ts] of (await storeHour(name, sensor, hour)).entries())
+          stored.push([name, sensor, type, unit, ts, bitsOf(HARD_VALUES[index] ?? 0)]);
+      }
+      await world.device.measure(name, [{ sensor_id: sensor, ts: end, value: 21.5 }]);
+      stored.push([name, sensor, type, unit, end, bitsOf(21.5)]);
+    }
+  }
+  await world.history.packedUntil(end);
+}, INSTALLS_MS);
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @param {Row[]} rows */
+const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
+
+/** @param {string} path @returns {Promise<Record<string, any>>} what each program has read */
+async function read(path) {
+  const { stdout } = await run(program('python'), [READER, path], { maxBuffer: 2 ** 26 });
+  return JSON.parse(stdout);
+}
+
+/** @param {string} address @param {string} extension @returns {Promise<string>} the path of the file */
+async function download(address, extension) {
+  const response = await world.system.fetch(address);
+  expect(response.status).toBe(200);
+  const path = join(directory, `${address.replaceAll(/\W/g, '-')}.${extension}`);
+  writeFileSync(path, Buffer.from(await response.arrayBuffer()));
+  return path;
+}
+
+test.each([
+  ['parquet', 'parquet', 'string'],
+  ['arrow', 'arrows', 'dictionary<values=string, indices=int32, ordered=0>'],
+])(
+  'Export as %s: pyarrow, pandas, polars and duckdb read the same rows to the last bit',
+  async (format, extension, label) => {
+    const found = await read(await download(`/export?format=${format}`, extension));
+    for (const reader of READERS)
+      expect({ reader, rows: sorted(found[reader]) }).toEqual({ reader, rows: sorted(stored) });
+    expect(found['schema']).toEqual({
+      ts: 'timestamp[ms, tz=UTC]',
+      device: label,
+      sensor: label,
+      type: label,
+      unit: label,
+      value: 'double',
+    });
+  },
+);
+
+test.each([
+  ['/devices/meter/export?', (/** @type {Row} */ [device]) => device === 'meter'],
+  [`/export?site=${encodeURIComponent('Süd 1')}&`, (/** @type {Row} */ [device]) => device === 'Pump 1 ü'],
+  ['/export?type=temperature&', (/** @type {Row} */ [device]) => device === 'Pump 1 ü'],
+  [
+    '/devices/meter/sensors/power/measurements?format=parquet&',
+    (/** @type {Row} */ [, sensor]) => sensor === 'power',
+  ],
+])('Export of %s: the rows of these sensors in the range', async (address, isWanted) => {
+  const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
+  const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
+  const wanted = stored.filter((row) => isWanted(row) && row[4] >= from && row[4] < to);
+  expect(wanted.length).toBeGreaterThan(0);
+  expect(sorted(found['duckdb'])).toEqual(sorted(wanted));
+});
+
+test('npm run export: a data set by site and day: the same rows, also when it is written again', async () => {
+  const { cql, retention } = world.system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+  };
+  const out = join(directory, 'data-set');
+  const dayText = (/** @type {number} */ ts) => new Date(ts).toISOString().slice(0, 10);
+  for (let time = 0; time < 2; time++) {
+    const { code, output } = await startCommand('api/commands/export.js', settings, ['--out', out]).ended;
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`${stored.length} samples in 6 files`),
+    });
+    const found = await read(out);
+    for (const reader of READERS)
+      expect({ reader, rows: sorted(found[reader]) }).toEqual({ reader, rows: sorted(stored) });
+    const days = [0, 1, 3].map((day) => dayText(BEGIN + day * DAY_MS));
+    expect(found['partitions']).toEqual(['', 'Süd 1'].flatMap((site) => days.map((day) => [site, day])));
+  }
+});

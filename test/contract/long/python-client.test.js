@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython } from '../../../infra/python/ensure.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { PythonTools } from '../../../infra/python/ensure.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+// The package clients/python, its notebook and its how-to page, against a real API.
+
+const run = promisify(execFile);
+const INSTALLS_MS = 300_000;
+const TOKEN = 'a token of at least 16 characters';
+const HOME = fileURLToPath(new URL('../../../clients/python/', import.meta.url));
+const HOW_TO = readFileSync(new URL('../../../docs/how-to/use-python.md', import.meta.url), 'utf8');
+
+/** @type {PythonTools} */
+let python;
+/** @type {TestSystem} */
+let system;
+
+beforeAll(async () => {
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });
+}, INSTALLS_MS);
+afterAll(() => system?.stop());
+
+/** @param {string[]} args of the interpreter @returns {Promise<string>} its output; that of a failure is the message of the error */
+async function interpret(...args) {
+  const env = {
+    ...process.env,
+    PYTHONPATH: HOME,
+    PYTHONDONTWRITEBYTECODE: '1',
+    MILLRACE_URL: system.httpUrl,
+    MILLRACE_TOKEN: TOKEN,
+    MILLRACE_MQTT_PORT: String(system.mqttPort),
+  };
+  try {
+    return (await run(python.program('python'), args, { cwd: HOME, env, maxBuffer: 2 ** 26 })).stdout;
+  } catch (error) {
+    const { message, stdout, stderr } = /** @type {Error & { stdout: string, stderr: string }} */ (error);
+    throw new Error(`${message}\n${stdout}\n${stderr}`);
+  }
+}
+
+test('Python package: its tests pass', async () => {
+  const report = await interpret(
+    '-m',
+    'pytest',
+    '-q',
+    '-p',
+    'no:cacheprovider',
+    '-p',
+    'no:schemathesis',
+    'tests',
+  );
+  expect(report).toMatch(/^8 passed/m);
+});
+
+test('notebook: every cell runs', async () => {
+  const program = `
+import nbformat, nbclient
+notebook = nbformat.read('notebooks/first-look.ipynb', 4)
+nbclient.NotebookClient(notebook, timeout=120, kernel_name='python3').execute()
+outputs = [output for cell in notebook.cells if cell.cell_type == 'code' for output in cell.outputs]
+print(len(outputs), sorted({output.output_type for output in outputs}))
+`;
+  expect(await interpret('-c', program)).toBe("5 ['execute_result']\n");
+});
+
+test('how-to page: its program prints what the page shows', async () => {
+  const blocks = [...HOW_TO.matchAll(/^ *```python\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) =>
+    block.replaceAll(/^ {3}/gm, ''),
+  );
+  expect(blocks).toHaveLength(2);
+  const program = blocks
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8080', system.httpUrl)
+    .replaceAll("'TOKEN'", `'${TOKEN}'`)
+    .replaceAll("Publisher('my-desk')", `Publisher('my-desk', port=${system.mqttPort})`);
+  const printed = await interpret('-c', program);
+  expect(printed).toMatch(/my-desk +temperature +\S* *2[12]\.\d/);
+  expect(printed).toMatch(/^1 rows$/m);
+});

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/dev-process.js';
+import { processTree, untilGone } from '../../support/processes.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { DevProcess } from '../../support/dev-process.js' */
+
+/** A first run fetches packages and jars. */
+const FIRST_RUN_MS = 600_000;
+/** The first start: what it takes of this. */
+const FIRST_START_MS = 400_000;
+const RUN_MS = 180_000;
+/** Exit code of `port_taken`. */
+const PORT_TAKEN = 71;
+
+/** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
+let clone;
+/** @type {Awaited<ReturnType<typeof freePorts>>} */
+let ports;
+/** The processes of the current test. They are ended after it, also if it fails. @type {DevProcess[]} */
+const started = [];
+
+beforeAll(async () => {
+  clone = await cloneWorkTree();
+  ports = await freePorts();
+});
+
+afterEach(async () => {
+  for (const dev of started.splice(0)) {
+    const tree = await processTree(dev.pid);
+    if (tree.length === 0) continue;
+    dev.signalGroup('SIGTERM');
+    for (const left of await untilGone(tree)) process.kill(left.pid, 'SIGKILL');
+  }
+});
+
+afterAll(() => clone.remove());
+
+/** @param {string[]} flags @param {NodeJS.ProcessEnv} [settings] */
+function dev(flags, settings = ports) {
+  const process = startDev(clone.folder, settings, ['--no-manual', ...flags]);
+  started.push(process);
+  return process;
+}
+
+/** The file in which `npm run dev` stores its ports. */
+const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
+
+/** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null before the API answers */
+async function latest() {
+  const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`, {
+    signal: AbortSignal.timeout(10_000),
+  }).catch(() => null);
+  if (response?.status !== 200) return null;
+  const { items } = await response.json();
+  return new Map(items.map((/** @type {any} */ item) => [`${item.device_id}/${item.sensor_id}`, item]));
+}
+
+/** @param {number} since epoch ms @returns {Promise<Awaited<ReturnType<typeof latest>>>} the sensors with a value since then; null: there are none */
+async function measured(since) {
+  const items = [...((await latest()) ?? [])].filter(([, { ts }]) => ts !== null && Date.parse(ts) >= since);
+  return items.length > 0 ? new Map(items) : null;
+}
+
+test(
+  'npm run dev: fresh clone: one command starts it, Ctrl-C stops it, and the next start has its data',
+  async () => {
+    const began = Date.now();
+    const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
+    await first.until(async () => (await measured(began))?.size === 6, FIRST_START_MS);
+    const page = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(first.output()).toContain(`http://127.0.0.1:${ports.HTTP_PORT}/`);
+
+    const tree = await processTree(first.pid);
+    for (const part of ['infra/dev/index.js', 'CassandraDaemon', 'api/index.js', 'simulator/index.js']) {
+      expect(tree.filter(({ command }) => command.includes(part)).length).toBeGreaterThan(0);
+    }
+    const summary = await runNextToDev(clone.folder, 'dead-letters', ['summary']);
+    expect(summary.stderr).toContain(`CQL 127.0.0.1:${ports.CQL_LOCAL_PORT}, keyspace iot`);
+    const devices = await runNextToDev(clone.folder, 'simulator', ['--devices', '1', '--duration', '1s']);
+    expect(devices.stderr).toContain(`mqtt://127.0.0.1:${ports.MQTT_PORT}`);
+    expect(existsSync(addressFile())).toBe(true);
+    // The second simulator may have registered sensors, and ended before their first values.
+    const before = await first.until(latest);
+    expect(before.size).toBeGreaterThanOrEqual(6);
+
+    first.signalGroup('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(existsSync(addressFile())).toBe(false);
+    expect(await untilGone(tree)).toEqual([]);
+
+    const second = dev(['--no-simulator']);
+    const after = await second.until(latest);
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+    const again = await processTree(second.pid);
+    second.signalNpm('SIGTERM');
+    expect(await second.exited).toBe(0);
+    expect(await untilGone(again)).toEqual([]);
+  },
+  FIRST_RUN_MS,
+);
+
+/** @param {number} pid of a run @returns {Promise<number[]>} its simulators */
+const simulators = async (pid) =>
+  (await processTree(pid)).flatMap((entry) =>
+    entry.command.includes('simulator/index.js') ? [entry.pid] : [],
+  );
+
+test(
+  'npm run dev: its simulator is killed: it restarts; dev itself is killed: no process remains',
+  async () => {
+    const began = Date.now();
+    const run = dev(['--devices', '2']);
+    await run.until(() => measured(began));
+    const [killed = 0] = await simulators(run.pid);
+    process.kill(killed, 'SIGKILL');
+    await run.until(async () => (await simulators(run.pid)).some((pid) => pid !== killed));
+    expect(run.output()).toContain('The simulator was ended by SIGKILL. Everything else continues');
+    expect(await latest()).not.toBeNull();
+
+    const tree = await processTree(run.pid);
+    const self = tree.filter(({ command }) => /^\S*node infra\/dev\/index\.js/.test(command));
+    expect(self.length).toBe(1);
+    process.kill(Number(self[0]?.pid), 'SIGKILL');
+    expect(await untilGone(tree)).toEqual([]);
+  },
+  RUN_MS,
+);
+
+test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
+  'npm run dev: %s is taken: one message names the setting to change',
+  async (setting) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = /** @type {AddressInfo} */ (server.address());
+      const run = dev([], { ...ports, [setting]: String(port) });
+      const tree = await run.until(async () => {
+        const found = await processTree(run.pid);
+        return found.length > 0 && found;
+      });
+      expect(await run.exited).toBe(PORT_TAKEN);
+      expect(run.output()).toContain(setting);
+      expect(run.output()).toContain(`127.0.0.1:${port}`);
+      expect(await untilGone(tree)).toEqual([]);
+    } finally {
+      server.close();
+    }
+  },
+  RUN_MS,
+);

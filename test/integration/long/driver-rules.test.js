@@ -1,0 +1,219 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startCqlWire } from '../../support/cql-wire.js';
+import { sharedContactPoint, startTestEngine } from '../../support/engine.js';
+import { recordOf } from '../../support/query-rules/record.js';
+import { violations } from '../../support/query-rules/rules.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @import { SentRecord } from '../../support/query-rules/record.js' */
+
+const LOCAL_QUORUM = 6;
+
+const afterwards = useCleanUps();
+
+/** @param {string} contactPoint */
+async function startSystem(contactPoint) {
+  const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: contactPoint } });
+  afterwards(() => system.stop());
+  const client = await mqtt.connectAsync(system.mqttUrl);
+  afterwards(() => client.endAsync(true));
+  /** @param {string} device @param {string} kind @param {unknown} payload */
+  const publish = (device, kind, payload) =>
+    client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(payload), { qos: 1 });
+  return { system, publish };
+}
+
+/**
+ * Publishes births, statuses, timely and late measurements and a wrong one, and reads by every kind of request.
+ *
+ * @param {Awaited<ReturnType<typeof startSystem>>} started
+ */
+async function exercise({ system, publish }) {
+  const now = Date.now();
+  const sensors = ['a', 'b', 'c'].map((name) => ({
+    sensor_id: name,
+    name,
+    type: `Type ${name}`,
+    site: 'barn',
+  }));
+  const samples = (/** @type {number} */ hours) =>
+    sensors.flatMap(({ sensor_id }) =>
+      Array.from({ length: 30 }, (_, i) => ({ sensor_id, ts: now - i * hours * 60_000, value: i })),
+    );
+  for (const device of ['d1', 'd2']) {
+    await publish(device, 'birth', { session: now, name: device, site: 'barn', sensors });
+    await publish(device, 'status', { state: 'online', session: now });
+  }
+  await Promise.all(
+    ['d1', 'd2', 'new', 'd1'].flatMap((device) => [
+      publish(device, 'measurements', samples(1)),
+      publish(device, 'measurements', samples(20)),
+      publish(device, 'measurements', [{ sensor_id: 'a', ts: now, value: 'no number' }]),
+    ]),
+  );
+  for (const path of [
+    '/latest?limit=1',
+    '/latest?type=Type%20a',
+    '/latest?site=barn&type=Type%20b',
+    '/latest?name=a',
+    '/devices?limit=1',
+    '/devices?state=online',
+    '/devices?site=barn',
+    '/devices/d1/events?limit=1',
+    '/devices/d1/sensors/a/measurements?limit=7',
+  ]) {
+    await system.all(path);
+  }
+  await system.get('/devices/d1');
+  await system.get('/devices/d1/sensors/a');
+  await system.get('/fleet');
+  await system.get('/pipeline');
+  await system.fetch('/devices/d2', { method: 'DELETE' });
+}
+
+/** Records each request that the driver of this process reports, until the test ends. */
+function recordRequests() {
+  /** @type {SentRecord[]} */
+  const records = [];
+  const record = (/** @type {any} */ request) => void records.push(recordOf(request));
+  subscribe(SENT_REQUESTS, record);
+  afterwards(() => unsubscribe(SENT_REQUESTS, record));
+  return records;
+}
+
+/** The driver reads the system tables of the server by itself. The rules do not apply to those requests. */
+const isOfDriver = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
+
+test('Query rules: every request: both the driver and the wire show that the rules are kept', async () => {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const requests = recordRequests();
+  const started = await startSystem(wire.contactPoint);
+  const requestsBefore = wire.requests.length;
+  await exercise(started);
+  await started.system.halt();
+
+  expect(violations(requests)).toEqual([]);
+
+  const sent = wire.requests
+    .slice(requestsBefore)
+    .filter(({ statements }) => !statements.some(({ cql }) => isOfDriver(cql)));
+  expect(sent.filter(({ kind }) => kind === 'query')).toEqual([]);
+  expect(sent.filter(({ consistency }) => consistency !== LOCAL_QUORUM)).toEqual([]);
+  expect(sent.filter(({ logged }) => logged)).toEqual([]);
+  // The server reports the values of the partition key. A scan has none, and each statement of a batch has one.
+  expect(sent.flatMap(({ statements }) => statements).filter(({ partition }) => partition === '')).toEqual(
+    [],
+  );
+  const scattered = sent.filter(
+    ({ statements }) => new Set(statements.map(({ table, partition }) => `${table} ${partition}`)).size > 10,
+  );
+  expect(scattered).toEqual([]);
+
+  // Every request passes the hook that checks all other tests of the run.
+  const texts = (/** @type {string[][]} */ requests) =>
+    requests
+      .filter((statements) => !statements.some(isOfDriver))
+      .map((statements) => [...new Set(statements)].sort().join('; '))
+      .sort();
+  expect(texts(requests.map(({ statements }) => statements))).toEqual(
+    texts(wire.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
+  );
+
+  // Each table was written, so the checks above had requests to check.
+  const written = new Set(
+    wire.requests
+      .flatMap(({ statements }) => statements)
+      .filter(({ cql }) => /^(INSERT|UPDATE)/.test(cql))
+      .map(({ table }) => table?.split('.')[1]),
+  );
+  expect([...written]).toEqual(
+    expect.arrayContaining([
+      'dead_letter',
+      'device',
+      'device_by_site',
+      'device_event',
+      'history',
+      'history_stat',
+      'latest',
+      'message',
+      'process',
+      'sensor_by_name',
+      'sensor_by_site',
+      'sensor_by_type',
+    ]),
+  );
+});
+
+test('Database counters: after every kind of request: all statements prepared, at most ten partitions a batch', async () => {
+  const engine = await startTestEngine();
+  afterwards(() => engine.dispose());
+  const started = await startSystem(engine.contactPoint);
+  const database = await started.system.openDatabase();
+  afterwards(() => database.shutdown());
+  /** @param {string} column @param {string} table @param {string} name */
+  const count = async (column, table, name) => {
+    const cql = `SELECT ${column} FROM system_views.${table} WHERE name = ?`;
+    return Number((await database.execute(cql, [name])).first()?.[column]);
+  };
+  const executed = async () => ({
+    unprepared: await count('value', 'cql_metrics', 'regular_statements_executed'),
+    prepared: await count('value', 'cql_metrics', 'prepared_statements_executed'),
+  });
+
+  const before = await executed();
+  await exercise(started);
+  const after = await executed();
+
+  expect(before.unprepared).toBeGreaterThan(0);
+  expect(after.unprepared - before.unprepared).toBe(0);
+  expect(after.prepared - before.prepared).toBeGreaterThan(20);
+  expect(await count('max', 'batch_metrics', 'partitions_per_unlogged_batch')).toBeLessThanOrEqual(10);
+  expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
+}, 400_000);
+
+test('Connections: the system stops: they are closed', async () => {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const { system } = await startSystem(wire.contactPoint);
+  expect(wire.connections()).toBeGreaterThan(0);
+  await system.halt();
+  await until(() => wire.connections() === 0);
+});
+
+test('Database: killed under load: no permit leaks, and ingest is ready again after its start', async () => {
+  const engine = await startTestEngine({ profile: 'fast' });
+  afterwards(() => engine.dispose());
+  const { system, publish } = await startSystem(engine.contactPoint);
+  const metric = async (/** @type {string} */ name) => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  const now = Date.now();
+  await publish('d', 'measurements', { sensor_id: 's', ts: now, value: 0 });
+  const load = Array.from({ length: 1000 }, (_, i) =>
+    publish(`d${i % 50}`, 'measurements', { sensor_id: 's', ts: now + i, value: i }),
+  );
+  await until(async () => (await metric('iot_ingest_in_flight')) > 0);
+  engine.kill();
+  await until(async () => (await metric('iot_ingest_retries_total')) > 100);
+  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
+  const startAgain = () =>
+    engine.start().then(
+      () => true,
+      () => false,
+    );
+  // After a kill the supervisor of the engine needs a moment to release the directory.
+  await until(startAgain, { withinMs: 120_000 });
+  // The pause of the driver between two attempts would have grown to minutes by then.
+  const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
+  await until(isReady, { withinMs: 60_000 });
+  await Promise.all(load);
+  await until(async () => (await metric('iot_ingest_in_flight')) === 0);
+  expect(await metric('iot_ingest_unsettled_bytes')).toBe(0);
+}, 400_000);

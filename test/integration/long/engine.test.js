@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { startEngine } from '../../../infra/engine/index.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { ENGINE_DIR } from '../../support/engine.js';
+import { listProcesses } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Engine } from '../../../infra/engine/run.js' */
+
+const TIMEOUT_MS = 240_000;
+
+/** @type {string} with a space, because users have such folders */
+let dataDir;
+/** @type {number} */
+let port;
+/** @type {Engine | null} */
+let engine = null;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'millrace engine-'));
+  port = await steadyPort();
+});
+
+afterAll(async () => {
+  await engine?.stop();
+  await rm(dataDir, { recursive: true, maxRetries: 3 });
+});
+
+const start = async () => {
+  engine = await startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true });
+  return engine;
+};
+
+/** @param {string} query */
+const cql = async (query) => (await cqlOf((client) => client.execute(query))).rows;
+
+/** @template T @param {(client: Client) => Promise<T>} work @returns {Promise<T>} */
+async function cqlOf(work) {
+  const client = new cassandra.Client({
+    contactPoints: [`127.0.0.1:${port}`],
+    localDataCenter: 'datacenter1',
+    queryOptions: { consistency: cassandra.types.consistencies.localOne },
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.shutdown();
+  }
+}
+
+/** @returns {Promise<number[]>} pids of the engine in this directory, without its supervisor, whose arguments also name it */
+const javas = async () =>
+  (await listProcesses())
+    .filter(({ command }) => /^\S*java .*CassandraDaemon/.test(command) && command.includes(dataDir))
+    .map(({ pid }) => pid);
+
+test(
+  'Engine: stop and start: the data is there; a second engine in the same directory is refused',
+  async () => {
+    const first = await start();
+    await cql(
+      "CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
+    );
+    await cql('CREATE TABLE k.t (id int PRIMARY KEY, value double)');
+    await cql('INSERT INTO k.t (id, value) VALUES (1, 21.5)');
+
+    const another = startEngine({ dataDir, port: await steadyPort(), engineDir: ENGINE_DIR, fast: true });
+    await expect(another).rejects.toMatchObject({
+      code: 'data_dir_taken',
+      message: expect.stringContaining(dataDir),
+    });
+
+    await first.stop();
+    expect(await first.exited).toBe(null);
+    expect(await javas()).toEqual([]);
+
+    await start();
+    expect(await cql('SELECT value FROM k.t WHERE id = 1')).toMatchObject([{ value: 21.5 }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'Engine: it dies: reported with its log; it starts again with its data',
+  async () => {
+    const running = engine ?? (await start());
+    for (const pid of await javas()) process.kill(pid, 'SIGKILL');
+    const error = await running.exited;
+    expect(error).toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringContaining(running.log),
+    });
+
+    await start();
+    // The last writes may be lost, because a single node syncs its commit log only from time to time.
+    expect(await cql('SELECT value FROM k.t WHERE id = 1')).toMatchObject([{ value: 21.5 }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'Engine: durable, and killed: every acknowledged write is stored',
+  async () => {
+    await engine?.stop();
+    const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });
+    engine = await start();
+    const pids = await javas();
+    /** @type {number[]} */
+    const answered = [];
+    await cqlOf(async (client) => {
+      let next = 1000;
+      const write = async () => {
+        for (let id = next++; ; id = next++) {
+          await client.execute(`INSERT INTO k.t (id, value) VALUES (${id}, ${id})`);
+          answered.push(id);
+        }
+      };
+      // Each of them writes until the engine has ended.
+      const writers = Promise.allSettled(Array.from({ length: 16 }, write));
+      await until(() => answered.length > 500);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await writers;
+    });
+    await engine.exited;
+
+    engine = await start();
+    const rows = await cql('SELECT id FROM k.t');
+    const stored = new Set(rows.map((row) => row['id']));
+    expect(answered.filter((id) => !stored.has(id))).toEqual([]);
+  },
+  TIMEOUT_MS,
+);

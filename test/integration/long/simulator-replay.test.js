@@ -1,0 +1,130 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { createTimeline } from '../../../simulator/replay/survey.js';
+import { resolveSenml } from '../../support/senml-resolver.js';
+import { useSimulations } from '../../support/simulations.js';
+
+const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
+const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));
+
+const context = useSimulations();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** @param {string[]} flags */
+function replay(flags) {
+  return context.start(['--broker', context.broker.url, ...flags]);
+}
+
+/** Reads the CSV file without the code of the simulator. Its format is plain enough. */
+function readWeather() {
+  const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
+  const names = header.split(',').slice(1);
+  return lines.map((line) => {
+    const [date, ...cells] = line.split(',');
+    return {
+      ts: Date.parse(`${date}Z`),
+      cells: cells.map((cell, i) => ({ name: names[i], value: Number(cell) })),
+    };
+  });
+}
+
+/** @param {{ name: string, ts: number, value: number }} sample */
+const line = ({ name, ts, value }) => `${name} ${ts} ${value}`;
+
+test('Replay of a file: hourly weather: every cell is delivered once, between birth and offline', async () => {
+  const { code, output, summary } = await replay([
+    '--replay',
+    WEATHER,
+    '--speed',
+    '60',
+    '--device',
+    'seattle',
+  ]).ended;
+  expect(code).toBe(0);
+  await context.collector.until(() => context.collector.of('status').length === 2);
+
+  const rows = readWeather();
+  const last = Math.max(...rows.map(({ ts }) => ts));
+  // The output has the time of the last row.
+  const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
+  const timeline = createTimeline({ last, now, speed: 60 });
+  const expected = rows.flatMap(({ ts, cells }) =>
+    cells.map(({ name = '', value }) => line({ name, ts: timeline(ts), value })),
+  );
+  const found = context.collector
+    .of('measurements', 'seattle')
+    .flatMap(({ payload }) => resolveSenml(payload).map(line));
+  expect(found.sort()).toEqual(expected.sort());
+  expect(summary).toEqual({ made: 26_277, acknowledged: 26_277, dropped: 0, left: 0 });
+
+  const [birth, online] = context.collector.messages;
+  expect(birth?.payload).toEqual({
+    session: expect.any(Number),
+    name: 'seattle',
+    sensors: ['pressure', 'temperature', 'wind'].map((name) => ({
+      sensor_id: name,
+      name,
+      type: name,
+      interval_ms: 60_000,
+    })),
+  });
+  expect(online?.payload).toEqual({ state: 'online', session: birth?.payload.session });
+  expect(context.collector.messages.at(-1)?.payload).toEqual({
+    state: 'offline',
+    session: birth?.payload.session,
+  });
+});
+
+test('Replay of a file: names that SenML forbids: sent as plain JSON; cells without a number are reported', async () => {
+  const path = join(directory, 'rooms.csv');
+  writeFileSync(
+    path,
+    'time,room 1,note\n2026-01-01 00:00:00,20.5,a\n2026-01-01 00:00:10,,b\n2026-01-01 00:00:20,x,c\n',
+  );
+  const { code, output } = await replay(['--replay', path]).ended;
+  expect(code).toBe(0);
+  await context.collector.until(() => context.collector.of('status').length === 2);
+  const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
+  expect(context.collector.of('measurements', 'rooms').map(({ payload }) => payload)).toEqual([
+    [{ sensor_id: 'room 1', ts: now - 20_000, value: 20.5 }],
+  ]);
+  expect(output).toContain('left out: note');
+  expect(output).toContain('1 empty cells skipped');
+  expect(output).toContain('1 cells skipped that are no number');
+});
+
+test('Replay of a file: the broker restarts: every cell is delivered', async () => {
+  const path = join(directory, 'long.csv');
+  const start = Date.UTC(2026, 0, 1);
+  const rows = Array.from({ length: 200_000 }, (_, i) => `${new Date(start + i * 1000).toISOString()},${i}`);
+  writeFileSync(path, `time,count\n${rows.join('\n')}\n`);
+  const simulator = replay(['--replay', path, '--rows', '20']);
+  await context.collector.until(() => context.collector.of('measurements').length >= 200);
+  await context.broker.stop();
+  await context.broker.start();
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toEqual({ made: 200_000, acknowledged: 200_000, dropped: 0, left: 0 });
+  const values = () =>
+    new Set(
+      context.collector
+        .of('measurements')
+        .flatMap(({ payload }) => resolveSenml(payload).map(({ value }) => value)),
+    );
+  await context.collector.until(
+    () =>
+      context.collector.of('status').at(-1)?.payload.state === 'offline' &&
+      context.collector.of('birth').length === 2,
+  );
+  expect(values().size).toBe(200_000);
+});
+
+test('Replay of a file: no time column: a clear error', async () => {
+  const path = join(directory, 'no-times.csv');
+  writeFileSync(path, 'a,b\n1,2\n');
+  const { code, output } = await replay(['--replay', path]).ended;
+  expect(code).toBe(2);
+  expect(output).toContain('no time column');
+});

@@ -1,0 +1,47 @@
+/** @import { ToolName } from '../infra/bootstrap/tools.js' */
+
+/**
+ * A suite of tests: the projects of jest.config.js that it runs, and the programs that it needs.
+ *
+ * @typedef {{ projects: string[], tools: ToolName[] }} Suite
+ */
+
+/**
+ * By the first flag of `test/run.js`. `main` has no flag: it is `npm test`.
+ *
+ * @type {Record<'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster', Suite>}
+ */
+export const SUITES = {
+  main: {
+    projects: ['unit', 'integration'],
+    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl', 'alertmanager'],
+  },
+  unit: { projects: ['unit'], tools: ['openssl'] },
+  thorough: {
+    projects: ['thorough'],
+    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl'],
+  },
+  browser: { projects: ['browser'], tools: ['java', 'maven', 'chromium'] },
+  infra: {
+    projects: ['infra'],
+    tools: [
+      'java',
+      'maven',
+      'mosquitto',
+      'mosquittoClients',
+      'shellcheck',
+      'openssl',
+      'curl',
+      'python',
+      'prometheus',
+      'alertmanager',
+      'kubectl',
+      'terraform',
+    ],
+  },
+  contract: { projects: ['contract'], tools: ['java', 'maven', 'python'] },
+  cluster: { projects: ['cluster'], tools: ['java', 'maven', 'mosquitto', 'mosquittoClients'] },
+};
+
+/** A test file in such a folder takes long, or waits for real time. It runs with `--long`, or when it is named. */
+export const LONG = /(^|\/)long\//;

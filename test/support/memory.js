@@ -1,0 +1,15 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/**
+ * Returns the memory that is still in use. Unlike the resident size of a process, it does not depend on when the garbage was
+ * collected last.
+ *
+ * @returns {number} bytes of the heap and of all buffers, after a collection
+ */
+export function usedBytes() {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

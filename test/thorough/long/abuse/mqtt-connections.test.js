@@ -1,0 +1,199 @@
+import { afterAll, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import pino from 'pino';
+import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.js';
+import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { createBroker } from '../../../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../../../api/observability/metrics.js';
+import { readSettings } from '../../../../common/settings/index.js';
+import { certificatesFolder } from '../../../support/certificates.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { everybodyMayConnect } from '../../../support/credentials.js';
+import { connectBytes } from '../../../support/mqtt-bytes.js';
+import { createTcpClients } from '../../../support/tcp-clients.js';
+import { until } from '../../../support/until.js';
+
+/** @import { Bounds } from '../../../../api/access/connection-limits.js' */
+/** @import { TcpClient } from '../../../support/tcp-clients.js' */
+
+const NEVER_MS = 86_400_000;
+const CONNACK = '\u0020\u0002\u0000\u0000';
+
+const afterwards = useCleanUps();
+const tcpClients = createTcpClients(afterwards);
+
+const certificates = certificatesFolder();
+afterAll(() => certificates.remove());
+
+/**
+ * @param {Bounds} [bounds]
+ * @param {OwnCertificate} [tls]
+ */
+async function startBroker(bounds, tls) {
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
+  const broker = createBroker({
+    mqtt: settings,
+    ...everybodyMayConnect(settings),
+    host: null,
+    maxMessageBytes: 1024 * 1024,
+    handleMessage: async () => 'accepted',
+    room: new ByteBudget(1024 * 1024),
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics,
+    bounds,
+    tls,
+  });
+  await broker.start();
+  afterwards(() => broker.stop());
+  /** @param {string} reason @returns {Promise<number>} */
+  const refused = async (reason) => {
+    const { values } = await metrics.connectionsRefused.get();
+    return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
+  };
+  const clients = () => Number.parseInt(broker.check().message, 10);
+  return { port: broker.port, clients, metrics, refused };
+}
+
+/** Everything but `setTimeout`, which measures the time limit of CONNECT. */
+const REAL = /** @type {const} */ ([
+  ...['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'],
+  ...['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'],
+]);
+
+/** Connections that open from now on have a time limit that passes only in `advance`. */
+function stopTime() {
+  jest.useFakeTimers({ doNotFake: /** @type {any} */ (REAL) });
+  afterwards(() => jest.useRealTimers());
+}
+
+/** @param {TcpClient} client @param {string} clientId */
+async function connectMqtt(client, clientId) {
+  client.socket.write(connectBytes({ clientId }));
+  await until(() => client.received() === CONNACK);
+}
+
+test('MQTT connections: a flood without CONNECT: it shuts out its own address alone, oldest first', async () => {
+  const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
+  const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
+  afterwards(() => device.endAsync(true));
+  let broken = 0;
+  device.on('close', () => broken++);
+  const slow = await tcpClients.open(port, '127.0.0.3');
+
+  const flood = await tcpClients.flood(200, port, '127.0.0.2');
+  await until(async () => (await refused('crowded')) === 151);
+  await until(() => flood.filter(({ closed }) => closed()).length === 151);
+  expect(flood.slice(0, 151).every(({ closed }) => closed())).toBe(true);
+
+  // Earlier and later clients are answered. A connected device stays connected.
+  await connectMqtt(slow, 'slow');
+  await connectMqtt(await tcpClients.open(port, '127.0.0.4'), 'late');
+  await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
+  expect(broken).toBe(0);
+});
+
+test('MQTT connections: connected devices: they do not count as connections without CONNECT', async () => {
+  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
+  stopTime();
+  const fleet = await tcpClients.flood(10, port);
+  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
+  const flood = await tcpClients.flood(30, port);
+  await until(async () => (await refused('crowded')) === 20);
+  // The connections of the fleet are older.
+  jest.advanceTimersByTime(1000);
+  await until(() => flood.every(({ closed }) => closed()));
+  expect(await refused('crowded')).toBe(20);
+  expect(await refused('silent')).toBe(10);
+  expect(fleet.some(({ closed }) => closed())).toBe(false);
+});
+
+test.each([
+  ['sends nothing', Buffer.alloc(0)],
+  ['sends half a CONNECT, a byte at a time', connectBytes({ clientId: 'x'.repeat(10_000) })],
+  ['sends a CONNECT that is refused, and stays', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
+])('MQTT connection: the client %s: closed after the time limit of CONNECT', async (_, bytes) => {
+  const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
+  stopTime();
+  const client = await tcpClients.open(port);
+  const dripped = client.drip(bytes, 5);
+  // Bytes arrive between the steps. They must not extend the time limit.
+  await until(() => {
+    jest.advanceTimersByTime(30);
+    return client.closed();
+  });
+  await dripped;
+  expect(client.received()).not.toBe(CONNACK);
+  expect(clients()).toBe(0);
+});
+
+test('MQTT connections: TLS: an unfinished handshake counts as one without CONNECT, a connected device does not', async () => {
+  const { cert, key, authority } = await certificates.make();
+  const logger = pino({ level: 'silent' });
+  const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
+  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 2000 }, tls);
+  stopTime();
+  const device = await mqtt.connectAsync(`mqtts://127.0.0.1:${port}`, { ca: authority, reconnectPeriod: 0 });
+  afterwards(() => device.endAsync(true));
+  let broken = 0;
+  device.on('close', () => broken++);
+  const flood = await tcpClients.flood(15, port);
+  await until(async () => (await refused('crowded')) === 5);
+  jest.advanceTimersByTime(2000);
+  await until(() => flood.every(({ closed }) => closed()));
+  expect([await refused('crowded'), await refused('silent')]).toEqual([5, 10]);
+  expect(broken).toBe(0);
+  await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
+});
+
+test('MQTT connections: the limit is reached: each further connection is closed, until another one ends', async () => {
+  const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
+  const fleet = await tcpClients.flood(20, port);
+  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
+  const flood = await tcpClients.flood(30, port);
+  await until(() => flood.every(({ closed }) => closed()));
+  expect(await refused('full')).toBe(30);
+  fleet[0]?.socket.end();
+  await until(async () => {
+    const next = await tcpClients.open(port);
+    if (!next.closed()) next.socket.write(connectBytes({ clientId: 'next' }));
+    await until(() => next.closed() || next.received() === CONNACK);
+    return !next.closed();
+  });
+});
+
+test('MQTT connections: 5,000 without CONNECT: 4,096 stay open, and a device is served', async () => {
+  const { port, refused } = await startBroker({ connections: 20_000, pending: 4096, withinMs: NEVER_MS });
+  const floods = await Promise.all(
+    ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => tcpClients.flood(1250, port, from)),
+  );
+  await until(async () => (await refused('crowded')) === 5000 - 4096);
+  await connectMqtt(await tcpClients.open(port), 'device');
+  expect(floods.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(4096);
+});
+
+test.each([
+  ['CONNECT of 256 MB', Buffer.from('10ffffff7f', 'hex'), Buffer.alloc(0)],
+  ['PUBLISH of 256 MB', Buffer.from('32ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
+  ['SUBSCRIBE of 256 MB', Buffer.from('82ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
+  ['a length without an end', Buffer.from('32ffffffffff', 'hex'), connectBytes({ clientId: 'd' })],
+])('MQTT packet: %s: its header alone closes the connection', async (_, header, before) => {
+  const { port, metrics } = await startBroker();
+  const client = await tcpClients.open(port);
+  client.socket.write(before);
+  await until(() => before.length === 0 || client.received() === CONNACK);
+  client.socket.write(header);
+  await until(() => client.closed());
+  expect((await metrics.oversized.get()).values[0]?.value).toBe(1);
+});
+
+test('MQTT CONNECT: the largest last will is accepted, more than 96 KiB closes the connection', async () => {
+  const { port } = await startBroker();
+  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
+  const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });
+  afterwards(() => device.endAsync(true));
+  const large = await tcpClients.open(port);
+  large.socket.write(Buffer.from([0x10, 0x80, 0x80, 0x07]));
+  await until(() => large.closed());
+});

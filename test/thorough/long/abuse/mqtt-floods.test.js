@@ -1,0 +1,122 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { createBroker } from '../../../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../../../api/observability/metrics.js';
+import { readSettings } from '../../../../common/settings/index.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { everybodyMayConnect } from '../../../support/credentials.js';
+import { createFloods } from '../../../support/floods.js';
+import { until } from '../../../support/until.js';
+
+/** @import { Socket } from 'node:net' */
+
+/**
+ * Packets that one turn of the event loop may answer: two shares of 512, because a turn may end one share and begin the next, and
+ * the slice of 128 with which each share ends. Before the broker sliced its reads, a turn answered whole floods. This test counts
+ * packets, because the time of a turn depends on the machine.
+ */
+const TURN_PACKETS = 2 * (512 + 128);
+
+const SUBACK_BYTES = 5;
+const SHORT_ACK_BYTES = 4;
+const PINGRESP_BYTES = 2;
+
+const afterwards = useCleanUps();
+
+/** Starts the broker alone, in this process. */
+async function startBroker() {
+  /** @type {Set<Socket>} */
+  const sockets = new Set();
+  const add = (/** @type {any} */ { socket }) => void sockets.add(socket);
+  subscribe('net.server.socket', add);
+  afterwards(() => unsubscribe('net.server.socket', add));
+  let messages = 0;
+  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
+  const broker = createBroker({
+    mqtt: settings,
+    ...everybodyMayConnect(settings),
+    host: null,
+    maxMessageBytes: 1024 * 1024,
+    handleMessage: async () => {
+      messages++;
+      return 'accepted';
+    },
+    room: new ByteBudget(64 * 1024 * 1024),
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+  await broker.start();
+  afterwards(() => broker.stop());
+  return {
+    floods: createFloods(broker.port, afterwards),
+    clients: () => Number.parseInt(broker.check().message, 10),
+    messages: () => messages,
+    /** @returns {number} bytes of all answers so far */
+    answered: () => sum([...sockets].map(({ bytesWritten }) => bytesWritten)),
+  };
+}
+
+const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0);
+
+/**
+ * Finds the turn of the event loop in which a count grows most.
+ *
+ * @param {() => number} count
+ * @param {() => Promise<unknown>} work
+ * @returns {Promise<number>} by how much
+ */
+async function largestStep(count, work) {
+  let largest = 0;
+  let last = count();
+  let isOver = false;
+  const look = () => {
+    const now = count();
+    largest = Math.max(largest, now - last);
+    last = now;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await work().finally(() => {
+    isOver = true;
+  });
+  return largest;
+}
+
+/** @typedef {ReturnType<typeof createFloods>} Floods */
+
+test.each(
+  /** @type {Array<[string, number, (floods: Floods) => Promise<void>]>} */ ([
+    ['10 connections with 10,000 SUBSCRIBE each', SUBACK_BYTES, (floods) => floods.subscribe(10, 10_000)],
+    [
+      '4 connections with 50,000 UNSUBSCRIBE each',
+      SHORT_ACK_BYTES,
+      (floods) => floods.unsubscribe(4, 50_000),
+    ],
+    ['20 connections with 32,768 PINGREQ each', PINGRESP_BYTES, (floods) => floods.ping(20, 32_768)],
+    [
+      '4 connections with 48,000 PUBREL, PUBACK and PUBREC each',
+      SHORT_ACK_BYTES,
+      (floods) => floods.acknowledge(4, 48_000),
+    ],
+    ['CONNECT with 10,000 SUBSCRIBE', SUBACK_BYTES, (floods) => floods.subscribeAtOnce(4, 10_000)],
+  ]),
+)('Flood: %s in one write: one turn of the event loop answers a bounded part', async (_, bytes, flood) => {
+  const { floods, answered } = await startBroker();
+  const largest = await largestStep(answered, () => flood(floods));
+  expect(largest).toBeGreaterThan(0);
+  expect(largest / bytes).toBeLessThanOrEqual(TURN_PACKETS);
+});
+
+test('Flood: 2,000 connections with a last will break off at once: one turn of the event loop handles a bounded part', async () => {
+  const { floods, clients, messages } = await startBroker();
+  const breakOff = await floods.prepareWills(2000);
+  expect(clients()).toBe(2000);
+  const largest = await largestStep(messages, async () => {
+    breakOff();
+    await until(() => messages() === 2000);
+  });
+  expect(largest).toBeLessThanOrEqual(TURN_PACKETS);
+});

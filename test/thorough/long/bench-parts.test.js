@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startDatabase } from '../../../tools/bench/environment/database.js';
+import { openEnvironment } from '../../../tools/bench/environment/index.js';
+import { loadOf } from '../../../tools/bench/load/shapes.js';
+import { measureRate } from '../../../tools/bench/measure/rate.js';
+import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
+import { createLivePart } from '../../../tools/bench/parts/live.js';
+import { createPackingPart } from '../../../tools/bench/parts/packing.js';
+import { createReadingPart } from '../../../tools/bench/parts/reading.js';
+import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
+import { targetsTable } from '../../../tools/bench/targets.js';
+import { ENGINE_DIR } from '../../support/engine.js';
+
+/** @import { Environment } from '../../../tools/bench/environment/index.js' */
+
+/** @type {string} */
+let dir;
+/** @type {Awaited<ReturnType<typeof startDatabase>>} a database of these tests: they need nodetool for the bytes on disk */
+let database;
+/** @type {Environment} */
+let environment;
+
+const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
+const devices = 20;
+
+const context = () => ({ environment, flags, status: () => {} });
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  database = await startDatabase({ dir, engineDir: ENGINE_DIR, profile: 'disposable', onStatus: () => {} });
+  environment = await openEnvironment({ dir, database, onStatus: () => {} });
+});
+
+afterAll(async () => {
+  await environment?.stop();
+  await database?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test('Bench, reading: store and HTTP: both read what was loaded', async () => {
+  const part = createReadingPart({
+    small: { sensors: 2, days: 1 },
+    large: { sensors: 2, days: 1, longDays: 2 },
+    intervalMs: 20_000,
+    devices,
+  });
+  const result = await part.run(context());
+  const { loaded, stored, rounds, longest } = result;
+  expect(loaded.small).toBe(2 * 4320);
+  expect(stored.large).toBeGreaterThan(loaded.large);
+  const [round] = rounds;
+  expect(round).toBeDefined();
+  const items = Object.fromEntries(
+    Object.entries(round?.results ?? {}).map(([name, { items }]) => [name, items]),
+  );
+  expect(items).toMatchObject({
+    smallPage: 100,
+    page: 100,
+    monthExport: 4320,
+    monthSamples: 4320,
+    yearStatistics: 44,
+    day: 4320,
+    dayRows: 4320,
+  });
+  expect(items['month']).toBeGreaterThan(200);
+  expect(longest.items).toBe(44 * 180);
+  expect(longest.mb).toBeGreaterThan(20);
+  expect(part.tables(result)).toHaveLength(3);
+  expect(targetsTable({ reading: result }).rows).toHaveLength(7);
+});
+
+test('Bench, disk: three layouts: bytes of each sample are counted on the disk', async () => {
+  const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
+    context(),
+  );
+  expect(results.map(({ signal }) => signal)).toEqual(['decimals', 'full']);
+  for (const { samples, history, batches, rows } of results) {
+    expect(samples).toEqual({ packed: 6 * 3600, batches: 3600, rows: 3600 });
+    expect(history).toBeGreaterThan(0.5);
+    expect(batches).toBeGreaterThan(history);
+    expect(rows).toBeGreaterThan(history);
+  }
+  expect(targetsTable({ disk: results }).rows).toHaveLength(2);
+});
+
+test('Bench, packing: with and without ingest: it is measured until all hours are packed', async () => {
+  const sizes = { devices: 4, loadDevices: devices };
+  const packing = await createPackingPart(sizes).run(context());
+  const hours = packing.loaded.hours + packing.alone.hours;
+  expect(hours).toBeGreaterThan(0);
+  expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
+  expect(targetsTable({ packing }).rows).toHaveLength(1);
+});
+
+test('Bench, live stream: five readers: they receive what is published', async () => {
+  const live = await createLivePart({ readers: 5, devicesEach: 2, devices }).run(context());
+  const run = live.rounds[0]?.results.live;
+  expect(run?.seen.count).toBeGreaterThan(0);
+  expect(run?.seen.p50).toBeGreaterThan(0);
+  expect(targetsTable({ live }).rows).toHaveLength(1);
+});
+
+test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
+  const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
+  // Each change that was made has its report, or the part throws.
+  expect(alarms.reports.count).toBeGreaterThan(0);
+  expect(targetsTable({ alarms }).rows).toHaveLength(2);
+});
+
+test('Bench pipeline, embedded broker: highest rate: it counts the committed samples', async () => {
+  const pipeline = await environment.embedded('embedded');
+  const shape = loadOf('4x10', devices);
+  await measureRate(pipeline, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
+  expect(await pipeline.committed()).toBeGreaterThan(0);
+});

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { openEnvironment } from '../../../tools/bench/environment/index.js';
+import { loadOf } from '../../../tools/bench/load/shapes.js';
+import { measureRate } from '../../../tools/bench/measure/rate.js';
+import { storedSamples } from '../../../tools/bench/measure/stored.js';
+import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+
+/** @import { Config } from '../../../common/settings/config.js' */
+/** @import { Environment } from '../../../tools/bench/environment/index.js' */
+
+/** @type {string} */
+let dir;
+/** @type {Environment} */
+let environment;
+
+const shape = loadOf('4x10', 20);
+// Any process with a readable CPU time is good enough here.
+const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  const database = { contactPoint: sharedContactPoint(), pid: process.pid };
+  environment = await openEnvironment({ dir, database, prefix: uniqueName('b'), onStatus: () => {} });
+});
+
+afterAll(async () => {
+  await environment?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** @param {Config['cql']} cql */
+const stored = (cql) =>
+  storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
+
+test('Bench pipeline: highest rate and fixed rate: it counts the samples that the database holds', async () => {
+  const wired = await environment.wired();
+  const { cpu } = await measureRate(wired, shape, timing);
+  expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
+  const before = await wired.committed();
+  expect(before).toBeGreaterThan(0);
+  expect(await stored(wired.cql)).toBe(before);
+
+  const { published, latency } = await wired.pace(shape, { rate: 4000, forMs: 500 });
+  expect(published).toBe(2000);
+  expect(latency.published.count).toBe(50);
+  expect(await wired.committed()).toBe(before + published);
+  expect(await stored(wired.cql)).toBe(before + published);
+});
+
+test('Bench baselines: highest rate: they store every sample', async () => {
+  for (const variant of [
+    await environment.pipeline('rows', { store: 'rows', gate: true }),
+    await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
+    await environment.loop(),
+  ]) {
+    // It throws if a published sample was refused or not committed. In one second of a busy machine the rate may be 0.
+    await measureRate(variant, shape, timing);
+    expect(await variant.committed()).toBeGreaterThan(0);
+  }
+});
+
+test('Bench native loop: fixed rate: the reader of the bench counts its rows', async () => {
+  const native = await environment.native();
+  await measureRate(native, shape, timing);
+  const latencies = await native.paced(shape, { rate: 4000, forMs: 500 });
+  expect(latencies.count).toBe(50);
+  expect(await stored(native.cql)).toBe(await native.committed());
+});

@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import pino from 'pino';
+import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
+import { createBroker } from '../../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { everybodyMayConnect } from '../../support/credentials.js';
+import { usedBytes } from '../../support/memory.js';
+import { readSeries } from '../../support/metrics.js';
+import {
+  connectBytes,
+  DISCONNECT,
+  PINGREQ,
+  pubackIds,
+  publishBytes,
+  subscribeBytes,
+} from '../../support/mqtt-bytes.js';
+import { until } from '../../support/until.js';
+
+const TOPIC = 'iot/v1/d/measurements';
+const OTHER_TOPIC = 'iot/v1/other/measurements';
+const MB = 1e6;
+
+const afterwards = useCleanUps();
+
+/**
+ * Starts the broker and the byte budget alone. The database behind them is away until the test calls `settleAll`.
+ *
+ * @param {number} budgetBytes
+ */
+async function startBroker(budgetBytes) {
+  const budget = new ByteBudget(budgetBytes);
+  let isAway = true;
+  /** @type {Array<() => void>} */
+  const waiting = [];
+  /** @type {string[]} */
+  const accepted = [];
+  const settle = async (/** @type {string} */ topic) => {
+    accepted.push(topic);
+    if (isAway) await new Promise((resolve) => waiting.push(() => resolve(undefined)));
+    return /** @type {const} */ ('accepted');
+  };
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
+  const broker = createBroker({
+    mqtt: settings,
+    ...everybodyMayConnect(settings),
+    host: null,
+    maxMessageBytes: 1024 * 1024,
+    handleMessage: ({ topic, payload, signal }) => budget.run(payload.length, () => settle(topic), signal),
+    room: budget,
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics,
+  });
+  await broker.start();
+  afterwards(() => broker.stop());
+  return {
+    broker,
+    budget,
+    metrics,
+    /** Topics of the accepted messages, in order. */
+    accepted,
+    url: `mqtt://127.0.0.1:${broker.port}`,
+    settleAll() {
+      isAway = false;
+      for (const settleNext of waiting.splice(0)) settleNext();
+    },
+  };
+}
+
+/**
+ * @param {{ port: number }} broker
+ * @param {Buffer[]} packets sent once CONNECT is answered
+ * @param {string} clientId
+ * @param {number} [keepalive] s
+ */
+async function openDevice({ port }, packets, clientId, keepalive) {
+  const socket = connectTcp(port, '127.0.0.1');
+  socket.on('error', () => {});
+  afterwards(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  socket.write(connectBytes({ clientId, keepalive }));
+  // CONNACK
+  await until(() => answers.length === 4);
+  for (const packet of packets) socket.write(packet);
+  return { socket, acknowledged: () => pubackIds(answers) };
+}
+
+test('Embedded broker: messages wait for the byte budget: no connection is read until there is room again', async () => {
+  const { broker, budget, settleAll } = await startBroker(1 * MB);
+  const DEVICES = 60;
+  const EACH = 40;
+  const filler = Buffer.alloc(50_000, 32);
+  const packets = Array.from({ length: EACH }, (_, index) => publishBytes(TOPIC, filler, index + 1));
+  /** @type {Array<Awaited<ReturnType<typeof openDevice>>>} */
+  const devices = [];
+  for (let index = 0; index < DEVICES; index++) {
+    devices.push(await openDevice(broker, packets, `device-${index}`));
+  }
+  await until(() => budget.waiting > 0);
+  // The broker answers a new device, so it had the chance to read everything that was sent before. It has read the
+  // budget and one more chunk of 64 KiB, out of 120 MB.
+  await openDevice(broker, [], 'newcomer');
+  expect(budget.waiting).toBeLessThanOrEqual(2);
+  for (const { acknowledged } of devices) expect(acknowledged()).toEqual([]);
+
+  settleAll();
+  await until(() => devices.every(({ acknowledged }) => acknowledged().length === EACH));
+  const inOrder = packets.map((_, index) => index + 1);
+  for (const { acknowledged } of devices) expect(acknowledged()).toEqual(inOrder);
+  expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
+});
+
+test('Embedded broker: messages wait: CONNECT is answered, and a device that is not read is not dropped as silent', async () => {
+  const { broker, budget, settleAll } = await startBroker(1);
+  const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
+  const first = await openDevice(broker, packets, 'first');
+  await until(() => budget.waiting > 0);
+  const second = await openDevice(broker, [PINGREQ], 'second', 1);
+  const deadline = Date.now() + 4500;
+  await until(() => second.socket.closed || Date.now() > deadline);
+  expect(second.socket.closed).toBe(false);
+  expect(second.socket.bytesRead).toBe(4);
+  settleAll();
+  await until(() => first.acknowledged().length === 2);
+  // PINGRESP
+  await until(() => second.socket.bytesRead === 4 + 2);
+});
+
+test('Embedded broker: connection ends or breaks: its waiting messages are dropped', async () => {
+  const { broker, budget } = await startBroker(1);
+  const message = publishBytes(TOPIC, Buffer.alloc(3000, 32), 1);
+  // This device stays, and the start of its message fills the budget.
+  await openDevice(broker, [message], 'stays');
+  await until(() => budget.used > 0);
+  for (const leave of /** @type {const} */ (['destroy', 'end', 'destroy', 'end'])) {
+    const { socket } = await openDevice(broker, [message], 'leaves');
+    await until(() => budget.waiting === 1);
+    socket[leave]();
+    await until(() => budget.waiting === 0);
+  }
+});
+
+test('Embedded broker: device reconnects repeatedly: only its last connection has waiting messages', async () => {
+  const { broker, budget, settleAll } = await startBroker(20_000);
+  const packets = Array.from({ length: 20 }, (_, i) => publishBytes(TOPIC, Buffer.alloc(3000, 32), i + 1));
+  for (let round = 0; round < 20; round++) {
+    const { socket } = await openDevice(broker, packets, 'same');
+    await until(() => budget.waiting > 0);
+    expect(budget.waiting).toBeLessThanOrEqual(packets.length);
+    socket.destroy();
+  }
+  const last = await openDevice(broker, packets, 'same');
+  settleAll();
+  await until(() => last.acknowledged().length === packets.length);
+});
+
+test('Embedded broker: last wills wait within a bound of their own, because their connections are closed', async () => {
+  const { broker, budget, url, metrics } = await startBroker(1);
+  await openDevice(
+    broker,
+    [1, 2].map((id) => publishBytes(TOPIC, 'x', id)),
+    'first',
+  );
+  await until(() => budget.waiting > 0);
+  const COUNT = 600;
+  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
+  for (let index = 0; index < COUNT; index++) {
+    const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, will });
+    client.stream.destroy();
+  }
+  const lost = async () =>
+    (await metrics.messages.get()).values.find(({ labels }) => labels.result === 'unsettled');
+  // The wills have 40 MB, and the bound is 32 MiB. The device's first message is begun, the second waits with the wills.
+  await until(async () => budget.waiting - 1 + ((await lost())?.value ?? 0) === COUNT);
+  expect(budget.waiting - 1).toBe(Math.floor((32 * 1024 * 1024) / (65_000 + 2048)));
+});
+
+test('Embedded broker: subscriber stops reading: messages for it are dropped, others receive all, then it is closed', async () => {
+  const { broker, url, metrics, settleAll } = await startBroker(64 * MB);
+  settleAll();
+  const dropped = async () =>
+    Number(readSeries(await metrics.registry.metrics(), 'iot_broker_forwards_dropped_total'));
+  const { socket: frozen } = await openDevice(broker, [subscribeBytes(1)], 'frozen');
+  // CONNACK and SUBACK
+  await until(() => frozen.bytesRead === 4 + 5);
+  frozen.pause();
+  const watcher = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
+  afterwards(() => watcher.endAsync(true));
+  let received = 0;
+  watcher.on('message', () => received++);
+  await watcher.subscribeAsync('#');
+  const device = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
+  afterwards(() => device.endAsync(true));
+  const publish = () => device.publishAsync(TOPIC, Buffer.alloc(100_000, 32), { qos: 1 });
+  expect(await dropped()).toBe(0);
+  for (let sent = 1; sent <= 400; sent++) await publish();
+  await until(() => received === 400);
+  // The watcher received all messages, so the dropped ones were for the frozen subscriber.
+  const droppedCount = await dropped();
+  expect(droppedCount).toBeGreaterThan(0);
+  expect(broker.check().message).toBe('3 clients');
+
+  // When it reads again, new messages follow those that the operating system had buffered. The rest was dropped.
+  let isBack = false;
+  frozen.on('data', (chunk) => (isBack ||= chunk.includes('iot/v1/later/status')));
+  frozen.resume();
+  await until(async () => {
+    await device.publishAsync('iot/v1/later/status', 'online', { qos: 1 });
+    return isBack || frozen.closed;
+  });
+  expect(frozen.bytesRead).toBeLessThan(20 * MB);
+  // A message that it received does not count as dropped.
+  expect(Math.floor(frozen.bytesRead / 100_000)).toBeLessThanOrEqual(400 - droppedCount);
+
+  frozen.pause();
+  await until(async () => {
+    for (let sent = 0; sent < 100; sent++) await publish();
+    return broker.check().message === '2 clients';
+  });
+});
+
+test('Embedded broker: device floods, database away: the flood has one slice in front of another device', async () => {
+  const { broker, settleAll, accepted } = await startBroker(64 * MB);
+  const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
+  const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
+  await until(() => accepted.length >= 64);
+  const quiet = await openDevice(broker, [publishBytes(OTHER_TOPIC, 'x', 1)], 'quiet');
+  await until(() => accepted.includes(OTHER_TOPIC));
+  // The flood had fewer than 64 messages unsettled when it read its last slice of 128.
+  expect(accepted.filter((topic) => topic === TOPIC).length).toBeLessThan(64 + 128);
+  settleAll();
+  await until(() => quiet.acknowledged().length === 1 && flood.acknowledged().length === messages.length);
+  expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
+});
+
+test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
+  const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
+  settleAll();
+  const { socket } = await openDevice(broker, [], 'quick');
+  const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
+  socket.end(Buffer.concat([...messages, DISCONNECT]));
+  await until(() => broker.check().message === '0 clients');
+  await until(() => budget.used === 0);
+  expect(accepted).toHaveLength(5000);
+  expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
+});
+
+test('Embedded broker: messages of QoS 2 are never completed: their payloads are not kept', async () => {
+  const { broker, settleAll } = await startBroker(64 * MB);
+  settleAll();
+  const payload = Buffer.alloc(200_000, 32);
+  const { socket } = await openDevice(broker, [], 'half');
+  const before = usedBytes();
+  for (let id = 1; id <= 1200; id++) {
+    if (!socket.write(publishBytes(TOPIC, payload, id, 2))) await once(socket, 'drain');
+  }
+  // CONNACK, and a PUBREC for each: more than the 1,000 for which aedes would close the connection.
+  await until(() => socket.bytesRead === 4 + 1200 * 4);
+  expect(usedBytes() - before).toBeLessThan(100 * MB);
+  expect(socket.closed).toBe(false);
+});

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { startCommand } from '../../support/api-process.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startCqlWire } from '../../support/cql-wire.js';
+import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt-bytes.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @import { IClientOptions } from 'mqtt' */
+
+const afterwards = useCleanUps();
+
+/** @param {Record<string, string>} [settings] */
+async function startSystem(settings) {
+  const system = await startTestSystem({ settings });
+  afterwards(() => system.stop());
+  return system;
+}
+
+/** @param {string} url @param {IClientOptions} [options] */
+async function connect(url, options) {
+  const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options });
+  /** @type {Array<{ topic: string, payload: string, retain: boolean }>} */
+  const received = [];
+  client.on('message', (topic, payload, { retain }) => {
+    received.push({ topic, payload: payload.toString(), retain });
+  });
+  afterwards(() => client.endAsync(true));
+  return { client, received };
+}
+
+const base = Date.now() - 600_000;
+const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
+
+describe('Embedded broker, MQTT_AUTH is on', () => {
+  const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
+
+  test('right name and password: accepted, everything else is refused', async () => {
+    const { mqttUrl } = await startSystem(settings);
+    await connect(mqttUrl, { username: 'devices', password: 'right' });
+    const wrong = [{ username: 'devices', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
+    for (const options of wrong) {
+      // MQTT 3.1.1, table 3.1: 5, not authorized.
+      await expect(mqtt.connectAsync(mqttUrl, { reconnectPeriod: 0, ...options })).rejects.toMatchObject({
+        code: 5,
+      });
+    }
+  });
+});
+
+describe('Embedded broker, other clients', () => {
+  test('contract topics: received at once; later subscribers receive the retained status, and no measurements', async () => {
+    const { mqttUrl } = await startSystem();
+    const { client } = await connect(mqttUrl);
+    const early = await connect(mqttUrl);
+    await early.client.subscribeAsync('iot/v1/#', { qos: 1 });
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1, retain: true });
+    await client.publishAsync('iot/v1/d/status', 'online', { qos: 1, retain: true });
+    await until(() => early.received.length === 2);
+    expect(early.received.map(({ topic }) => topic)).toEqual(['iot/v1/d/measurements', 'iot/v1/d/status']);
+
+    const late = await connect(mqttUrl);
+    await late.client.subscribeAsync('iot/v1/#', { qos: 1 });
+    await until(() => late.received.length === 1);
+    expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
+  });
+
+  test('topics outside the contract: acknowledged, and not forwarded', async () => {
+    const { mqttUrl } = await startSystem();
+    const watcher = await connect(mqttUrl);
+    await watcher.client.subscribeAsync('#', { qos: 1 });
+    const [granted] = await watcher.client.subscribeAsync('$SYS/#', { qos: 1 }).catch(() => [{ qos: 128 }]);
+    expect(granted?.qos).toBe(128);
+    const { client } = await connect(mqttUrl);
+    for (const topic of ['iot/live/x', 'elsewhere', 'iot/v1/d/unknown', '$SYS/dropped']) {
+      await client.publishAsync(topic, 'x', { qos: 1, retain: true });
+    }
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+    const topics = () => watcher.received.map(({ topic }) => topic);
+    await until(() => topics().includes('iot/v1/d/measurements'));
+    // The messages that ingest publishes about the sample and the process may come before it or after it.
+    const published = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
+    expect(topics().filter((topic) => !published.test(topic))).toEqual([
+      'spBv1.0/STATE/millrace-1',
+      'iot/v1/d/measurements',
+    ]);
+  });
+
+  test('messages while a client is away: not delivered, because CONNACK reports no session', async () => {
+    const { mqttUrl } = await startSystem();
+    const persistent = { clientId: 'away', clean: false, resubscribe: false };
+    const away = await connect(mqttUrl, persistent);
+    await away.client.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
+    await away.client.endAsync();
+    const { client } = await connect(mqttUrl);
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+
+    const back = mqtt.connect(mqttUrl, { reconnectPeriod: 0, ...persistent });
+    afterwards(() => back.endAsync(true));
+    /** @type {number[]} */
+    const received = [];
+    back.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()).value));
+    const connack = await new Promise((resolve) => back.once('connect', resolve));
+    expect(connack.sessionPresent).toBe(false);
+    await client.publishAsync('iot/v1/d/measurements', sample(2), { qos: 1 });
+    await back.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
+    await client.publishAsync('iot/v1/d/measurements', sample(3), { qos: 1 });
+    await until(() => received.length > 0);
+    expect(received).toEqual([3]);
+  });
+
+  test('retained statuses: only accepted and small ones are kept', async () => {
+    const system = await startSystem({ AUTO_REGISTER: 'false' });
+    const { client } = await connect(system.mqttUrl);
+    const retain = /** @type {const} */ ({ qos: 1, retain: true });
+    for (const device of ['known', 'long', 'gone']) {
+      await client.publishAsync(`iot/v1/${device}/birth`, '{}', { qos: 1 });
+    }
+    await client.publishAsync('iot/v1/known/status', 'online', retain);
+    await client.publishAsync('iot/v1/known-not/status', 'online', retain);
+    await client.publishAsync('iot/v1/bad\u0007id/status', 'online', retain);
+    await client.publishAsync('iot/v1/long/status', 'neither on nor off', retain);
+    const longStatus = JSON.stringify({ state: 'online', comment: 'x'.repeat(1024) });
+    await client.publishAsync('iot/v1/long/status', longStatus, retain);
+    await client.publishAsync('iot/v1/gone/status', 'online', retain);
+    await client.publishAsync('iot/v1/gone/status', '', retain);
+    expect((await system.get('/devices/long')).online).toBe(true);
+
+    const late = await connect(system.mqttUrl);
+    await late.client.subscribeAsync('iot/v1/+/status', { qos: 1 });
+    // Retained messages come before all that is published after this point.
+    await client.publishAsync('iot/v1/known/status', 'offline', { qos: 1 });
+    await until(() => late.received.some(({ retain: kept }) => !kept));
+    expect(late.received).toEqual([
+      { topic: 'iot/v1/known/status', payload: 'online', retain: true },
+      { topic: 'iot/v1/known/status', payload: 'offline', retain: false },
+    ]);
+  });
+
+  test('message with QoS 0 right before DISCONNECT: forwarded', async () => {
+    const { mqttPort, mqttUrl } = await startSystem();
+    const watcher = await connect(mqttUrl);
+    await watcher.client.subscribeAsync('iot/v1/#');
+    const socket = connectTcp(Number(mqttPort), '127.0.0.1');
+    afterwards(() => void socket.destroy());
+    socket.write(connectBytes({ clientId: 'quick' }));
+    await once(socket, 'data');
+    socket.end(Buffer.concat([publishBytes('iot/v1/d/measurements', sample(1)), DISCONNECT]));
+    await until(() => watcher.received.length > 0);
+    expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
+  });
+
+  test('connection breaks: its will is stored and forwarded', async () => {
+    const system = await startSystem();
+    const watcher = await connect(system.mqttUrl);
+    await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
+    const session = Date.now();
+    const offline = JSON.stringify({ state: 'offline', session });
+    const { client } = await connect(system.mqttUrl, {
+      will: { topic: 'iot/v1/d/status', payload: Buffer.from(offline), qos: 1, retain: true },
+    });
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+    const online = JSON.stringify({ state: 'online', session });
+    await client.publishAsync('iot/v1/d/status', online, { qos: 1, retain: true });
+    expect((await system.get('/devices/d')).online).toBe(true);
+    client.stream.destroy();
+    await until(async () => (await system.get('/devices/d')).online === false);
+    await until(() => watcher.received.at(-1)?.payload === offline);
+  });
+});
+
+test('Embedded broker: 2,000 messages right behind CONNECT: all are acknowledged', async () => {
+  const system = await startSystem();
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  afterwards(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  const packets = [connectBytes({ clientId: 'fast' })];
+  const ids = Array.from({ length: 2000 }, (_, i) => i + 1);
+  for (const id of ids) packets.push(publishBytes('iot/v1/fast/measurements', sample(id), id));
+  socket.write(Buffer.concat(packets));
+  await until(() => pubackIds(answers).length === 2000 || socket.destroyed);
+  expect(pubackIds(answers)).toEqual(ids);
+  const items = await system.all(`/devices/fast/sensors/s/measurements?from=${base}&limit=1000`);
+  expect(items).toHaveLength(2000);
+});
+
+test('Embedded broker: database is slow: the device is paused, not dropped, and a bounded amount is read', async () => {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint });
+  const { client } = await connect(system.mqttUrl);
+  await client.publishAsync('iot/v1/slow/measurements', sample(0), { qos: 1 });
+  await client.endAsync();
+
+  wire.hold(({ statements }) => statements.some(({ cql }) => cql.startsWith('INSERT INTO message')));
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  afterwards(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  socket.write(connectBytes({ clientId: 'slow', keepalive: 1 }));
+  const filler = ' '.repeat(20_000);
+  const COUNT = 2000;
+  let sent = 0;
+  const send = () => {
+    while (sent < COUNT) {
+      sent++;
+      if (!socket.write(publishBytes('iot/v1/slow/measurements', sample(sent) + filler, sent))) break;
+    }
+  };
+  socket.on('drain', send);
+  send();
+  await until(() => wire.held() > 0);
+  const unsettled = async () => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  // The process holds one chunk more than its bound of the 40 MB, for longer than three keepalives.
+  const deadline = Date.now() + 4500;
+  await until(async () => {
+    expect(await unsettled()).toBeLessThan(2_000_000);
+    expect(socket.destroyed).toBe(false);
+    return Date.now() > deadline;
+  });
+  expect(socket.bytesWritten).toBeLessThan(COUNT * 20_000);
+  expect(pubackIds(answers)).toEqual([]);
+  wire.release();
+  await until(() => pubackIds(answers).length === COUNT);
+  expect(socket.destroyed).toBe(false);
+});
+
+test('Embedded broker: device sends nothing: dropped after one and a half keepalives', async () => {
+  const system = await startSystem();
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  afterwards(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.resume();
+  socket.write(connectBytes({ clientId: 'silent', keepalive: 1 }));
+  await until(() => socket.closed);
+});
+
+describe('Start, port is taken', () => {
+  /** @param {(taken: { mqtt: string, http: string }) => Record<string, string>} choose */
+  async function startOnTakenPort(choose) {
+    const first = await startSystem();
+    const settings = {
+      CQL_CONTACT_POINTS: sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+      ...choose({ mqtt: String(first.mqttPort), http: new URL(first.httpUrl).port }),
+    };
+    await migrateDatabase(readSettings(settings, { envFile: '' }));
+    const second = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'warn' });
+    afterwards(() => second.kill());
+    return second.ended;
+  }
+
+  test.each([
+    ['MQTT_PORT', 'mqtt'],
+    ['HTTP_PORT', 'http'],
+  ])('%s: one clear sentence that names the setting, and an exit code of its own', async (name, which) => {
+    const { code, output } = await startOnTakenPort((taken) => ({
+      [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
+    }));
+    expect(code).toBe(71);
+    expect(output.trim().split('\n')).toHaveLength(1);
+    expect(output).toContain(`Set ${name} to a free port`);
+  });
+});

@@ -1,0 +1,194 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../../support/dev-process.js';
+import { compareOutput, stepsOf } from '../../support/examples.js';
+import { processTree, untilGone } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+
+/** @import { DevProcess } from '../../support/dev-process.js' */
+/** @import { Step } from '../../support/examples.js' */
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
+
+const CLONES = /^git clone <this repository> millrace && cd millrace$/;
+const STARTS = /^npm run dev$/;
+const START_MS = 300_000;
+const COMMAND_MS = 120_000;
+
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(join(root, 'docs/tutorial')).map((name) => `docs/tutorial/${name}`),
+].filter((file) => stepsOf(read(file)).length > 0);
+
+/** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
+let clone;
+/** @type {Awaited<ReturnType<typeof freePorts>>} */
+let ports;
+/** @type {DevProcess | null} */
+let dev = null;
+
+beforeAll(async () => {
+  await makeClone();
+  ports = await freePorts();
+});
+
+afterAll(async () => {
+  if (dev) await stop(dev);
+  await clone?.remove();
+});
+
+/** Replaces the clone, so a document that begins with one has neither data nor changes of the documents before it. */
+async function makeClone() {
+  if (dev) await stop(dev);
+  await clone?.remove();
+  clone = await cloneWorkTree();
+  // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
+  symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
+}
+
+/** As a reader types it in the first terminal; what ran there is stopped before. */
+async function start() {
+  if (dev) await stop(dev);
+  const started = startDev(clone.folder, ports, ['--no-manual']);
+  dev = started;
+  await started.until(async () => started.output().includes('--seed 1'));
+  // The search index of the manual takes longer than all other steps; test:browser builds and reads it.
+  const manual = `http://127.0.0.1:${ports.HTTP_PORT}/docs/`;
+  return withoutProgress(started.output()).replace('not built (--no-manual)', manual);
+}
+
+/**
+ * Removes what a terminal overwrites. Without a terminal, a slow step prints its progress as lines between the steps.
+ *
+ * @param {string} output of a start
+ */
+const withoutProgress = (output) => output.replaceAll(/^(?!✓).*\n(?=(?:(?!✓).*\n)*✓)/gm, '');
+
+/** @param {DevProcess} running @returns {Promise<string>} its output after Ctrl-C */
+async function stop(running) {
+  dev = null;
+  const before = running.output().length;
+  const tree = await processTree(running.pid);
+  if (tree.length > 0) running.signalGroup('SIGINT');
+  for (const left of await untilGone(tree)) process.kill(left.pid, 'SIGKILL');
+  return running.output().slice(before);
+}
+
+/** @param {string} text with the default ports */
+const withPorts = (text) =>
+  text
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${ports.HTTP_PORT}`)
+    .replaceAll('127.0.0.1:1883', `127.0.0.1:${ports.MQTT_PORT}`)
+    .replaceAll('127.0.0.1:9042', `127.0.0.1:${ports.CQL_LOCAL_PORT}`)
+    .replaceAll(/\bmosquitto_(pub|sub) /g, `mosquitto_$1 -p ${ports.MQTT_PORT} `);
+
+/**
+ * Runs a program of a tutorial, which goes on until Ctrl-C.
+ *
+ * @param {string} command
+ * @param {string[]} expected Ctrl-C follows these lines
+ * @returns {Promise<string>} its output
+ */
+async function runUntil(command, expected) {
+  const env = plainEnvironment();
+  const child = spawn('bash', ['-c', command], { cwd: clone.folder, env, detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const closed = once(child, 'close');
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => hasEnded() || isAsExpected(output, expected), { withinMs: COMMAND_MS }).catch(() => {});
+  if (!hasEnded()) process.kill(-Number(child.pid), 'SIGINT');
+  await closed;
+  return output;
+}
+
+/** @param {string} output @param {string[]} expected @returns {boolean} */
+function isAsExpected(output, expected) {
+  try {
+    compareOutput(output, expected);
+    return true;
+  } catch {
+    return false; // More may come. The test reports what differs.
+  }
+}
+
+/** @param {string} command @param {string[]} expected lines @returns {Promise<string>} its output */
+async function type(command, expected) {
+  if (CLONES.test(command)) {
+    await makeClone();
+    return '';
+  }
+  if (STARTS.test(command)) return start();
+  if (!dev) await start();
+  if (/^node /.test(command)) return runUntil(command, expected);
+  const args = ['-euo', 'pipefail', '-c', command];
+  const options = { cwd: clone.folder, env: plainEnvironment(), timeout: COMMAND_MS };
+  const { stdout, stderr } = await run('bash', args, options);
+  return stdout + stderr;
+}
+
+describe.each(DOCUMENTS)('%s', (file) => {
+  /** Ids of this run by those in the document. @type {Map<string, string>} */
+  const ids = new Map();
+
+  test.each(stepsOf(read(file)))(
+    'line $line: $title: as the document shows',
+    async ({ command, stop: lines, file: created, change }) => {
+      if (created) {
+        mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
+        writeFileSync(join(clone.folder, created.path), withPorts(created.content));
+      }
+      if (change) {
+        const path = join(clone.folder, change.path);
+        const text = readFileSync(path, 'utf8');
+        expect(text.split(change.before)).toHaveLength(2);
+        writeFileSync(
+          path,
+          text.replace(change.before, () => change.after),
+        );
+      }
+      if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
+      if (command) {
+        let typed = withPorts(command.text);
+        for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);
+        const expected = command.expected.map(withPorts);
+        const compared = compareOutput(await type(typed, expected), expected);
+        for (const [documented, actual] of compared.ids) ids.set(documented, actual);
+      }
+    },
+    START_MS,
+  );
+});
+
+test('Examples: another output than documented: an error with both texts', () => {
+  const [step] = stepsOf('```console\n$ echo one\none\n```');
+  expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
+});
+
+test('Examples: progress between the steps of a start: left out, what follows the last step stays', () => {
+  expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
+    '✓ database\n✓ schema\n\n  CQL  x\n',
+  );
+});
+
+test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
+  const steps = stepsOf(
+    '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
+  );
+  expect(steps.map(({ title, command }) => command?.text ?? title)).toEqual([
+    "curl x \\\n    -d '[1,\n    2]'",
+    'true',
+  ]);
+  const id = '0f0e0d0c-0b0a-4908-8706-050403020100';
+  expect(compareOutput(`{"id":"${id}","more":"text"}`, steps[0]?.command?.expected ?? []).ids).toEqual(
+    new Map([['0a1b2c3d-…', id]]),
+  );
+});

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { readDeadLetters } from '../../support/dead-letters.js';
+import { usedBytes } from '../../support/memory.js';
+import { readMetric } from '../../support/metrics.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+const MB = 1024 * 1024;
+const MINUTE_MS = 60_000;
+
+/** @type {TestSystem} */
+let system;
+/** @type {Client} */
+let database;
+/** @type {mqtt.MqttClient[]} */
+const clients = [];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  database = await system.openDatabase();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await system?.stop();
+});
+
+async function connect() {
+  // Backpressure may delay the answer to a ping for longer than any keepalive.
+  const client = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, keepalive: 0 });
+  clients.push(client);
+  // The broker may close while the client still writes. The tests wait for `close`.
+  client.on('error', () => {});
+  return client;
+}
+
+/** @param {string} sensor */
+const measurement = (sensor) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
+
+test('Message of 10 MB: published: its connection closes, it is counted, and other clients are not affected', async () => {
+  const [large, other] = [await connect(), await connect()];
+  const closing = new Promise((resolve) => large.once('close', () => resolve(true)));
+  large.publish('iot/v1/large/measurements', Buffer.alloc(10 * MB, 0x20), { qos: 1 }, () => {});
+  await closing;
+  expect(await readMetric(system, 'iot_ingest_oversized_total')).toBe(1);
+
+  await other.publishAsync('iot/v1/other/measurements', measurement('t'), { qos: 1 });
+  expect((await system.get('/devices/other')).sensors).toHaveLength(1);
+  expect(await readDeadLetters(database, 'large')).toEqual([]);
+});
+
+test('Message of the maximum size: published: stored', async () => {
+  const client = await connect();
+  const text = measurement('t');
+  const payload = text.padEnd(system.config.ingest.maxMessageBytes);
+  await client.publishAsync('iot/v1/just-right/measurements', payload, { qos: 1 });
+  expect((await system.get('/devices/just-right')).sensors).toHaveLength(1);
+  expect(await readDeadLetters(database, 'just-right')).toEqual([]);
+});
+
+test('Bad messages: 200 of 1 MB over four connections: each becomes a dead letter, and memory is bounded', async () => {
+  const before = usedBytes();
+  let highest = 0;
+  const watching = setInterval(() => {
+    highest = Math.max(highest, usedBytes());
+  }, 500);
+  const payload = randomBytes(MB - 1024);
+  try {
+    const publishers = await Promise.all([connect(), connect(), connect(), connect()]);
+    await Promise.all(
+      publishers.map(async (client, index) => {
+        // Ten messages at a time for each connection. This process sends them too, and its buffers must not count.
+        for (let round = 0; round < 5; round++) {
+          await Promise.all(
+            Array.from({ length: 10 }, () =>
+              client.publishAsync(`iot/v1/bulk-${index}/measurements`, payload, { qos: 1 }),
+            ),
+          );
+        }
+      }),
+    );
+  } finally {
+    clearInterval(watching);
+  }
+  const deadLetters = (await readDeadLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
+  // A message becomes a second dead letter when its sender had to reconnect.
+  expect(deadLetters.length).toBeGreaterThanOrEqual(200);
+  expect(new Set(deadLetters.map(({ size }) => size))).toEqual(new Set([payload.length]));
+  // At most 64 MiB are settled at a time. The buffers of the sender come on top. All messages together are 200 MB.
+  expect(highest - before).toBeLessThan(160 * MB);
+  await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
+});
+
+test('Dead letters: a device floods with bad messages: their number is bounded', async () => {
+  const client = await connect();
+  const began = Date.now();
+  const sent = 1200;
+  const good = JSON.stringify({ sensor_id: 't', ts: Date.now(), value: 1 });
+  await client.publishAsync('iot/v1/flood/measurements', good, { qos: 1 });
+  await Promise.all(
+    Array.from({ length: sent }, () => client.publishAsync('iot/v1/flood/measurements', '{', { qos: 1 })),
+  );
+  const deadLetters = await readDeadLetters(database, 'flood');
+  // 1,000 an hour, and one a minute with counts only. The test may pass a full hour.
+  const [hours, minutes] = [HOUR_MS, MINUTE_MS].map(
+    (ms) => Math.floor(Date.now() / ms) - Math.floor(began / ms) + 1,
+  );
+  expect(deadLetters.length).toBeGreaterThanOrEqual(1000);
+  expect(deadLetters.length).toBeLessThanOrEqual(1000 * Number(hours) + Number(minutes));
+  expect(await readMetric(system, 'iot_ingest_dead_letters_total{code="malformed"}')).toBeGreaterThanOrEqual(
+    sent,
+  );
+
+  // The bound of this device does not apply to other devices.
+  await client.publishAsync('iot/v1/well-behaved/measurements', '{', { qos: 1 });
+  expect(await readDeadLetters(database, 'well-behaved')).toHaveLength(1);
+});

@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { beforeEach, expect, test } from '@jest/globals';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { startCqlWire } from '../../../support/cql-wire.js';
+import { sharedContactPoint } from '../../../support/engine.js';
+import { expectProblem, send } from '../../../support/http.js';
+import { readMetric } from '../../../support/metrics.js';
+import { startTestSystem } from '../../../support/system.js';
+import { until } from '../../../support/until.js';
+
+/** @import { Periods } from '../../../../common/periods.js' */
+/** @import { CqlWire, WireRequest } from '../../../support/cql-wire.js' */
+/** @import { TestSystem } from '../../../support/system.js' */
+
+const TS = Date.now() - 60_000;
+
+const afterwards = useCleanUps();
+/** @type {CqlWire} */
+let cql;
+beforeEach(async () => {
+  cql = await startCqlWire(sharedContactPoint());
+  afterwards(() => cql.stop());
+});
+
+/** @param {Partial<Periods>} [periods] */
+async function startSystem(periods) {
+  const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
+  afterwards(() => system.stop());
+  return system;
+}
+
+/** @param {TestSystem} system @param {number} value */
+const post = (system, value) =>
+  send(system.httpUrl, '/api/v1/measurements?device=d', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sensor_id: 't', ts: TS + value, value }),
+  });
+
+/**
+ * Opens a request that announces a body of this size, and sends only its first byte.
+ *
+ * @param {TestSystem} system
+ * @param {number} bytes
+ */
+async function announceBody(system, bytes) {
+  const { hostname, port } = new URL(system.httpUrl);
+  const socket = connect(Number(port), hostname);
+  afterwards(() => void socket.destroy());
+  socket.on('error', () => {}); // The server may close it. The tests wait for `close`.
+  await once(socket, 'connect');
+  socket.write(
+    `POST /api/v1/measurements?device=slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n{`,
+  );
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text;
+  });
+  return { socket, answer: () => received };
+}
+
+const isSamples = (/** @type {WireRequest} */ { statements }) =>
+  statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
+
+const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
+const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
+
+test('Post: database fails: no answer before the commit; further posts get busy', async () => {
+  const system = await startSystem();
+  expect((await post(system, 0)).status).toBe(200);
+  cql.hold(({ kind }) => kind !== 'query');
+  /** @type {Array<Awaited<ReturnType<typeof send>>>} */
+  const answers = [];
+  const posts = [];
+  // After a while the driver gives up a request, and ingest repeats it. From then on, further posts are refused.
+  do {
+    posts.push(post(system, posts.length + 1).then((answer) => answers.push(answer)));
+    await until(() => cql.held() >= posts.length || answers.length > 0);
+  } while (!(await until(() => answers.length > 0, { withinMs: 1000 }).catch(() => false)));
+  const [busy] = answers;
+  expectProblem(/** @type {any} */ (busy), 429, 'busy');
+  expect(busy?.headers['retry-after']).toMatch(/^\d+$/);
+  expect(answers).toHaveLength(1);
+
+  cql.release();
+  await Promise.all(posts);
+  expect(answers.slice(1).map(({ status }) => status)).toEqual(Array(posts.length - 1).fill(200));
+  await until(async () => (await post(system, 1000)).status === 200);
+  await until(async () => (await unsettled(system)) === 0);
+});
+
+test('Post: client disconnects during the commit: everything is released', async () => {
+  const system = await startSystem();
+  await post(system, 0);
+  cql.hold(isSamples);
+  const client = new AbortController();
+  const request = fetch(`${system.httpUrl}/api/v1/measurements?device=d`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sensor_id: 't', ts: TS + 1, value: 1 }),
+    signal: client.signal,
+  });
+  await until(() => cql.held() === 1);
+  expect(await unsettled(system)).toBeGreaterThan(0);
+  client.abort();
+  await expect(request).rejects.toThrow();
+  cql.release();
+  await until(async () => (await unsettled(system)) === 0 && (await held(system)) === 0);
+  // The commit that had begun is finished.
+  expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
+});
+
+test('Post: slow senders: their share is bounded, and released for the next one', async () => {
+  const system = await startSystem();
+  const bodyBytes = system.config.ingest.maxMessageBytes;
+  const slow = [];
+  for (let bytes = 0; bytes + bodyBytes + 2048 <= 16 * 1024 * 1024; bytes += bodyBytes + 2048) {
+    slow.push(await announceBody(system, bodyBytes));
+    await until(async () => (await held(system)) === bytes + bodyBytes + 2048);
+  }
+  const refused = await announceBody(system, bodyBytes);
+  await until(() => refused.answer().includes('"code":"busy"'));
+  expect(refused.answer()).toMatch(/^HTTP\/1.1 429 .*\r\n(.*\r\n)*Retry-After: \d+\r\n/);
+  // The budget of MQTT is not affected.
+  expect(await unsettled(system)).toBe(0);
+
+  slow[0]?.socket.destroy();
+  await until(async () => (await held(system)) === (slow.length - 1) * (bodyBytes + 2048));
+  expect((await post(system, 1)).status).toBe(200);
+  for (const { socket } of slow) socket.destroy();
+  await until(async () => (await held(system)) === 0);
+});
+
+test('Post: body does not arrive in time: dropped', async () => {
+  const system = await startSystem({ request: 300 });
+  const { socket, answer } = await announceBody(system, 1000);
+  const closed = once(socket, 'close');
+  await until(() => answer().includes('"code":"too_slow"'));
+  expect(answer()).toMatch(/^HTTP\/1.1 408 /);
+  await closed;
+  await until(async () => (await held(system)) === 0);
+  // On a busy machine another post may be too slow as well.
+  await until(async () => (await post(system, 1)).status === 200);
+});
+
+test('Post: body is cut off: nothing is stored', async () => {
+  const system = await startSystem();
+  const { socket } = await announceBody(system, 1000);
+  await until(async () => (await held(system)) > 0);
+  socket.destroy();
+  await until(async () => (await held(system)) === 0);
+  expect((await system.fetch('/devices/slow')).status).toBe(404);
+});
+
+test('Stop: posts wait for the database: answered with a problem, because their commit is unknown', async () => {
+  const system = await startSystem();
+  await post(system, 0);
+  cql.hold(isSamples);
+  const waiting = post(system, 1).then(
+    (answer) => expectProblem(answer, 503, 'unavailable'),
+    // Or the connection closes without an answer.
+    (error) => expect(error.code).toBe('ECONNRESET'),
+  );
+  await until(() => cql.held() === 1);
+  await system.halt();
+  await waiting;
+});

@@ -1,0 +1,243 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { readLedger } from '../../../simulator/ledger/read.js';
+import { compareTopic, readTopics } from '../../../simulator/verify/topic.js';
+import { startApi } from '../../support/api-process.js';
+import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { makeTopics, startTestKafka } from '../../support/kafka.js';
+import { startSimulator } from '../../support/simulator-process.js';
+import { until } from '../../support/until.js';
+
+/** @import { ApiProcess } from '../../support/api-process.js' */
+
+const PREFIX = 'kills';
+const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
+const KAFKA_KILLS = Number(process.env['KAFKA_KILLS'] ?? 2);
+/** Kafka is away for so long under load, before the kills. By hand: KAFKA_AWAY_MS=600000. */
+const KAFKA_AWAY_MS = Number(process.env['KAFKA_AWAY_MS'] ?? 5000);
+const DEVICES = process.env['STREAM_DEVICES'] ?? '8';
+/** Load goes on while Kafka is there and away, and for some 6 s for each kill. */
+const LOAD_SECONDS = Math.ceil(KAFKA_AWAY_MS / 500) + Math.max(40, 6 * INGEST_KILLS);
+const READER_KILLS = 10;
+/** A server is killed after so many lines. The rest of its answer may arrive nevertheless, so answers are short: merged messages leave some 400 lines in all. */
+const LINES_PER_KILL = 10;
+const LINES_PER_ANSWER = 30;
+const AHEAD_MS = 4 * HOUR_MS;
+
+jest.setTimeout(400_000 + 4000 * LOAD_SECONDS);
+
+const kafka = await startTestKafka();
+/** @type {Record<string, string>} */
+let settings;
+/** @type {string} */
+let directory;
+/** @type {string} */
+let ledgerPath;
+/** @type {Set<{ kill: () => Promise<unknown> }>} */
+const running = new Set();
+
+/** @param {Record<string, string>} [more] @param {Parameters<typeof startApi>[1]} [options] */
+async function start(more = {}, options) {
+  const api = await startApi({ ...settings, ...more }, { withinMs: 150_000, ...options });
+  running.add(api);
+  return api;
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-kills-'));
+  ledgerPath = join(directory, 'fleet.ledger');
+  settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_KEYSPACE: uniqueName('k'),
+    LATEST_GROUPS: '2',
+    HTTP_PORT: '0',
+    MQTT_PORT: String(await steadyPort()),
+    CURSOR_SECRET: 'the same for every process',
+    STREAM_KAFKA: kafka.address,
+    STREAM_TOPIC_PREFIX: PREFIX,
+    LOG_LEVEL: 'info',
+  };
+  await migrateDatabase(readSettings({ ...settings, DATA_DIR: directory }, { envFile: '' }));
+  await makeTopics(kafka.address, PREFIX);
+}, 120_000);
+
+/** The processes of a test that failed would keep the ports from the next. */
+afterEach(async () => {
+  await Promise.all([...running].map((each) => each.kill()));
+  running.clear();
+});
+
+afterAll(async () => {
+  await kafka.dispose();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('streaming out: ingest and Kafka are killed under load: nothing is missing below the watermark, and order is kept', async () => {
+  let api = await start();
+  const simulator = startSimulator([
+    ...['--broker', api.mqttUrl, '--devices', DEVICES, '--sensors', '3', '--seed', '7', '--interval', '50ms'],
+    ...['--batch', '250ms', '--duration', `${LOAD_SECONDS}s`, '--ledger', ledgerPath],
+  ]);
+  running.add(simulator);
+  // A simulator whose first connection fails gives up.
+  await until(async () => (await readFile(ledgerPath, 'utf8').catch(() => '')).includes('acknowledged'), {
+    withinMs: 120_000,
+    what: 'the first acknowledgement',
+  });
+  await measure(api, 'Kafka is there');
+  await kafka.kill();
+  await measure(api, 'Kafka is away');
+  await kafka.start();
+  for (let kill = 0; kill < INGEST_KILLS; kill++) {
+    await sleep(2500);
+    const killsKafka = kill % 3 === 1 && kill / 3 < KAFKA_KILLS;
+    if (killsKafka) await kafka.kill();
+    await sleep(500);
+    await api.kill();
+    api = await start();
+    if (killsKafka) await kafka.start();
+  }
+  expect((await simulator.ended).code).toBe(0);
+  await api.kill();
+  // The hour closes for a process whose clock is ahead.
+  const ahead = await start({ AHEAD_MS: String(AHEAD_MS) }, { script: 'test/support/api-ahead.js' });
+  const config = readSettings({ ...settings, DATA_DIR: directory }, { envFile: '' });
+  const watermark = bucketOf(Date.now()) + HOUR_MS;
+  const { topic, until: complete } = await until(
+    async () => {
+      const read = await readTopics(config.stream, () => {});
+      return read.until !== null && read.until >= watermark ? read : null;
+    },
+    { withinMs: 120_000, what: 'the watermark' },
+  );
+  await ahead.kill();
+  const result = await compareTopic({ ledgerPath, topic, range: { to: Number(complete) } });
+  expect(result.found.missing.first).toEqual([]);
+  expect(result.found).toMatchObject({
+    missing: { count: 0 },
+    differing: { count: 0 },
+    unknown: { count: 0 },
+    disorder: { count: 0 },
+  });
+  expect(result.acknowledged).toBeGreaterThan(1000);
+  console.log(`${result.acknowledged} samples acknowledged, ${result.stored} in the topic`);
+});
+
+test('changes: the serving process is killed while a client reads: the lines together are the ledger', async () => {
+  /** @type {Map<string, number[]>} values by device, sensor and instant */
+  const read = new Map();
+  let cursor = new Date(Date.now() - 2 * HOUR_MS).toISOString();
+  const end = bucketOf(Date.now()) + HOUR_MS;
+  let isComplete = false;
+  let kills = 0;
+  let linesOfServer = 0;
+  const httpPort = String(await steadyPort());
+  const more = { AHEAD_MS: String(AHEAD_MS), HTTP_PORT: httpPort };
+  const script = /** @type {const} */ ('test/support/api-ahead.js');
+  let api = await start(more, { script });
+  let isKilled = false;
+  while (!isComplete) {
+    try {
+      const response = await fetch(
+        `${api.httpUrl}/api/v1/changes?since=${encodeURIComponent(cursor)}&limit=${LINES_PER_ANSWER}`,
+      );
+      expect(response.status).toBe(200);
+      let rest = '';
+      for await (const chunk of /** @type {any} */ (response.body)) {
+        const parts = (rest + Buffer.from(chunk).toString()).split('\n');
+        rest = parts.pop() ?? '';
+        for (const text of parts) {
+          const line = JSON.parse(text);
+          cursor = line.cursor;
+          note(line, read);
+          if (line.kind === 'watermark') isComplete = Date.parse(line.until) >= end;
+          linesOfServer++;
+          if (linesOfServer >= LINES_PER_KILL && kills < READER_KILLS && !isKilled) {
+            kills++;
+            isKilled = true;
+            void api.kill();
+          }
+        }
+      }
+    } catch (error) {
+      if (!isKilled) throw error;
+    }
+    if (isKilled) {
+      await api.kill();
+      isKilled = false;
+      linesOfServer = 0;
+      api = await start(more, { script });
+    }
+  }
+  await api.kill();
+  expect(kills).toBe(READER_KILLS);
+  /** @type {Set<string>} */
+  const sent = new Set();
+  let missing = 0;
+  const acknowledged = new Set();
+  for await (const entry of readLedger(ledgerPath))
+    if (entry.kind === 'acknowledged') acknowledged.add(entry.message);
+  for await (const entry of readLedger(ledgerPath)) {
+    if (entry.kind !== 'sent') continue;
+    for (const { sensor, times, values } of entry.series) {
+      times.forEach((ts, index) => {
+        const key = keyOf(entry.device, sensor, ts);
+        sent.add(key);
+        const found = read.get(key);
+        if (acknowledged.has(entry.message) && !found?.includes(Number(values[index]))) missing++;
+      });
+    }
+  }
+  expect(missing).toBe(0);
+  expect([...read.keys()].filter((key) => !sent.has(key))).toEqual([]);
+  // No instant comes twice, although the process was killed in the middle of answers.
+  expect([...read.values()].filter((values) => new Set(values).size > 1)).toEqual([]);
+});
+
+/** Waits for acknowledgements, for KAFKA_AWAY_MS at least, and prints their number with the memory of the process. @param {ApiProcess} api @param {string} title */
+async function measure(api, title) {
+  const [acknowledgedBefore, memoryBefore] = [await countAcknowledged(), await residentMiB(api)];
+  await sleep(KAFKA_AWAY_MS);
+  await until(async () => (await countAcknowledged()) > acknowledgedBefore);
+  const acknowledged = (await countAcknowledged()) - acknowledgedBefore;
+  const memory = `${memoryBefore} MiB before, ${await residentMiB(api)} MiB after`;
+  console.log(`${title}: ${acknowledged} messages acknowledged in ${KAFKA_AWAY_MS} ms; ${memory}`);
+}
+
+async function countAcknowledged() {
+  let count = 0;
+  for await (const entry of readLedger(ledgerPath)) if (entry.kind === 'acknowledged') count++;
+  return count;
+}
+
+/** @param {ApiProcess} api */
+async function residentMiB(api) {
+  const text = await (await fetch(`${api.httpUrl}/metrics`)).text();
+  const found = /^process_resident_memory_bytes (\S+)/m.exec(text);
+  expect(found).not.toBeNull();
+  return Math.round(Number(found?.[1]) / 2 ** 20);
+}
+
+/** @param {string} device @param {string} sensor @param {number} ts */
+function keyOf(device, sensor, ts) {
+  const { id } = /** @type {{ id: string }} */ (identifyDevice(device));
+  return `${id}/${identifySensor(id, sensor)?.id}/${ts}`;
+}
+
+/** @param {any} line @param {Map<string, number[]>} read */
+function note({ device_id: device, sensors = [] }, read) {
+  for (const { sensor_id: sensor, samples } of sensors) {
+    for (const [ts, value] of samples) {
+      const key = `${device}/${sensor}/${ts}`;
+      read.set(key, [...(read.get(key) ?? []), value]);
+    }
+  }
+}

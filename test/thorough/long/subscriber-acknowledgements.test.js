@@ -1,0 +1,144 @@
+import { expect, test } from '@jest/globals';
+import {
+  publishValues,
+  storedValues,
+  useExternalBroker,
+  writesSamples,
+  zeroTo,
+} from '../../support/external-broker.js';
+import { until } from '../../support/until.js';
+
+/** @import { Periods } from '../../../common/periods.js' */
+
+// The tests read acknowledgements on the wire.
+const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+
+/**
+ * Starts a system between two observed wires, one to the broker and one to the database. It settles when the first message
+ * is acknowledged.
+ *
+ * @param {Record<string, string>} [settings]
+ * @param {Partial<Periods>} [periods] ms
+ */
+async function startBetweenWires(settings, periods) {
+  const cql = await startCql();
+  const wire = await startWire();
+  const system = await startSystem(
+    { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint, ...settings },
+    periods,
+  );
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0]);
+  await until(() => wire.last().acknowledged.length === 1);
+  return { cql, wire, system, client };
+}
+
+test('Acknowledgements: one commit is delayed: later messages are committed, then all are acknowledged in order', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+
+  // The answer to the first message is held. The later messages are committed.
+  let first = true;
+  cql.hold((request) => {
+    const hold = writesSamples(request) && first;
+    if (hold) first = false;
+    return hold;
+  });
+  await publishValues(client, 'd', [1]);
+  await until(() => cql.held() === 1);
+  await publishValues(client, 'd', [2, 3, 4]);
+  await until(async () => (await storedValues(system, 'd')).length === 5);
+  const { delivered, acknowledged } = wire.last();
+  expect(delivered).toHaveLength(5);
+  expect(acknowledged).toHaveLength(1);
+
+  cql.release();
+  await until(() => acknowledged.length === 5);
+  expect(acknowledged).toEqual(delivered);
+});
+
+test('Acknowledgements: connection breaks: the messages come again, and are acknowledged on the new connection', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+  cql.hold(writesSamples);
+  await publishValues(client, 'd', [1, 2, 3]);
+  await until(() => cql.held() >= 3);
+  const before = wire.last();
+  wire.cut();
+  await until(() => wire.connections.length === 2 && wire.last().delivered.length === 3);
+  expect(before.acknowledged).toHaveLength(1);
+  expect(wire.last().acknowledged).toEqual([]);
+  cql.release();
+  await until(() => wire.last().acknowledged.length === 3);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  expect(await storedValues(system, 'd')).toEqual([0, 1, 2, 3]);
+});
+
+test('Backpressure: unsettled bytes reach their bound: nothing more is read; later everything is stored', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+  cql.hold(writesSamples);
+  // 40 MB; 16 MB may be unsettled.
+  const values = zeroTo(100).map((i) => i + 1);
+  await publishValues(client, 'd', values, ' '.repeat(400_000));
+  const unsettled = async () => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  // Mosquitto has at most 20 messages in flight, or the receive maximum of ingest.
+  await until(async () => (await unsettled()) > 4_000_000 || wire.last().delivered.length >= 41);
+  expect(await unsettled()).toBeLessThan(18_000_000);
+  expect(wire.last().acknowledged).toHaveLength(1);
+  cql.release();
+  await until(async () => (await storedValues(system, 'd')).length === 101);
+  await until(() => wire.last().acknowledged.length === 101);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+});
+
+test.each([
+  ['many messages, the most that the broker may have unacknowledged', 600, 0],
+  ['large messages, so that nothing more is read', 30, 1_000_000],
+])('Database hangs for several keepalives: %s: no connection is lost', async (_, count, bytes) => {
+  // Few requests run at a time. If dozens time out, the driver marks the database as down.
+  const { cql, wire, system, client } = await startBetweenWires(
+    { INGEST_MAX_IN_FLIGHT: '8' },
+    { keepAlive: 4000 },
+  );
+  cql.hold(writesSamples);
+  const values = zeroTo(count).map((i) => i + 1);
+  await publishValues(client, 'd', values, ' '.repeat(bytes));
+  await until(() => cql.held() > 0);
+  // At least one ping leaves in each keepalive.
+  const before = wire.last().pings;
+  await until(() => wire.last().pings >= before + 4);
+  expect(wire.last().acknowledged).toHaveLength(1);
+
+  cql.release();
+  await until(() => wire.last().acknowledged.length === count + 1);
+  expect(wire.connections).toHaveLength(1);
+  expect(wire.last().delivered).toHaveLength(count + 1);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(async () => (await storedValues(system, 'd')).length === count + 1);
+});
+
+test('Stop: messages wait: the accepted ones are acknowledged, and the rest stays in the session', async () => {
+  const cql = await startCql();
+  const wire = await startWire();
+  const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };
+  const system = await startSystem(settings);
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0]);
+  await until(() => wire.last().acknowledged.length === 1);
+  cql.hold(writesSamples);
+  await publishValues(client, 'd', [1, 2]);
+  await until(() => cql.held() >= 2);
+  const before = wire.last();
+  const halted = system.halt();
+  await publishValues(client, 'd', [3, 4]);
+  await until(() => before.delivered.length === 5);
+  cql.release();
+  await halted;
+  expect(before.acknowledged).toEqual(before.delivered.slice(0, 3));
+
+  const { config } = system;
+  const again = await startSystem({ ...settings, CQL_KEYSPACE: config.cql.keyspace });
+  await until(() => wire.last().acknowledged.length === 2);
+  expect(await storedValues(again, 'd')).toEqual([0, 1, 2, 3, 4]);
+});

@@ -1,0 +1,105 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startCqlWire } from '../../support/cql-wire.js';
+import { connectDevice } from '../../support/device.js';
+import { sharedContactPoint } from '../../support/engine.js';
+import { readMetric } from '../../support/metrics.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const HOUR_MS = 3_600_000;
+
+const afterwards = useCleanUps();
+
+/**
+ * Starts a system that may have one request in flight, and a device that is registered. Every other request has to wait. A
+ * message that needed two permits at once would never get them. This window cannot move; that of the last test can.
+ */
+async function startNarrow() {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: wire.contactPoint, INGEST_MAX_IN_FLIGHT: '1' },
+  });
+  afterwards(() => system.stop());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  return { wire, system, device };
+}
+
+test('Window: messages of one device and hour wait: they become one row, those of others rows of their own', async () => {
+  const { wire, system, device } = await startNarrow();
+  // The present hour stays in time for nearly two hours, and one two hours ago is always late. Between them are five minutes in which
+  // an hour becomes late.
+  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const lateBase = base - 2 * HOUR_MS;
+  const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
+    device.measure(name, [{ sensor_id: 's', ts, value: ts % 1000 }]);
+  await Promise.all([measure('one', base), measure('two', base)]);
+
+  wire.hold(() => true);
+  const requestsBefore = wire.requests.length;
+  const messages = [measure('one', base + 1)];
+  await until(() => wire.requests.length > requestsBefore);
+  for (let i = 2; i <= 10; i++) messages.push(measure('one', base + i));
+  for (let i = 1; i <= 5; i++) messages.push(measure('two', base + i), measure('one', lateBase + i));
+  await until(async () => (await readMetric(system, 'iot_ingest_waiting')) >= 3);
+  const bytes = await readMetric(system, 'iot_ingest_unsettled_bytes');
+  await until(async () => {
+    const now = await readMetric(system, 'iot_ingest_unsettled_bytes');
+    return now > 19 * 2048 && now >= bytes;
+  });
+  wire.release();
+  await Promise.all(messages);
+
+  const rows = wire.requests
+    .slice(requestsBefore)
+    .flatMap(({ statements }) => statements)
+    .filter(({ table }) => table.endsWith('.message'));
+  // Twenty messages are of three hours. The first one was under way alone, or merged with the others before it was sent.
+  expect(new Set(rows.map(({ partition }) => partition)).size).toBe(3);
+  expect(rows.length).toBeLessThanOrEqual(4);
+  const stored = await system.all(`/devices/one/sensors/s/measurements?from=${lateBase}&order=asc`);
+  expect(stored).toHaveLength(16);
+  expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
+});
+
+test('Window: one request at a time, five requests for each message: all messages are stored', async () => {
+  const { system, device } = await startNarrow();
+  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
+  const count = 40;
+  await Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      device.measure(
+        `wide-${i % 8}`,
+        hours.map((hour) => ({ sensor_id: 's', ts: hour + i, value: i })),
+      ),
+    ),
+  );
+  for (let i = 0; i < 8; i++) {
+    const stored = await system.all(`/devices/wide-${i}/sensors/s/measurements?from=${base - 6 * HOUR_MS}`);
+    expect(stored).toHaveLength((count / 8) * hours.length);
+  }
+  expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
+});
+
+test('Window: more requests wait than it lets through: it moves with the answers of the database', async () => {
+  const system = await startTestSystem();
+  afterwards(() => system.stop());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  const first = await readMetric(system, 'iot_ingest_window');
+  let sent = 0;
+  await until(
+    async () => {
+      const ts = Date.now();
+      const messages = Array.from({ length: 200 }, () =>
+        device.measure(`device-${sent++}`, [{ sensor_id: 's', ts, value: 1 }]),
+      );
+      await Promise.all(messages);
+      return (await readMetric(system, 'iot_ingest_window')) !== first;
+    },
+    { what: 'a window that moves' },
+  );
+});

@@ -1,0 +1,272 @@
+import { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import mqttPacket from 'mqtt-packet';
+import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { openConnection } from '../../../../../api/mqtt/embedded/connections.js';
+import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+import { Persistence } from '../../../../../api/mqtt/embedded/retained.js';
+import { createSettling } from '../../../../../api/mqtt/embedded/settling.js';
+import { createMetrics } from '../../../../../api/observability/metrics.js';
+import {
+  connectBytes,
+  PINGREQ,
+  publishBytes,
+  subscribeBytes,
+  unsubscribeBytes,
+} from '../../../../support/mqtt-bytes.js';
+
+/** @import { Socket } from 'node:net' */
+/** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */
+
+/** libuv reads this many bytes from a socket at once. */
+const SYSTEM_READ = 65_536;
+
+/** The default high-water mark of Node.js 20, and that of later versions. */
+const HIGH_WATER_MARKS = [16_384, 65_536];
+
+/** Each case sends about this many bytes: more than one read of the system and a full buffer of Node.js together. */
+const TOTAL_BYTES = 300_000;
+const MAX_PACKETS = 3000;
+
+/** Turns of the event loop without any event, after which nothing more will happen by itself. */
+const QUIET_TURNS = 20;
+
+const TOPIC = 'iot/v1/d/measurements';
+const FILTER = 'iot/v1/d/status';
+
+/** Each kind of packet, with the type of its answer. `size`: of the payload, in bytes */
+const KINDS = {
+  qos0: { packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size)), answer: null },
+  qos1: {
+    packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size), 7),
+    answer: 'puback',
+  },
+  qos2: {
+    packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size), 8, 2),
+    answer: 'pubrec',
+  },
+  ping: { packet: () => PINGREQ, answer: 'pingresp' },
+  subscribe: { packet: () => subscribeBytes(9, FILTER), answer: 'suback' },
+  unsubscribe: { packet: () => unsubscribeBytes(9, FILTER), answer: 'unsuback' },
+};
+
+/**
+ * The server side of a connection: a stream that takes bytes from its device as `net.Socket` does. With a real socket the system would
+ * choose the chunks.
+ */
+class Line extends Duplex {
+  /** Bytes that arrived, and that Node.js has not read. */
+  #arrived = Buffer.alloc(0);
+  #isReading = false;
+  /** @type {Buffer[]} */
+  written = [];
+
+  setNoDelay() {}
+
+  /** @param {Buffer} bytes */
+  arrive(bytes) {
+    this.#arrived = Buffer.concat([this.#arrived, bytes]);
+    this.#readOn();
+  }
+
+  /** Bytes that the process has not read. */
+  get unread() {
+    return this.#arrived.length + this.readableLength;
+  }
+
+  _read() {
+    this.#isReading = true;
+    setImmediate(() => this.#readOn());
+  }
+
+  /** @param {Buffer} chunk @param {string} _encoding @param {() => void} done */
+  _write(chunk, _encoding, done) {
+    this.written.push(chunk);
+    done();
+  }
+
+  #readOn() {
+    while (this.#isReading && this.#arrived.length > 0 && !this.destroyed) {
+      const chunk = this.#arrived.subarray(0, SYSTEM_READ);
+      this.#arrived = this.#arrived.subarray(SYSTEM_READ);
+      this.#isReading = this.push(chunk);
+    }
+  }
+}
+
+/** The broker with its real parts. The test settles the messages. @param {{ budgetBytes: number }} options */
+async function startBroker({ budgetBytes }) {
+  const budget = new ByteBudget(budgetBytes);
+  const scheduler = new ReadScheduler(budget);
+  /** @type {Map<unknown, Connection>} */
+  const connections = new Map();
+  /** @type {Array<() => void>} */
+  const unsettled = [];
+  let received = 0;
+  const persistence = new Persistence();
+  const aedes = new SessionlessBroker({
+    persistence,
+    authorizePublish: createSettling({
+      handleMessage: ({ payload, signal }) => {
+        const work = () => new Promise((resolve) => void unsettled.push(() => resolve(undefined)));
+        received++;
+        return budget.run(payload.length, work, signal).then(() => 'accepted');
+      },
+      clock: () => 0,
+      connectionOf: (client) => connections.get(client),
+      canPublish: () => true,
+      canSendFor: () => true,
+      halfOpen: () => 0,
+      forward: () => {},
+      metrics: createMetrics({ version: 'test', role: 'all' }),
+    }),
+  });
+  await aedes.listen();
+  return {
+    unsettled,
+    scheduler,
+    budget,
+    get received() {
+      return received;
+    },
+    /** @param {Line} line */
+    open(line) {
+      const connection = openConnection(/** @type {Socket} */ (/** @type {unknown} */ (line)), {
+        aedes,
+        scheduler,
+        maxMessageBytes: 1024 * 1024,
+        onTooLarge: () => {},
+      });
+      connections.set(connection.client, connection);
+    },
+    stop: () => new Promise((resolve) => aedes.close(() => resolve(undefined))),
+  };
+}
+
+/** @param {Line} line @returns {Record<string, number>} the answers of the broker by their type */
+function answersOf(line) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  const parser = mqttPacket.parser();
+  parser.on('packet', ({ cmd }) => {
+    counts[cmd] = (counts[cmd] ?? 0) + 1;
+  });
+  parser.parse(Buffer.concat(line.written));
+  return counts;
+}
+
+const kind = fc.constantFrom(.../** @type {Array<keyof typeof KINDS>} */ (Object.keys(KINDS)));
+const size = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 700 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 100_000 }) },
+);
+const packets = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.array(fc.record({ kind: fc.constant('qos1'), size }), { minLength: 1, maxLength: 8 }),
+  },
+  { weight: 1, arbitrary: fc.array(fc.record({ kind, size }), { minLength: 1, maxLength: 8 }) },
+);
+const chunks = fc.array(
+  fc.record({
+    bytes: fc.oneof(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 1, max: 1_000_000 })),
+    turns: fc.nat(3),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+/**
+ * The first chunk ends one byte after the CONNECT, and more than the high-water mark follows before the CONNECT is answered. The reader
+ * hands over the byte alone.
+ */
+const FIRST_BYTE_ALONE = {
+  packets: [{ kind: 'qos1', size: 0 }],
+  chunks: [
+    { bytes: 16, turns: 1 },
+    { bytes: 20_000, turns: 0 },
+  ],
+  settling: [8],
+  highWaterMark: 16_384,
+  budgetBytes: 64 * 1024 * 1024,
+};
+
+test('Connection: any packets, chunks and times of settling: every packet is answered', async () => {
+  const cases = fc.record({
+    packets,
+    chunks,
+    settling: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
+    highWaterMark: fc.constantFrom(...HIGH_WATER_MARKS),
+    budgetBytes: fc.constantFrom(64 * 1024 * 1024, 40_000),
+  });
+  await fc.assert(
+    fc.asyncProperty(cases, async (given) => {
+      const broker = await startBroker(given);
+      const line = new Line({ highWaterMark: given.highWaterMark });
+      broker.open(line);
+      const { bytes, expected, messages } = streamOf(given.packets);
+      await runUntilQuiet(broker, line, bytes, given);
+      expect({ answers: answersOf(line), received: broker.received, unread: line.unread }).toEqual({
+        answers: expected,
+        received: messages,
+        unread: 0,
+      });
+      line.push(null);
+      await runUntilQuiet(broker, line, Buffer.alloc(0), given);
+      expect(line.destroyed).toBe(true);
+      await broker.stop();
+    }),
+    // Shrinking takes minutes, because a case that stalls has to become quiet first.
+    { numRuns: 100, endOnFailure: true, examples: [[FIRST_BYTE_ALONE]] },
+  );
+});
+
+/** Repeats a pattern of packets behind a CONNECT. @param {Array<{ kind: string, size: number }>} pattern */
+function streamOf(pattern) {
+  const parts = pattern.map(({ kind, size }) => {
+    const { packet, answer } = KINDS[/** @type {keyof typeof KINDS} */ (kind)];
+    return { bytes: packet(size), answer, isMessage: kind.startsWith('qos') };
+  });
+  const sum = parts.reduce((total, { bytes }) => total + bytes.length, 0);
+  const rounds = Math.ceil(Math.min(TOTAL_BYTES / sum, MAX_PACKETS / parts.length));
+  /** @type {Record<string, number>} */
+  const expected = { connack: 1 };
+  for (const { answer } of parts) if (answer) expected[answer] = (expected[answer] ?? 0) + rounds;
+  const round = Buffer.concat(parts.map(({ bytes }) => bytes));
+  return {
+    bytes: Buffer.concat([connectBytes({ clientId: 'd' }), ...Array(rounds).fill(round)]),
+    expected,
+    messages: rounds * parts.filter(({ isMessage }) => isMessage).length,
+  };
+}
+
+/**
+ * Lets bytes arrive, and settles messages, until nothing happens any more.
+ *
+ * @param {Awaited<ReturnType<typeof startBroker>>} broker
+ * @param {Line} line
+ * @param {Buffer} bytes
+ * @param {{ chunks: Array<{ bytes: number, turns: number }>, settling: number[] }} times `settling`: messages that settle in one turn
+ */
+async function runUntilQuiet(broker, line, bytes, { chunks, settling }) {
+  let sent = 0;
+  let chunk = 0;
+  let pause = 0;
+  let before = '';
+  for (let turn = 0, quiet = 0; quiet < QUIET_TURNS; turn++) {
+    if (sent < bytes.length && pause-- <= 0) {
+      const next = /** @type {typeof chunks[number]} */ (chunks[chunk++ % chunks.length]);
+      line.arrive(bytes.subarray(sent, sent + next.bytes));
+      sent += next.bytes;
+      pause = next.turns;
+    }
+    for (const settle of broker.unsettled.splice(0, settling[turn % settling.length])) settle();
+    await nextTurn();
+    const state = [line.unread, line.written.length, broker.received, line.destroyed].join();
+    const isWaiting = sent < bytes.length || broker.unsettled.length > 0 || broker.scheduler.waiting > 0;
+    quiet = state === before && !isWaiting ? quiet + 1 : 0;
+    before = state;
+  }
+}

@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { ConnectionReader } from '../../../../../api/mqtt/embedded/reading/connection-reader.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+import { useCleanUps } from '../../../../support/clean-ups.js';
+import { until } from '../../../../support/until.js';
+
+/** @import { AddressInfo, Socket } from 'node:net' */
+
+const PINGREQ = Buffer.from([0xc0, 0]);
+const MIB = 1024 * 1024;
+/** Bytes that a packet of these tests may have at most. */
+const LIMIT = 300_000;
+
+const afterwards = useCleanUps();
+
+/** A PUBLISH of any content, of so many bytes in all. @param {number} bytes more than 4 */
+function publish(bytes) {
+  const rest = bytes < 130 ? bytes - 2 : bytes < 16_387 ? bytes - 3 : bytes - 4;
+  const length = [];
+  for (let left = rest; ; left >>= 7) {
+    if (left < 0x80) {
+      length.push(left);
+      break;
+    }
+    length.push((left & 0x7f) | 0x80);
+  }
+  return Buffer.concat([Buffer.from([0x30, ...length]), Buffer.alloc(rest)]);
+}
+
+/**
+ * A connection whose server side is read as aedes reads it: all that there is, whenever something is readable.
+ *
+ * @param {{ isConnected?: boolean }} [options] whether its CONNECT is answered already (default true)
+ */
+async function open({ isConnected = true } = {}) {
+  const state = { isConnected, isFull: false };
+  /** @type {() => void} */
+  let free = () => {};
+  const scheduler = new ReadScheduler({
+    get isFull() {
+      return state.isFull;
+    },
+    onFree: (listener) => {
+      free = listener;
+    },
+  });
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  const device = connect(port, '127.0.0.1');
+  const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
+  afterwards(async () => {
+    device.destroy();
+    socket.destroy();
+    server.close();
+  });
+  /** @type {number[]} */
+  const tooLarge = [];
+  /** @type {Array<number | undefined>} */
+  const asked = [];
+  const readSocket = socket.read.bind(socket);
+  socket.read = (size) => {
+    asked.push(size);
+    return readSocket(size);
+  };
+  const reader = new ConnectionReader(socket, {
+    scheduler,
+    packetLimit: () => LIMIT,
+    onTooLarge: (bytes) => void tooLarge.push(bytes),
+    isConnected: () => state.isConnected,
+  });
+  /** @type {Buffer[]} */
+  const slices = [];
+  const read = () => {
+    for (let slice = socket.read(); slice; slice = socket.read()) slices.push(slice);
+  };
+  socket.on('readable', read);
+  socket.on('error', () => {});
+  const received = () => slices.reduce((sum, { length }) => sum + length, 0);
+  return {
+    state,
+    device,
+    socket,
+    reader,
+    scheduler,
+    slices,
+    tooLarge,
+    /** The sizes that were asked of the socket itself. */
+    asked,
+    read,
+    received,
+    /** @param {Buffer} bytes @param {number} [more] bytes that this slice is to bring */
+    async send(bytes, more = bytes.length) {
+      const wanted = received() + more;
+      device.write(bytes);
+      await until(() => received() >= wanted, { what: `${wanted} bytes` });
+    },
+    /** Sends what is not to be read, and waits until it has arrived. @param {Buffer} bytes */
+    async sendUnread(bytes) {
+      const before = received();
+      const had = socket.readableLength;
+      device.write(bytes);
+      await until(() => socket.readableLength > had, { what: 'bytes in the buffer of the socket' });
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      expect(received()).toBe(before);
+    },
+    /** Waits for the turn of the last read, which finds nothing. A slow turn of the event loop delays it. */
+    untilIdle: () => until(() => !reader.isBusy, { what: 'an idle connection' }),
+    free: () => {
+      state.isFull = false;
+      free();
+    },
+  };
+}
+
+test('Connection: many packets in one write: each slice has 128 of them, and nothing is lost', async () => {
+  const connection = await open();
+  const packets = 300;
+  await connection.send(Buffer.concat(Array(packets).fill(PINGREQ)));
+  expect(connection.slices.map(({ length }) => length / PINGREQ.length)).toEqual([128, 128, 44]);
+  await connection.untilIdle();
+});
+
+test('Connection: a packet arrives in two parts: both are handed over as they come', async () => {
+  const connection = await open();
+  const packet = publish(100);
+  await connection.send(packet.subarray(0, 40));
+  await connection.send(Buffer.concat([packet.subarray(40), PINGREQ]));
+  expect(Buffer.concat(connection.slices)).toEqual(Buffer.concat([packet, PINGREQ]));
+});
+
+test('Connection: a large packet: it is read in pieces of 64 KiB, and is complete', async () => {
+  const connection = await open();
+  const packet = publish(200_000);
+  await connection.send(packet);
+  expect(Buffer.concat(connection.slices).equals(packet)).toBe(true);
+  expect(Math.max(...connection.slices.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+});
+
+test('Connection: its CONNECT is not answered: it reads one packet, and goes on after the answer', async () => {
+  const connection = await open({ isConnected: false });
+  await connection.send(Buffer.concat([PINGREQ, PINGREQ, PINGREQ]), PINGREQ.length);
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(connection.received()).toBe(PINGREQ.length);
+  connection.state.isConnected = true;
+  connection.read();
+  await until(() => connection.received() === 3 * PINGREQ.length);
+});
+
+test.each([
+  ['63 messages', Array(63).fill(10), 10],
+  ['messages of 1 MiB less one byte', [MIB - 1], 1],
+])('Connection: %s are unsettled: it is read on', async (_, sizes) => {
+  const connection = await open();
+  for (const size of sizes) connection.reader.enter(size);
+  await connection.send(PINGREQ);
+  expect(connection.reader.isBusy).toBe(true);
+});
+
+test.each([
+  ['64 messages', Array(64).fill(10), 10],
+  ['messages of 1 MiB', [1, MIB - 1], 1],
+])('Connection: %s are unsettled: it is not read until one is settled', async (_, sizes, size) => {
+  const connection = await open();
+  for (const each of sizes) connection.reader.enter(each);
+  await connection.sendUnread(PINGREQ);
+  connection.reader.leave(size);
+  await until(() => connection.received() === PINGREQ.length);
+  for (const each of sizes.slice(1)) connection.reader.leave(each);
+  await connection.untilIdle();
+});
+
+test('Connection: it is stopped: nothing is read any more, also when messages are settled', async () => {
+  const connection = await open();
+  connection.reader.enter(1);
+  connection.reader.stop();
+  await connection.sendUnread(PINGREQ);
+  connection.reader.leave(1);
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(connection.received()).toBe(0);
+});
+
+test('Connection: a packet is larger than its limit: the length in its header is reported, and the connection ends', async () => {
+  const connection = await open();
+  connection.device.write(publish(LIMIT + 100));
+  await once(connection.socket, 'close');
+  expect(connection.tooLarge).toEqual([LIMIT + 96]);
+});
+
+test('Connection: the byte budget is full: it waits, and is read when there is room', async () => {
+  const connection = await open();
+  connection.state.isFull = true;
+  await connection.sendUnread(PINGREQ);
+  expect(connection.scheduler.waiting).toBe(1);
+  expect(connection.reader.isBusy).toBe(true);
+  connection.free();
+  await until(() => connection.received() === PINGREQ.length);
+  expect(connection.scheduler.waiting).toBe(0);
+  await connection.untilIdle();
+});
+
+test('Connection: it breaks off while it waits for the byte budget: it waits no longer', async () => {
+  const connection = await open();
+  connection.state.isFull = true;
+  await connection.sendUnread(PINGREQ);
+  connection.socket.destroy();
+  await once(connection.socket, 'close');
+  expect(connection.scheduler.waiting).toBe(0);
+});
+
+test('Connection: the device leaves while the byte budget is full: the end is noticed at once', async () => {
+  const connection = await open();
+  connection.state.isFull = true;
+  connection.device.end();
+  await once(connection.socket, 'end');
+});
+
+test('Connection: the network reports an error: the connection closes in a turn of its own', async () => {
+  const connection = await open();
+  const error = Object.assign(new Error('read ECONNRESET'), { syscall: 'read' });
+  connection.socket.destroy(error);
+  expect(connection.socket.destroyed).toBe(false);
+  expect(connection.scheduler.waiting).toBe(1);
+  await once(connection.socket, 'close').catch((reason) => expect(reason).toBe(error));
+  expect(connection.socket.destroyed).toBe(true);
+});
+
+test('Connection: the process ends it: it closes at once', async () => {
+  const connection = await open();
+  connection.socket.destroy();
+  expect(connection.socket.destroyed).toBe(true);
+});
+
+test('Connection: Node.js asks for 0 bytes: the socket is asked and nothing is taken; not while too much is unsettled', async () => {
+  const connection = await open();
+  connection.state.isFull = true;
+  await connection.sendUnread(PINGREQ);
+  connection.state.isFull = false;
+  connection.asked.length = 0;
+  expect(connection.socket.read(0)).toBeNull();
+  expect(connection.asked).toEqual([0]);
+  expect(connection.socket.readableLength).toBe(PINGREQ.length);
+  connection.reader.enter(MIB);
+  expect(connection.socket.read(0)).toBeNull();
+  expect(connection.asked).toEqual([0]);
+});
+
+test('Connection: slices are read: the scheduler counts the packets of each', async () => {
+  const connection = await open();
+  /** @type {number[]} */
+  const spent = [];
+  const spend = connection.scheduler.spend.bind(connection.scheduler);
+  connection.scheduler.spend = (packets) => {
+    spent.push(packets);
+    spend(packets);
+  };
+  await connection.send(Buffer.concat(Array(300).fill(PINGREQ)));
+  expect(spent).toEqual([128, 128, 44]);
+});

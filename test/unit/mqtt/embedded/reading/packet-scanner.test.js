@@ -1,0 +1,145 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import mqttPacket from 'mqtt-packet';
+import { packetLimit } from '../../../../../api/mqtt/embedded/connections.js';
+import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.js';
+
+const MAX_PAYLOAD = 4096;
+/** What may come on top of a payload: topic, packet id, header. */
+const HEADROOM = 66_000;
+/** The limit of the first packet, whatever its type, and of every packet that is no PUBLISH. */
+const MAX_OTHER = 96 * 1024;
+
+/** @param {number} size bytes of payload */
+const publish = (size) =>
+  mqttPacket.generate({
+    cmd: 'publish',
+    topic: 'iot/v1/d/measurements',
+    payload: Buffer.alloc(size, 0xff),
+    qos: 1,
+    messageId: 7,
+    dup: false,
+    retain: false,
+  });
+
+/** @param {number} filters */
+const subscribe = (filters) =>
+  mqttPacket.generate({
+    cmd: 'subscribe',
+    messageId: 8,
+    subscriptions: Array.from({ length: filters }, (_, at) => ({
+      topic: `#${at}`,
+      qos: /** @type {const} */ (0),
+    })),
+  });
+
+/** @param {Buffer} bytes @param {number} index of the packet in its connection */
+const limitOf = (bytes, index) =>
+  index === 0 || bytes.readUInt8(0) >> 4 !== 3 ? MAX_OTHER : MAX_PAYLOAD + HEADROOM;
+
+const packet = fc.oneof(
+  fc.constant(mqttPacket.generate({ cmd: 'pingreq' })),
+  fc.constant(mqttPacket.generate({ cmd: 'puback', messageId: 9 })),
+  fc.constant(
+    mqttPacket.generate({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean: true,
+      clientId: 'c',
+      keepalive: 60,
+    }),
+  ),
+  fc.integer({ min: 0, max: 300 }).map(publish),
+  fc
+    .constantFrom(16_000, MAX_PAYLOAD + HEADROOM - 100, MAX_PAYLOAD + HEADROOM, MAX_OTHER, 2 ** 21)
+    .map(publish),
+  fc.constantFrom(10, 1000, 10_000, 30_000).map(subscribe),
+);
+
+/** @param {Buffer} bytes @param {number[]} cuts lengths of chunks, used over and over */
+function* chunks(bytes, cuts) {
+  for (let from = 0, at = 0; from < bytes.length; at++) {
+    const length = cuts[at % cuts.length] ?? 1;
+    yield bytes.subarray(from, from + length);
+    from += length;
+  }
+}
+
+/** @type {fc.Arbitrary<number[]>} lengths of chunks */
+const cutting = fc.array(fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 100_000 })), {
+  minLength: 1,
+  maxLength: 20,
+});
+
+test('Packet scanner: stream cut anywhere: only the first packet over its limit is reported', () => {
+  fc.assert(
+    fc.property(fc.array(packet, { maxLength: 8 }), cutting, (packets, cuts) => {
+      // By another decoder: the fixed header has the length of the rest.
+      const lengths = packets.map((bytes) => bytes.length - headerOf(bytes));
+      const expected = lengths.find(
+        (length, index) => length > limitOf(/** @type {Buffer} */ (packets[index]), index),
+      );
+      const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
+      // A chunk of one byte for each of two megabytes shows no more than chunks of a few hundred.
+      const large = packets.some((bytes) => bytes.length > 100_000);
+      const sizes = large ? cuts.map((cut) => cut + 500) : cuts;
+      const scanAll = () => {
+        for (const chunk of chunks(Buffer.concat(packets), sizes)) scanner.scan(chunk, Infinity);
+      };
+      if (expected === undefined) {
+        scanAll();
+        expect(scanner.packets).toBe(packets.length);
+      } else expect(scanAll).toThrow(new PacketTooLarge(expected));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('Packet scanner: bounded number of packets: stops at the boundary of the last one', () => {
+  fc.assert(
+    fc.property(
+      fc.array(packet, { minLength: 1, maxLength: 12 }),
+      cutting,
+      fc.integer({ min: 1, max: 5 }),
+      (packets, cuts, maxPackets) => {
+        const boundaries = new Set([0]);
+        let offset = 0;
+        for (const bytes of packets) {
+          offset += bytes.length;
+          boundaries.add(offset);
+        }
+        const scanner = new PacketScanner(() => Infinity);
+        let scanned = 0;
+        const sizes = cuts.map((cut) => cut + 500);
+        for (let chunk of chunks(Buffer.concat(packets), sizes)) {
+          while (chunk.length > 0) {
+            const before = scanner.packets;
+            const end = scanner.scan(chunk, maxPackets);
+            scanned += end;
+            expect(scanner.packets - before).toBeLessThanOrEqual(maxPackets);
+            expect(end === chunk.length || boundaries.has(scanned)).toBe(true);
+            chunk = chunk.subarray(end);
+          }
+        }
+        expect(scanner.packets).toBe(packets.length);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('Packet scanner: packet over its limit: the header alone is enough', () => {
+  const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
+  scanner.scan(mqttPacket.generate({ cmd: 'pingreq' }), Infinity);
+  const large = publish(2 ** 21);
+  scanner.scan(large.subarray(0, 4), Infinity);
+  expect(() => scanner.scan(large.subarray(4, 5), Infinity)).toThrow(PacketTooLarge);
+});
+
+/** MQTT 3.1.1, section 2.2.3. @param {Buffer} bytes */
+function headerOf(bytes) {
+  let at = 1;
+  while (/** @type {number} */ (bytes[at]) >= 128) at++;
+  return at + 1;
+}

@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const OVERHEAD = 2048;
+const MAX_TURN_PACKETS = 512;
+
+/** Connections that always have more to read, a slice at a time. */
+function createCrowd() {
+  const budget = new ByteBudget(OVERHEAD);
+  const scheduler = new ReadScheduler(budget);
+  /** @type {string[]} */
+  const reads = [];
+  /** @param {string} name @param {{ slices: number, packets: number, needsRoom?: boolean }} load */
+  function connect(name, { slices, packets, needsRoom = true }) {
+    let left = slices;
+    const read = () => {
+      if (left === 0) return;
+      if (!scheduler.mayRead(needsRoom)) return void scheduler.wait(read, needsRoom);
+      left--;
+      reads.push(name);
+      scheduler.spend(packets);
+      // aedes asks again after it has handled the slice.
+      setImmediate(read);
+    };
+    read();
+  }
+  return { budget, scheduler, reads, connect };
+}
+
+/** @param {() => boolean} condition */
+async function turnsUntil(condition) {
+  let turns = 0;
+  while (!condition()) {
+    await turn();
+    if (++turns > 10_000) throw new Error('it does not end');
+  }
+  return turns;
+}
+
+test('Read scheduler: one connection floods: another one is read once in every round', async () => {
+  const { reads, connect } = createCrowd();
+  connect('flood', { slices: 400, packets: MAX_TURN_PACKETS });
+  connect('other', { slices: 10, packets: 1 });
+  await turnsUntil(() => reads.length === 410);
+  const others = reads.flatMap((name, index) => (name === 'other' ? [index] : []));
+  // At most two slices of the flood between two of the other.
+  for (const [index, position] of others.entries())
+    expect(position - (others[index - 1] ?? 0)).toBeLessThanOrEqual(3);
+});
+
+test('Read scheduler: twenty connections flood: none gets a slice more than another', async () => {
+  const { reads, connect } = createCrowd();
+  const names = Array.from({ length: 20 }, (_, index) => `flood-${index}`);
+  for (const name of names) connect(name, { slices: 50, packets: MAX_TURN_PACKETS / 4 });
+  await turnsUntil(() => reads.length === 20 * 50);
+  for (let round = 0; round < 50; round++)
+    expect(reads.slice(round * 20, (round + 1) * 20).toSorted()).toEqual(names.toSorted());
+});
+
+test('Read scheduler: many packets wait: one turn of the event loop reads a bounded number', async () => {
+  const { scheduler } = createCrowd();
+  let resumed = 0;
+  for (let index = 0; index < 100; index++)
+    scheduler.wait(() => {
+      resumed++;
+      scheduler.spend(32);
+    }, true);
+  let before = 0;
+  while (resumed < 100) {
+    await turn();
+    expect((resumed - before) * 32).toBeLessThanOrEqual(MAX_TURN_PACKETS);
+    before = resumed;
+  }
+  expect(scheduler.waiting).toBe(0);
+});
+
+test('Read scheduler: byte budget full: new connections are read, messages wait until there is room', async () => {
+  const { budget, scheduler, reads, connect } = createCrowd();
+  void budget.enter(0);
+  const waiting = /** @type {Promise<void>} */ (budget.enter(0));
+  connect('message', { slices: 1, packets: 1 });
+  connect('newcomer', { slices: 1, packets: 1, needsRoom: false });
+  expect(scheduler.mayRead(true)).toBe(false);
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect({ reads: [...reads], waiting: scheduler.waiting }).toEqual({ reads: ['newcomer'], waiting: 1 });
+  budget.leave(0);
+  await waiting;
+  await turnsUntil(() => reads.length === 2);
+});
+
+test('Read scheduler: connection closes while it waits: it is not resumed', async () => {
+  const { scheduler } = createCrowd();
+  let resumed = 0;
+  const cancel = scheduler.wait(() => resumed++, true);
+  scheduler.wait(() => resumed++, true);
+  cancel();
+  await turnsUntil(() => scheduler.waiting === 0);
+  expect(resumed).toBe(1);
+});
+
+test('Read scheduler: room comes back: no connection overtakes those that waited for it', async () => {
+  const { budget, scheduler } = createCrowd();
+  void budget.enter(0);
+  const waiting = /** @type {Promise<void>} */ (budget.enter(0));
+  let resumed = false;
+  scheduler.wait(() => {
+    resumed = true;
+  }, true);
+  budget.leave(0);
+  await waiting;
+  expect({ resumed, mayOvertake: scheduler.mayRead(true) }).toEqual({ resumed: false, mayOvertake: false });
+  await turn();
+  expect({ resumed, mayRead: scheduler.mayRead(true) }).toEqual({ resumed: true, mayRead: true });
+});
