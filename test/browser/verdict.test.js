@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startBrowser } from '../support/browser.js';
 import { useCleanUps } from '../support/clean-ups.js';
@@ -11,11 +11,6 @@ import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
 /** @import { Gate } from '../support/tcp-gate.js' */
-
-jest.setTimeout(120_000);
-
-/** A check of the database takes up to 5 s, and a lost connection is noticed after 10 s. A busy machine gets more. */
-const NOTICED = { timeout: 40_000 };
 
 const HOUR_MS = 3_600_000;
 
@@ -48,24 +43,24 @@ const connection = () => dashboard.page.locator('.connection');
 const icon = () => dashboard.page.locator('link[rel="icon"]').getAttribute('href');
 
 /** @param {string} level */
-const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor(NOTICED);
+const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
 
 /** The header, the title and the icon are calm. */
 async function expectCalm() {
   // A page that has not connected yet knows of nothing wrong.
-  await connection().getByText('Live').waitFor(NOTICED);
+  await connection().getByText('Live').waitFor();
   await untilLevel('good');
-  expect(await header().locator('.verdict-line').count()).toBe(0);
-  expect(await dashboard.page.title()).not.toMatch(/^\(!\)/);
-  expect(await icon()).not.toMatch(/^data:/);
+  await header().locator('.verdict-line').waitFor({ state: 'detached' });
+  await until(async () => !(await dashboard.page.title()).startsWith('(!)'), { what: 'a calm title' });
+  await until(async () => !(await icon())?.startsWith('data:'), { what: 'a calm icon' });
 }
 
 /** The header, the title and the icon show a critical verdict. @param {RegExp} headline */
 async function expectAlarm(headline) {
-  await header().getByText(headline).waitFor(NOTICED);
-  expect(await dashboard.page.title()).toMatch(/^\(!\) /);
-  expect(await icon()).toMatch(/^data:image\/svg/);
-  expect(await header().locator('.verdict-mark[data-level="critical"]').count()).toBe(1);
+  await header().getByText(headline).waitFor();
+  await until(async () => (await dashboard.page.title()).startsWith('(!) '), { what: 'a title with a sign' });
+  await until(async () => (await icon())?.startsWith('data:image/svg'), { what: 'an icon with a sign' });
+  await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
 }
 
 /** Forgets the failed requests that an outage causes, and fails on other complaints. */
@@ -86,10 +81,13 @@ describe('Verdict', () => {
     const published = SENSORS.map((sensor_id) =>
       dashboard.publish('collar-1', { sensor_id, ts: Date.now(), value: 39 }),
     );
-    const headline = /^Nothing stored for \d+ s: the database does not answer\. \d+ messages? waits?\.$/;
+    const headline =
+      /^Nothing stored for \d+ \w+( \d+ \w+)?: the database does not answer\. \d+ messages? waits?\.$/;
     await expectAlarm(headline);
-    expect(await connection().textContent()).toMatch(/^Database does not answer · \d+ s$/);
-    expect(await dashboard.page.locator('.wall').getAttribute('data-stale')).toBe('true');
+    await connection()
+      .filter({ hasText: /^Database does not answer · \d+ \w+( \d+ \w+)?$/ })
+      .waitFor();
+    await dashboard.page.locator('.wall[data-stale="true"]').waitFor();
     expect(await dashboard.page.getByText('Nothing stands out').count()).toBe(0);
     await dashboard.lookAt('verdict-database-fleet');
 
@@ -98,8 +96,11 @@ describe('Verdict', () => {
     await expectAlarm(headline);
     await header().getByRole('link', { name: 'See the pipeline' }).click();
     const lead = dashboard.page.locator('.verdict-lead');
-    await lead.getByText(/^✕ Nothing stored for .* messages? waits?\.$/).waitFor(NOTICED);
-    expect(await lead.getByRole('listitem').textContent()).toMatch(/the oldest for \d+ s\.$/);
+    await lead.getByText(/^✕ Nothing stored for .* messages? waits?\.$/).waitFor();
+    await lead
+      .getByRole('listitem')
+      .filter({ hasText: /the oldest for \d+ \w+( \d+ \w+)?\.$/ })
+      .waitFor();
     await dashboard.lookAt('verdict-database-pipeline');
 
     await database.open();
@@ -112,9 +113,9 @@ describe('Verdict', () => {
     database.cut('silence');
     afterwards(() => database.open());
     await dashboard.visit('/devices/collar-2/sensors/ear');
-    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ s/);
+    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ \w+( \d+ \w+)?/);
     await database.open();
-    await dashboard.page.locator('.baseline').waitFor(NOTICED);
+    await dashboard.page.locator('.baseline').waitFor();
     await expectCalm();
     expectComplaintsOfTheNetwork();
   });
@@ -125,8 +126,10 @@ describe('Verdict', () => {
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
     await expectCalm();
     gate.cut('refuse');
-    await expectAlarm(/^The API has not answered for \d+ s\. What this page shows is old\.$/);
-    expect(await connection().textContent()).toMatch(/^Reconnecting · \d+ s$/);
+    await expectAlarm(/^The API has not answered for \d+ \w+( \d+ \w+)?\. What this page shows is old\.$/);
+    await connection()
+      .filter({ hasText: /^Reconnecting · \d+ \w+( \d+ \w+)?$/ })
+      .waitFor();
     await dashboard.lookAt('verdict-api');
     await gate.open();
     await expectCalm();
@@ -161,17 +164,17 @@ describe('Device', () => {
       await dashboard.publish('my-desk', { sensor_id: 'ear', ts: Date.now(), value: 'warm' });
     }
     await dashboard.visit('/devices/my-desk');
-    await dashboard.page.getByText('sends, but refused: 6 in 5 min').waitFor(NOTICED);
+    await dashboard.page.getByText('sends, but refused: 6 in 5 min').waitFor();
     await dashboard.lookAt('verdict-refused-device');
     await dashboard.visit('/');
     const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
     const refused = standsOut.getByRole('listitem').filter({ hasText: '6 in 5 min' });
-    await refused.getByText('my-desk').waitFor(NOTICED);
-    expect(await standsOut.textContent()).toContain('Sends, but refused');
+    await refused.getByText('my-desk').waitFor();
+    await standsOut.getByText('Sends, but refused').first().waitFor();
     await dashboard.lookAt('verdict-refused-wall');
     await dashboard.visit('/?show=devices');
     const row = dashboard.page.locator('table.devices tbody tr').filter({ hasText: 'my-desk' });
-    await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor(NOTICED);
+    await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor();
     expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
     await dashboard.lookAt('verdict-refused-devices');
     expect(dashboard.takeComplaints()).toEqual([]);
@@ -187,13 +190,13 @@ describe('Device', () => {
     await dashboard.publish('gone-1', samples);
     await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
     await dashboard.visit('/devices/gone-1/sensors/ear');
-    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor(NOTICED);
+    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
     const baseline = dashboard.page.locator('.baseline');
     await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
       what: 'its baseline',
     });
     expect(await baseline.textContent()).not.toContain('As usual');
-    expect(await dashboard.page.locator('.now-block').getAttribute('data-stale')).toBe('true');
+    await dashboard.page.locator('.now-block[data-stale="true"]').waitFor();
     await dashboard.lookAt('verdict-offline-sensor');
     expect(dashboard.takeComplaints()).toEqual([]);
   });
@@ -201,7 +204,7 @@ describe('Device', () => {
   test('sensor silent for an hour: not "as usual"', async () => {
     await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await dashboard.visit('/devices/quiet-1/sensors/ear');
-    await dashboard.page.getByText('Silent for 1 h').waitFor(NOTICED);
+    await dashboard.page.getByText('Silent for 1 h').waitFor();
     expect(await dashboard.page.locator('.baseline').textContent()).not.toContain('As usual');
     expect(dashboard.takeComplaints()).toEqual([]);
   });

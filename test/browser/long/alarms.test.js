@@ -52,7 +52,9 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await form.getByText('in the 1 h 59 min that are stored').waitFor();
   const known = form.locator('.rule-known');
   await known.waitFor();
-  expect(await known.textContent()).toBe('Newest -18 °CLowest -19 °CHighest -8 °C');
+  await until(async () => (await known.textContent()) === 'Newest -18 °CLowest -19 °CHighest -8 °C', {
+    what: 'the known values',
+  });
   await form.getByLabel('Name').fill('Freezer too warm');
   await until(async () => (await form.locator('.backtest-bar').count()) === 4, {
     what: 'four past episodes',
@@ -82,7 +84,16 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await page.getByRole('link', { name: '▲ 1 alarm' }).click();
   await rows().first().waitFor();
 
-  await page.keyboard.press('j');
+  // The table may be drawn before it listens to keys.
+  await until(
+    async () => {
+      await page.keyboard.press('j');
+      return rows()
+        .first()
+        .evaluate((row) => row === document.activeElement);
+    },
+    { what: 'the focus on the first row' },
+  );
   await page.keyboard.press('a');
   const dialog = page.getByRole('dialog', { name: 'Acknowledge 1 alarm' });
   await dialog.getByLabel('Your name, if you like').fill('Ada');
@@ -91,7 +102,7 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await page.keyboard.press('Enter');
   await page.getByText('1 alarm acknowledged.').waitFor();
   await count.waitFor({ state: 'detached' });
-  expect(await rows().first().textContent()).toContain('Ada: The door was open');
+  await rows().first().filter({ hasText: 'Ada: The door was open' }).waitFor();
 
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -18 });
   await page.getByText('No alarm is open').waitFor();

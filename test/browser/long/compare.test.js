@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
 import { publishSmallFleet } from '../../support/small-fleet.js';
 import { until } from '../../support/until.js';
-
-jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
@@ -50,6 +48,7 @@ describe('Compare', () => {
     // Both sensors have their newest value and three statistics.
     const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
     await until(async () => (await figures()) === 8, { what: 'the figures of both' });
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
     await charts().first().press('ArrowLeft');
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });

@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
-
-jest.setTimeout(120_000);
 
 const ROWS = 150_000;
 const BEGIN = Date.now() - 40 * 86_400_000;
@@ -40,7 +38,7 @@ test('Import: a file of several pieces: tested, stored, and its bad line is name
   await dashboard.lookAt('import-test');
 
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText(`${count} samples stored, 1 refused`).waitFor({ timeout: 60_000 });
+  await page.getByText(`${count} samples stored, 1 refused`).waitFor();
   const row = page.locator('.import-table tbody tr');
   // The first line names the columns.
   expect(await row.first().locator('td').allTextContents()).toEqual([

@@ -1,9 +1,7 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
 import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
 import { until } from '../../support/until.js';
-
-jest.setTimeout(60_000);
 
 const PAGE_ROWS = 25;
 
@@ -24,7 +22,7 @@ describe('Appearance', () => {
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
-    expect(await isDark()).toBe(colorScheme === 'dark');
+    await until(async () => (await isDark()) === (colorScheme === 'dark'), { what: 'the theme' });
     await dashboard.visit('/devices/collar-1/sensors/ambient');
     await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
@@ -37,10 +35,12 @@ describe('Appearance', () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
-    expect(await isDark()).toBe(true);
+    await until(isDark, { what: 'the dark theme' });
     await dashboard.page.reload();
-    expect(await isDark()).toBe(true);
-    expect(await dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
+    await until(isDark, { what: 'the dark theme after a reload' });
+    await until(() => dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked(), {
+      what: 'the choice',
+    });
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(

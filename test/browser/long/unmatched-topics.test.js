@@ -1,8 +1,6 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parseMappings } from '../../../api/ingest/mappings/index.js';
 import { useDashboard } from '../../support/dashboard.js';
-
-jest.setTimeout(60_000);
 
 const dashboard = useDashboard();
 
