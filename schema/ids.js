@@ -10,8 +10,9 @@ export const NS = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 const MAX_NAME_BYTES = 128;
 const UUID_BYTES = 16;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// C0 and C1 control characters, DEL, and lone surrogates: none of them survives topics, logs and UTF-8 unchanged.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+// C0 and C1 control characters, DEL, and lone surrogates: none of them survives topics, logs and UTF-8 unchanged. A decoder writes the
+// replacement character U+FFFD for bytes that are no UTF-8, so two different names would become one.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD]/u;
 
 /**
  * The resolved name of a device or a sensor.
@@ -35,6 +36,7 @@ export function brokenNameRule(text) {
   if (typeof text !== 'string') return 'must be a text';
   if (text === '') return 'must not be empty';
   if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must not be longer than ${MAX_NAME_BYTES} bytes`;
+  if (text.includes('\uFFFD')) return 'must be UTF-8, without the replacement character U+FFFD';
   return 'must not contain control characters';
 }
 

@@ -1,11 +1,22 @@
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { MillraceError } from '../../common/errors.js';
 
 /** @import { Request, Response } from 'express' */
 
 /** After an early answer the rest of the body may arrive for this time, in ms. */
 const LINGER_MS = 2000;
+
+/** The content codings of a compressed body (RFC 9110, 8.4.1; RFC 7932). `x-gzip` is another name of gzip. */
+const CODINGS = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/** As `Accept-Encoding` lists them. */
+const ACCEPTED = 'gzip, deflate, br';
 
 /**
  * The body of a request. It is read on demand and never buffered beyond the limit. `requestTimeout` of the server limits its
@@ -14,26 +25,34 @@ const LINGER_MS = 2000;
  * @param {Request} req
  * @param {Response} res
  * @param {number} limit bytes
- * @param {{ gzip?: boolean }} [options] `gzip`: it may be compressed; the limit is for both forms of it
+ * @param {{ compressed?: boolean }} [options] `compressed`: it may be compressed; the limit is for both forms of it
  * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: its size, or the limit
  *   if the size is unknown; `signal` aborts when the client disconnects
  * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and `malformed` if
- *   it is not valid gzip
+ *   it is not compressed as it declares
  */
-export function bodyOf(req, res, limit, { gzip = false } = {}) {
+export function bodyOf(req, res, limit, { compressed = false } = {}) {
   closeUnread(req, res);
-  const { 'content-encoding': coding, 'content-length': length } = req.headers;
-  const isGzip = gzip && coding?.toLowerCase() === 'gzip';
-  if (coding !== undefined && coding !== 'identity' && !isGzip) {
-    const message = gzip ? 'Send the body as it is, or as gzip.' : 'Send the body without a content coding.';
+  const { 'content-encoding': given = 'identity', 'content-length': length } = req.headers;
+  const coding = given.toLowerCase();
+  const decompress = compressed ? CODINGS.get(coding) : undefined;
+  if (coding !== 'identity' && !decompress) {
+    // RFC 9110, 15.5.16: the header names the codings that would do.
+    res.set('Accept-Encoding', compressed ? ACCEPTED : 'identity');
+    const message = compressed
+      ? `Send the body as it is, or with one of the content codings ${ACCEPTED}.`
+      : 'Send the body without a content coding.';
     throw new MillraceError('unknown_format', message);
   }
   if (Number(length) > limit) throw tooLarge(limit);
   const closed = new AbortController();
   res.on('close', () => closed.abort());
   return {
-    bytes: length === undefined || isGzip ? limit : Number(length),
-    read: async () => (isGzip ? unzip(await readBody(req, limit), limit) : readBody(req, limit)),
+    bytes: length === undefined || decompress ? limit : Number(length),
+    async read() {
+      const body = await readBody(req, limit);
+      return decompress ? decompressed(body, { decompress, coding, limit }) : body;
+    },
     signal: closed.signal,
   };
 }
@@ -58,15 +77,19 @@ function readBody(req, limit) {
   });
 }
 
-const gunzipBody = promisify(gunzip);
-
-/** @param {Buffer} body @param {number} limit bytes of the result @returns {Promise<Buffer>} @throws {MillraceError} `too_large`, `malformed` */
-async function unzip(body, limit) {
+/**
+ * @param {Buffer} body
+ * @param {{ decompress: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>, coding: string, limit: number }} options
+ *   `limit`: bytes of the result
+ * @returns {Promise<Buffer>}
+ * @throws {MillraceError} `too_large`, `malformed`
+ */
+async function decompressed(body, { decompress, coding, limit }) {
   try {
-    return await gunzipBody(body, { maxOutputLength: limit });
+    return await decompress(body, { maxOutputLength: limit });
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    throw new MillraceError('malformed', 'The body is not valid gzip.', { cause: error });
+    throw new MillraceError('malformed', `The body is not valid ${coding}.`, { cause: error });
   }
 }
 

@@ -93,7 +93,7 @@ export function createIngest(context, deps) {
   });
   const historyMs = config.retention.historyDays * DAY_MS;
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
-  const receiptTimes = new ReceiptTimes();
+  const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const awaitingRegistration = new AwaitingRegistration({ clock });
   const mappings = Mappings.load(config.mqtt.mappings);
   const unmatchedTopics = new UnmatchedTopics({ clock });
@@ -145,7 +145,6 @@ export function createIngest(context, deps) {
           registry,
           births,
           decoder,
-          receiptTimes,
           measurements,
           lastSeen,
           deadLetters,
@@ -165,7 +164,6 @@ export function createIngest(context, deps) {
     isStuck,
     deviceQueue,
     decoder,
-    receiptTimes,
     lineDecoder: new LineDecoder({
       deviceTags: config.ingest.lineDeviceTags,
       emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),

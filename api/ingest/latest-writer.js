@@ -21,6 +21,7 @@ export class LatestWriter {
     commit: (group, take, entries) => this.#commit(group, take, entries),
     merge,
     weigh: ({ newest }) => newest.size,
+    growth: countNew,
   });
 
   /**
@@ -96,6 +97,13 @@ const isNews = ({ sensor, ts, value }) =>
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
+/** @param {LatestUpdate} waiting @param {LatestUpdate} arriving of the same device @returns {number} sensors that only the arriving one has */
+function countNew(waiting, arriving) {
+  let count = 0;
+  for (const sensor of arriving.newest.keys()) if (!waiting.newest.has(sensor)) count++;
+  return count;
+}
+
 /** @param {LatestUpdate} waiting is changed @param {LatestUpdate} arriving of the same device @returns {LatestUpdate} */
 function merge(waiting, arriving) {
   for (const [sensor, value] of arriving.newest) {
@@ -163,12 +171,16 @@ export class LastSeen {
  *     in flight   [a b]                  one request a group
  *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 2,000 entries
  *
+ * Invariant: a batch with several updates has at most 2,000 entries, also after merging. A single update may have more: it is of one
+ * device, which has at most 10,000 sensors. A request of the protocol takes 65,535 statements.
+ *
  * @template U
  */
 export class GroupCommit {
   #commit;
   #merge;
   #weigh;
+  #growth;
   /** The batches of each group; the first one is in flight. @type {Map<number, Batch<U>[]>} */
   #groups = new Map();
 
@@ -178,11 +190,13 @@ export class GroupCommit {
    *   retries; its error fails all updates of the batch
    * @param {(waiting: U, arriving: U) => U} deps.merge
    * @param {(update: U) => number} [deps.weigh] entries of an update; default: 1
+   * @param {(waiting: U, arriving: U) => number} [deps.growth] entries that merging adds to the waiting update; default: 0
    */
-  constructor({ commit, merge, weigh = () => 1 }) {
+  constructor({ commit, merge, weigh = () => 1, growth = () => 0 }) {
     this.#commit = commit;
     this.#merge = merge;
     this.#weigh = weigh;
+    this.#growth = growth;
   }
 
   /**
@@ -203,17 +217,16 @@ export class GroupCommit {
       queueMicrotask(() => this.#send(group, batch));
       return batch.done;
     }
-    const entries = this.#weigh(update);
     const same = tail.closed ? undefined : tail.updates.get(key);
-    if (same !== undefined) tail.updates.set(key, this.#merge(same, update));
-    else if (!tail.closed && tail.entries + entries <= MAX_ENTRIES_PER_GROUP_COMMIT) {
-      tail.updates.set(key, update);
-      tail.entries += entries;
-    } else {
+    const added = same === undefined ? this.#weigh(update) : this.#growth(same, update);
+    const isAlone = same !== undefined && tail.updates.size === 1;
+    if (tail.closed || (!isAlone && tail.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT)) {
       const batch = this.#createBatch(key, update);
       batches.push(batch);
       return batch.done;
     }
+    tail.updates.set(key, same === undefined ? update : this.#merge(same, update));
+    tail.entries += added;
     return tail.done;
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
@@ -31,7 +32,7 @@ import { sensorOf } from './registry/cache.js';
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { MappedTopic, Mappings } from './mappings/index.js' */
 /** @import { LastSeen, LatestWriter } from './latest-writer.js' */
-/** @import { ReceiptTimes } from './receipt-times.js' */
+/** @import { Receipt, ReceiptTimes } from './receipt-times.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Registry } from './registry/index.js' */
@@ -57,6 +58,7 @@ import { sensorOf } from './registry/cache.js';
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
  * @property {boolean} [again] the broker set the DUP flag: an earlier delivery may have been handled
+ * @property {Receipt} [receipt] of this message, which a redelivery has too. A source passes it if its protocol may deliver a message again
  * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
  *   source passes it if its protocol can report a reason
  * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
@@ -83,6 +85,18 @@ const UNSETTLED = new Set(['unavailable', 'forbidden']);
  *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
  * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
  */
+
+/**
+ * When measurements arrived.
+ *
+ * @typedef {object} Arrival
+ * @property {number} receivedAt epoch ms, from which their relative times count
+ * @property {boolean} isRetained a retained message or a replay: neither shows that the device is active
+ * @property {Receipt} receipt
+ */
+
+/** A wait checks this often whether the process ends, in ms. */
+const MAX_SLEEP_MS = 1000;
 
 /** Cached identities, at about 300 bytes each. */
 const MAX_IDENTITIES = 100_000;
@@ -116,6 +130,13 @@ export class IngestPipeline {
    * @type {LRUCache<string, Identity>}
    */
   #identities = new LRUCache({ max: MAX_IDENTITIES });
+  /**
+   * Messages of a device that was not in memory, by its id: settles when the last of them has its device. Later messages wait behind them,
+   * so that values without a time get their instants in the order of arrival.
+   *
+   * @type {Map<string, Promise<Device | null>>}
+   */
+  #lookUps = new Map();
 
   /**
    * @param {object} context
@@ -241,19 +262,16 @@ export class IngestPipeline {
   /** The path of measurements. @param {Message} message @param {Identity} identity @param {Topic} topic @returns {Promise<Outcome>} */
   async #handleMeasurements(message, identity, topic) {
     const began = performance.now();
-    const { payload, contentType, retained } = message;
-    let { receivedAt } = message;
-    let batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
-    if (batch.counts.relative > 0) {
-      receivedAt = this.#deps.receiptTimes.next([identity.id], receivedAt);
-      if (receivedAt > message.receivedAt)
-        batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
+    const { payload, contentType, retained, receivedAt } = message;
+    const receipt = message.receipt ?? { from: null };
+    const batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
+    const isKnown = await this.store(identity, batch, { receivedAt, isRetained: retained, receipt });
+    if (!isKnown || batch.refused.length > 0) {
+      // A replay has to compute the same times.
+      const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
+      if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, kept);
+      await this.#deps.deadLetters.put(kept, topic.device, batch.refused);
     }
-    const isKnown = await this.store(identity, batch, retained ? null : message.receivedAt);
-    // A replay has to compute the same times.
-    if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, { ...message, receivedAt });
-    if (batch.refused.length > 0)
-      await this.#deps.deadLetters.put({ ...message, receivedAt }, topic.device, batch.refused);
     this.noteSettled(batch, began);
     return batch.refused.length > 0 && batch.counts.samples === 0 ? 'refused' : 'accepted';
   }
@@ -263,19 +281,27 @@ export class IngestPipeline {
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
-   * @param {number | null} seenAt epoch ms of the receipt; null for a retained message or a replay: neither shows that the device is active
+   * @param {Arrival} arrival
    * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
    */
-  async store(identity, batch, seenAt) {
+  async store(identity, batch, arrival) {
+    const waiting = this.#lookUps.get(identity.id);
+    const known = waiting ? null : this.#deps.registry.cache.peek(identity.id);
+    const device = known ?? (batch.sensors.size > 0 ? await this.#lookUp(identity, waiting) : null);
+    if (batch.untimed) {
+      const { receivedAt, receipt } = arrival;
+      const waitMs = this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
+      if (waitMs > 0) await this.#wait(waitMs);
+    }
     if (batch.sensors.size === 0) return true;
-    const device =
-      this.#deps.registry.cache.peek(identity.id) ?? (await this.#deps.registry.device(identity));
+    const seenAt = arrival.isRetained ? null : arrival.receivedAt;
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
       return false;
     }
     const resolved = this.#resolve(device, batch);
     const series = Array.isArray(resolved) ? resolved : await resolved;
+    this.#countMerged(batch, series);
     const plan = this.#deps.samples.plan(device, series);
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, plan, series, seenAt);
@@ -284,6 +310,31 @@ export class IngestPipeline {
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
     return true;
+  }
+
+  /**
+   * @param {Identity} identity
+   * @param {Promise<unknown>} [before] of the messages that arrived before
+   * @returns {Promise<Device | null>} null: it is not registered
+   * @throws {MillraceError} `registration_limit`
+   */
+  async #lookUp(identity, before) {
+    const find = () => this.#deps.registry.device(identity);
+    const found = before ? before.then(find, find) : find();
+    this.#lookUps.set(identity.id, found);
+    try {
+      return await found;
+    } finally {
+      if (this.#lookUps.get(identity.id) === found) this.#lookUps.delete(identity.id);
+    }
+  }
+
+  /** Waits until the clock reaches the instants of a message. @param {number} ms @throws {MillraceError} `unavailable`: the process ends */
+  async #wait(ms) {
+    for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
+      await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
+      if (this.#deps.retry.isAborted) throw new MillraceError('unavailable');
+    }
   }
 
   /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
@@ -392,6 +443,14 @@ export class IngestPipeline {
     return refusalOf('rejected', error);
   }
 
+  /** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
+  #countMerged({ counts }, series) {
+    let stored = 0;
+    for (const { times } of series) stored += times.length;
+    if (stored < counts.samples) this.#metrics.merged.inc(counts.samples - stored);
+    counts.samples = stored;
+  }
+
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
   #count({ counts }, series, seenAt) {
     this.#metrics.samples.inc(counts.samples);
@@ -425,9 +484,25 @@ export class IngestPipeline {
     if (topic.kind !== 'measurements') return this.#handlers.replay(kept, identity, topic);
     const { payload, contentType, receivedAt, now, isRefused } = kept;
     const batch = this.#deps.decoder.decode(payload, contentType, receivedAt, now);
-    if (isRefused) batch.keepOnly(isRefused);
-    await this.store(identity, batch, null);
+    await this.storeAgain(identity, batch, { receivedAt, isRefused });
     return resultOf(batch);
+  }
+
+  /**
+   * Stores the refused measurements of an earlier message.
+   *
+   * @param {Identity} identity
+   * @param {MessageBatch} batch is changed
+   * @param {Pick<Kept, 'receivedAt' | 'isRefused'>} kept
+   */
+  async storeAgain(identity, batch, { receivedAt, isRefused }) {
+    const receipt = { from: receivedAt };
+    // All measurements count for the times of those that were refused.
+    const device = this.#deps.registry.cache.peek(identity.id);
+    this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
+    batch.untimed = null;
+    if (isRefused) batch.keepOnly(isRefused);
+    await this.store(identity, batch, { receivedAt, isRetained: true, receipt });
   }
 
   /** Stores an earlier message on a mapped topic, by the mappings of now. @param {Kept} kept @param {MappedTopic} topic @returns {Promise<IngestResult>} as `replay` */

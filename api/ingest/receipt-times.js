@@ -1,31 +1,122 @@
 import { LRUCache } from 'lru-cache';
+import { identifySensor } from '../../schema/ids.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
+import { sensorOf } from './registry/cache.js';
 
-/** Most ms that a time of receipt is moved: a device may send a thousand messages in one ms before two of them share a time. */
-const MAX_AHEAD_MS = 1000;
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { MessageBatch } from './decode/message-batch.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
 
-/** Devices that are remembered, at about 100 bytes each. */
-const MAX_DEVICES = 100_000;
+/** Ms that a message may be ahead of its receipt with any MAX_CLOCK_SKEW, since two messages may arrive in one ms. */
+const MIN_AHEAD_MS = 1000;
+
+/** Sensors that are remembered, at about 150 bytes each. */
+const MAX_SENSORS = 100_000;
 
 /**
- * The times of receipt of messages whose measurements have no time of their own. Two such messages of a device may arrive in the same
- * ms. With the same time, the second would overwrite the first, which is acknowledged. So each gets a ms that no earlier one had.
- * Other ingest processes do not know these times.
+ * The receipt of one message. Its source keeps it until the message is acknowledged, and passes it again with a redelivery. So the values
+ * of a redelivery have the instants of the first delivery, and are stored once.
+ *
+ * @typedef {object} Receipt
+ * @property {number | null} from epoch ms from which the times of the message count; null: not decided yet
+ */
+
+/**
+ * The instants of values without a time. Each value of a sensor has an instant of its own: the next free ms of that sensor, in order of
+ * arrival. With the same instant, the second value would overwrite the first, which is acknowledged.
+ *
+ * A message has one time from which its values count. So its dead letter needs this time only, and a replay computes the same instants.
+ * A sensor that sends more than a value in each ms runs ahead of the clock, up to MAX_CLOCK_SKEW. Then its messages wait.
+ *
+ * Other ingest processes do not know these instants. After a restart the newest committed sample of a sensor takes their place.
  */
 export class ReceiptTimes {
-  /** By the id of the device: the time of its newest message, epoch ms. @type {LRUCache<string, number>} */
-  #newest = new LRUCache({ max: MAX_DEVICES });
+  #maxAheadMs;
+  /** Epoch ms of the newest receipt. */
+  #receivedAt = 0;
+  /** By the id of the sensor: its newest instant, epoch ms. @type {LRUCache<string, number>} */
+  #newest = new LRUCache({ max: MAX_SENSORS });
+
+  /** @param {{ maxAheadMs: number }} options how far a message may be ahead of its receipt, in ms */
+  constructor({ maxAheadMs }) {
+    this.#maxAheadMs = Math.max(maxAheadMs, MIN_AHEAD_MS);
+  }
 
   /**
-   * @param {string[]} devices ids of the devices that the message has measurements of
+   * Moves the values of a message to free instants. Relative times are moved with them.
+   *
+   * @param {MessageBatch} batch is changed; its times count from `receivedAt`
+   * @param {Pick<Identity, 'id'>} identity of the device
+   * @param {Device | null | undefined} device if it is registered
    * @param {number} receivedAt epoch ms
-   * @returns {number} epoch ms: `receivedAt`, or the next ms that is free for all of them
+   * @param {Receipt} receipt is changed; a redelivery and a replay have one that is decided
+   * @returns {number} ms after which the message may be stored
    */
-  next(devices, receivedAt) {
-    let free = receivedAt;
-    for (const device of devices) free = Math.max(free, (this.#newest.get(device) ?? 0) + 1);
-    // Further ahead, the clock was set back, or a device sends more than a message in each ms.
-    const next = free > receivedAt + MAX_AHEAD_MS ? receivedAt : free;
-    for (const device of devices) this.#newest.set(device, next);
-    return next;
+  place(batch, identity, device, receivedAt, receipt) {
+    if (!batch.untimed) return 0;
+    const sensors = sensorsIn(batch.untimed, identity, device);
+    if (receipt.from === null) receipt.from = this.#take(sensors, receivedAt);
+    for (const { refs } of sensors.values()) {
+      for (const { ref, after } of refs) batch.moveUntimed(ref, receipt.from - receivedAt + after);
+    }
+    return Math.max(0, receipt.from - receivedAt - this.#maxAheadMs);
   }
+
+  /** @param {Map<string, UntimedSensor>} sensors @param {number} receivedAt epoch ms @returns {number} epoch ms from which the instants are free for all of them */
+  #take(sensors, receivedAt) {
+    // The clock was set back, so the known instants would be ahead for long.
+    if (receivedAt < this.#receivedAt - this.#maxAheadMs) {
+      this.#newest.clear();
+      this.#receivedAt = receivedAt;
+    }
+    this.#receivedAt = Math.max(this.#receivedAt, receivedAt);
+    const farthest = receivedAt + this.#maxAheadMs + MAX_SAMPLES_PER_MESSAGE;
+    let from = receivedAt;
+    for (const [id, { known }] of sensors) {
+      const committed = known?.ts ?? Number.NEGATIVE_INFINITY;
+      // A committed sample that is farther ahead is of a clock that was set back.
+      const newest = this.#newest.get(id) ?? (committed <= farthest ? committed : 0);
+      from = Math.max(from, newest + 1);
+    }
+    for (const { known, count } of sensors.values()) {
+      // A value with a time may be ahead of the others.
+      const committed = known?.ts ?? 0;
+      if (committed >= from && committed < from + count) from = committed + 1;
+    }
+    for (const [id, { count }] of sensors) this.#newest.set(id, from + Math.max(count, 1) - 1);
+    return from;
+  }
+}
+
+/**
+ * @typedef {object} UntimedSensor
+ * @property {Sensor | undefined} known
+ * @property {number} count of its values without a time
+ * @property {Array<{ ref: string, after: number }>} refs its id and name, as the message has them, with the values that come before
+ */
+
+/**
+ * A message may have one sensor by its id and by its name.
+ *
+ * @param {NonNullable<MessageBatch['untimed']>} untimed
+ * @param {Pick<Identity, 'id'>} identity
+ * @param {Device | null | undefined} device
+ * @returns {Map<string, UntimedSensor>} by the id of the sensor
+ */
+function sensorsIn(untimed, identity, device) {
+  /** @type {Map<string, UntimedSensor>} */
+  const sensors = new Map();
+  for (const [ref, { count }] of untimed) {
+    const known = device ? sensorOf(device, ref) : undefined;
+    // An invalid name belongs to no sensor, and its values are refused.
+    const id = known?.id ?? identifySensor(identity.id, ref)?.id;
+    if (id === undefined) continue;
+    const sensor = sensors.get(id);
+    if (!sensor) sensors.set(id, { known, count, refs: [{ ref, after: 0 }] });
+    else {
+      sensor.refs.push({ ref, after: sensor.count });
+      sensor.count += count;
+    }
+  }
+  return sensors;
 }

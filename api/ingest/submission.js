@@ -11,11 +11,10 @@ import { resultOf, resultOrRefusal } from './ingest-result.js';
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
-/** @import { LineDecoder, LineRefusal, Lines, Precision } from './decode/line-decoder.js' */
+/** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */
 /** @import { IngestResult } from './ingest-result.js' */
-/** @import { IngestPipeline } from './pipeline.js' */
-/** @import { ReceiptTimes } from './receipt-times.js' */
+/** @import { Arrival, IngestPipeline } from './pipeline.js' */
 
 /** Bytes of submissions under way. A slow client only occupies its part of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -55,7 +54,6 @@ export class Submissions {
   #isStuck;
   #deviceQueue;
   #decoder;
-  #receiptTimes;
   #lineDecoder;
   #pipeline;
   #clock;
@@ -71,7 +69,6 @@ export class Submissions {
    * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
    * @param {DeviceQueue} deps.deviceQueue
    * @param {MessageDecoder} deps.decoder
-   * @param {ReceiptTimes} deps.receiptTimes
    * @param {LineDecoder} deps.lineDecoder
    * @param {IngestPipeline} deps.pipeline
    * @param {() => number} deps.clock epoch ms
@@ -79,13 +76,12 @@ export class Submissions {
    * @param {ProcessStats} deps.processStats
    */
   constructor(deps) {
-    const { budget, isStuck, deviceQueue, decoder, receiptTimes, lineDecoder, pipeline } = deps;
+    const { budget, isStuck, deviceQueue, decoder, lineDecoder, pipeline } = deps;
     const { clock, metrics, processStats } = deps;
     this.#budget = budget;
     this.#isStuck = isStuck;
     this.#deviceQueue = deviceQueue;
     this.#decoder = decoder;
-    this.#receiptTimes = receiptTimes;
     this.#lineDecoder = lineDecoder;
     this.#pipeline = pipeline;
     this.#clock = clock;
@@ -144,12 +140,8 @@ export class Submissions {
     const began = performance.now();
     const receivedAt = this.#clock();
     const result = await resultOrRefusal(async () => {
-      let batch = this.#decoder.decode(payload, contentType, receivedAt);
-      if (batch.counts.relative > 0) {
-        const countedFrom = this.#receiptTimes.next([device.id], receivedAt);
-        if (countedFrom > receivedAt) batch = this.#decoder.decode(payload, contentType, countedFrom);
-      }
-      await this.#pipeline.store(device, batch, receivedAt);
+      const batch = this.#decoder.decode(payload, contentType, receivedAt);
+      await this.#pipeline.store(device, batch, arrivalAt(receivedAt));
       return resultOf(batch);
     });
     return this.#count(result, began);
@@ -159,7 +151,7 @@ export class Submissions {
   async #settleLines(precision, payload) {
     const began = performance.now();
     const receivedAt = this.#clock();
-    const { lines, devices, refused, texts } = this.#decodeLines(precision, payload, receivedAt);
+    const { lines, devices, refused, texts } = this.#lineDecoder.decode(payload, precision, receivedAt);
     await someAtOnce(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, receivedAt);
     });
@@ -174,24 +166,14 @@ export class Submissions {
     return this.#count(result, began);
   }
 
-  /** @param {Precision} precision @param {Buffer} payload @param {number} receivedAt epoch ms @returns {Lines} */
-  #decodeLines(precision, payload, receivedAt) {
-    const decoded = this.#lineDecoder.decode(payload, precision, receivedAt);
-    const untimed = [...decoded.devices].flatMap(([name, batches]) => {
-      const isUntimed = batches.some(({ counts }) => counts.relative > 0);
-      return (isUntimed && this.#pipeline.identify(name)?.id) || [];
-    });
-    if (untimed.length === 0) return decoded;
-    const countedFrom = this.#receiptTimes.next(untimed, receivedAt);
-    return countedFrom > receivedAt ? this.#lineDecoder.decode(payload, precision, countedFrom) : decoded;
-  }
-
   /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {number} receivedAt epoch ms */
   async #storeDevice(name, batch, receivedAt) {
     const device = this.#pipeline.identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
-      await this.#deviceQueue.run(device.id, false, () => this.#pipeline.store(device, batch, receivedAt));
+      await this.#deviceQueue.run(device.id, false, () =>
+        this.#pipeline.store(device, batch, arrivalAt(receivedAt)),
+      );
     } catch (error) {
       // It concerns this device alone, so the lines of others are good.
       if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
@@ -213,6 +195,9 @@ export class Submissions {
     return result;
   }
 }
+
+/** @param {number} receivedAt epoch ms @returns {Arrival} */
+const arrivalAt = (receivedAt) => ({ receivedAt, isRetained: false, receipt: { from: null } });
 
 /** @param {Refusal} refusal whose index is a line @returns {LineRefusal} */
 const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });

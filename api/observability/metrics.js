@@ -57,6 +57,10 @@ export function createMetrics({ version, role }) {
       'result',
     ),
     samples: counter('iot_ingest_samples_total', 'Samples committed'),
+    merged: counter(
+      'iot_ingest_merged_total',
+      'Measurements that are stored as one with another of their message, which has the same sensor and instant',
+    ),
     skipped: counter(
       'iot_ingest_skipped_total',
       'Elements without a number, which are not stored: texts, data and nulls of all formats, and structures of Sparkplug and of mapped topics',
@@ -82,7 +86,7 @@ export function createMetrics({ version, role }) {
     ),
     oversized: counter(
       'iot_ingest_oversized_total',
-      'Connections closed for a message over MAX_MESSAGE_BYTES',
+      'Messages over MAX_MESSAGE_BYTES at the embedded broker, and other packets that are too large',
     ),
     connectionsRefused: counter(
       'iot_connections_refused_total',

@@ -8,20 +8,22 @@ const STEADY_MS = 5000;
  * well or with an error, is not.
  *
  * @param {() => Child} start
- * @param {{ onKilled: (signal: NodeJS.Signals, again: boolean) => void }} options `again`: whether it is started again
+ * @param {object} options
+ * @param {(signal: NodeJS.Signals, again: boolean) => void} options.onKilled `again`: whether it is started again
+ * @param {() => number} [options.clock] ms, monotonic
  * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
  */
-export function keepRunning(start, { onKilled }) {
+export function keepRunning(start, { onKilled, clock = () => performance.now() }) {
   let child = start();
   let isWanted = true;
 
   async function run() {
     for (let isFirst = true; ; isFirst = false) {
-      const began = performance.now();
+      const began = clock();
       const error = await child.exited;
       const { signal } = child;
       if (!isWanted || !error || !signal) return error;
-      const again = isFirst || performance.now() - began >= STEADY_MS;
+      const again = isFirst || clock() - began >= STEADY_MS;
       onKilled(signal, again);
       if (!again) return null;
       child = start();

@@ -148,10 +148,10 @@ const record = (name, ts, value) => `{"sensor_id":${JSON.stringify(name)},"ts":$
  */
 export const POISON = [
   { code: 'malformed', make: (name, ts) => `[${record(name, ts, '1')}`.slice(0, -2) },
-  { code: 'malformed', make: (name, ts) => `[${record(name, ts, 'NaN')}]` },
+  { code: 'not_finite', make: (name, ts) => `[${record(name, ts, 'NaN')}]` },
   { code: 'malformed', make: () => '' },
   { code: 'malformed', make: (name) => `<measurement sensor="${name}"/>` },
-  { code: 'unknown_format', make: () => Buffer.from([0xff, 0xfe, 0x00, 0x80, 0xc1]) },
+  { code: 'unknown_format', make: () => Buffer.from([0xc1, 0xff, 0xfe, 0x00, 0x80]) },
   { code: 'not_finite', make: (name, ts) => `[${record(name, ts, '1e999')}]` },
   { code: 'not_numeric', make: (name, ts) => `[${record(name, ts, '"38.6"')}]` },
   { code: 'not_numeric', make: (name, ts) => `[${record(name, ts, '{"celsius":38.6}')}]` },

@@ -1,6 +1,6 @@
 import { describe, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { DEVICES, publishSmallFleet } from '../support/small-fleet.js';
+import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
@@ -58,6 +58,7 @@ describe('Sensor', () => {
 });
 
 test('Times: UTC chosen: shown in UTC', async () => {
+  await publishNewSamples(dashboard);
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   await dashboard.visit('/devices/collar-1/sensors/ambient');
   const head = dashboard.page.locator('table.samples thead');

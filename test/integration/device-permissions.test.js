@@ -188,20 +188,29 @@ describe('MQTT publish, device', () => {
     ['its birth', `iot/v1/${VICTIM}/birth`],
     ['an edge node of Sparkplug', 'spBv1.0/plant/NDATA/edge'],
     ['a device of that edge node', 'spBv1.0/plant/DDATA/edge/victim'],
-  ])('another device by %s: the connection is closed', async (what, topic) => {
-    const device = await credentials.connectAs(`publisher by ${what}`);
-    expect(await isTaken(device, topic, sample())).toBe(false);
-    await until(() => !device.connected);
-    expect(await isKnown('victim')).toBe(false);
-  });
+  ])(
+    'another device by %s: acknowledged and dropped, and the next message is stored',
+    async (what, topic) => {
+      const device = await credentials.connectAs(`publisher by ${what}`);
+      const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+      expect(await isTaken(device, topic, sample())).toBe(true);
+      expect(await readMetric(system, 'iot_broker_denied_total{action="publish"}')).toBe(denied + 1);
+      expect(await isKnown('victim')).toBe(false);
+      expect(await isTaken(device, measurements(`publisher by ${what}`), sample())).toBe(true);
+      expect(await isKnown(idOf(`publisher by ${what}`))).toBe(true);
+    },
+  );
 
-  test('another device by QoS 0 and QoS 2: the connection is closed', async () => {
-    for (const qos of /** @type {const} */ ([0, 2])) {
-      const device = await credentials.connectAs(`publisher ${qos}`);
-      const closed = whenClosed(device);
-      device.publish(measurements('victim'), sample(), { qos }, () => {});
-      await closed;
-    }
+  test('another device by QoS 0: the connection is closed; by QoS 2: acknowledged and dropped', async () => {
+    const [first, second] = [
+      await credentials.connectAs('publisher 0'),
+      await credentials.connectAs('publisher 2'),
+    ];
+    const closed = whenClosed(first);
+    first.publish(measurements('victim'), sample(), { qos: 0 }, () => {});
+    await closed;
+    await second.publishAsync(measurements('victim'), sample(), { qos: 2 });
+    expect(second.connected).toBe(true);
     expect(await isKnown('victim')).toBe(false);
   });
 
@@ -241,7 +250,8 @@ test('MQTT gateway: own topics and those of its devices: it may publish and subs
   for (const filter of ['iot/v1/+/#', 'iot/v1/victim/#', 'iot/v1/sheep 3/#']) {
     expect(await mayListen(gateway, filter)).toBe(false);
   }
-  expect(await isTaken(gateway, measurements('sheep 3'), sample())).toBe(false);
+  expect(await isTaken(gateway, measurements('sheep 3'), sample())).toBe(true);
+  expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
 test('MQTT edge node: it publishes for its devices, and receives its own commands only', async () => {
@@ -367,7 +377,7 @@ describe('MQTT connection ends', () => {
     for (const device of ['sheep 7', idOf('sheep 7'), 'sheep 8', idOf('sheep 8')]) {
       const again = await credentials.connect('list owner', secret);
       expect(await isTaken(again, measurements('sheep 9'), sample())).toBe(true);
-      expect(await isTaken(again, measurements(device), sample())).toBe(false);
+      expect(await isTaken(again, measurements(device), sample())).toBe(true);
       expect(await isKnown(device)).toBe(false);
     }
   });

@@ -238,7 +238,7 @@ test('Sparkplug: invalid messages: dead letters, and the node stays connected', 
   await node.publish('NDEATH', Buffer.from('no protobuf'));
   expect((await readDeadLetters(database, node.device)).map(({ codes }) => codes)).toEqual([
     { malformed: 1 },
-    { not_finite: 1, unknown_sensor: 1 },
+    { not_finite: 1, not_numeric: 2, unknown_sensor: 1 },
     { too_large: 1 },
   ]);
   expect((await readDeadLetters(database, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);

@@ -61,6 +61,7 @@ export async function createMemoryEdgeNode(clock) {
       decoder,
       retry,
       send: (topic) => void commands.push(topic),
+      maxMessageBytes: 1_048_576,
       historyDays: HISTORY_DAYS,
       clock,
       metrics,

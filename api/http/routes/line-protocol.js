@@ -79,7 +79,7 @@ const writeLines =
   ({ submitLines, maxMessageBytes }, precisionOf) =>
   async (req, res) => {
     const precision = precisionOf(req);
-    const body = bodyOf(req, res, maxMessageBytes, { gzip: true });
+    const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
     const result = await submitLines({ precision, ...body });
     if (result.refused.length > 0) throw linesRefused(result);
     res.status(204).end();
@@ -123,7 +123,7 @@ export const getInfluxHealth =
 
 /** @typedef {{ access: Access, readiness: Readiness, version: string }} InfluxDeps */
 
-const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, and answers 204 after the commit.
+const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\` or \`br\`, and answers 204 after the commit.
 
 The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
 tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts are skipped and

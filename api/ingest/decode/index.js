@@ -4,13 +4,17 @@ import { parseJson, readPlain } from './json.js';
 import { MessageBatch } from './message-batch.js';
 import { PATHS, refusalOf } from './refusals.js';
 import { readCommonSenml, readSenml } from './senml.js';
-import { parseSenmlCbor } from './senml-cbor.js';
+import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.js';
 import { isSensorMap, readSensorMaps } from './sensor-map.js';
+import { hasMark } from './text.js';
 
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
-const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];
+const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];
 
-/** The decoder of each content type. @type {Record<string, (payload: Buffer, batch: MessageBatch) => void>} */
+/** Labels that sensors often have as names. Alone they are no record: a record has a name or a value, or sets a base. */
+const AMBIGUOUS_LABELS = ['s', 't', 'u'];
+
+/** The decoder of each content type. @type {Record<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void>} */
 const BY_TYPE = {
   'application/json': readJson,
   'text/json': readJson,
@@ -82,16 +86,16 @@ export function decode(payload, contentType, batch) {
       type ? `no decoder for ${type}` : 'the payload begins like no known format',
     );
   }
-  read(payload, batch);
+  read(payload, batch, contentType);
 }
 
-/** @param {Buffer} payload @param {MessageBatch} batch */
-function readJson(payload, batch) {
+/** @param {Buffer} payload @param {MessageBatch} batch @param {string} [contentType] */
+function readJson(payload, batch, contentType) {
   if (readCommonSenml(payload, batch)) return;
   batch.clear();
-  const content = parseJson(payload);
+  const content = parseJson(payload, contentType);
   const elements = limited(elementsOf(content));
-  if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, batch);
+  if (Array.isArray(content) && isSenmlPack(elements)) readSenml(elements, batch);
   else if (isSensorMap(elements[0])) readSensorMaps(elements, batch, Array.isArray(content));
   else {
     batch.pathOf = Array.isArray(content) ? PATHS.array : PATHS.object;
@@ -99,11 +103,11 @@ function readJson(payload, batch) {
   }
 }
 
-/** @param {Buffer} payload @param {MessageBatch} batch */
-function readSenmlJson(payload, batch) {
+/** @param {Buffer} payload @param {MessageBatch} batch @param {string} [contentType] */
+function readSenmlJson(payload, batch, contentType) {
   if (readCommonSenml(payload, batch)) return;
   batch.clear();
-  readSenml(limited(packOf(parseJson(payload))), batch);
+  readSenml(limited(packOf(parseJson(payload, contentType))), batch);
 }
 
 /** @param {Buffer} payload @param {MessageBatch} batch */
@@ -129,15 +133,21 @@ function limited(elements) {
 /** @param {Buffer} payload */
 function byShape(payload) {
   const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
-  // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
-  if (first !== undefined && first >= 0x80 && first <= 0x9f) return readCbor;
   // A printable character: the sender probably tried to send JSON.
-  return first === undefined || (first >= 0x20 && first < 0x7f) ? readJson : undefined;
+  if (first === undefined || (first >= 0x20 && first < 0x7f)) return readJson;
+  // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
+  if ((first >= 0x80 && first <= 0x9f) || isSelfDescribed(payload)) return readCbor;
+  return hasMark(payload) ? readJson : undefined;
 }
 
-/** @param {unknown} element */
-const isSenml = (element) =>
+/** @param {unknown[]} elements */
+const isSenmlPack = ([first, ...others]) =>
+  hasLabel(first, SENML_LABELS) ||
+  (hasLabel(first, AMBIGUOUS_LABELS) && others.some((element) => hasLabel(element, SENML_LABELS)));
+
+/** @param {unknown} element @param {string[]} labels */
+const hasLabel = (element, labels) =>
   element !== null &&
   typeof element === 'object' &&
   !('sensor_id' in element) &&
-  SENML_LABELS.some((label) => label in element);
+  labels.some((label) => label in element);

@@ -1,20 +1,17 @@
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule } from '../../../schema/ids.js';
+import { parseJsonText, textOf } from './text.js';
 
 /** @import { MessageBatch } from './message-batch.js' */
 
 /**
  * @param {Buffer} payload
+ * @param {string} [contentType] which may declare a charset
  * @returns {object} an object or an array
- * @throws {MillraceError} `malformed`, also for `NaN`, because JSON has no such value
+ * @throws {MillraceError} `malformed`; `unknown_format`: its charset is unknown
  */
-export function parseJson(payload) {
-  let content;
-  try {
-    content = JSON.parse(payload.toString('utf8'));
-  } catch (error) {
-    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
-  }
+export function parseJson(payload, contentType) {
+  const content = parseJsonText(textOf(payload, contentType));
   if (content === null || typeof content !== 'object') {
     throw new MillraceError('malformed', 'must be an object or an array of objects');
   }

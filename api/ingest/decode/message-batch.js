@@ -16,6 +16,14 @@ import { PATHS, ruleOf } from './refusals.js';
  */
 
 /**
+ * The measurements of one sensor whose times count from the receipt of the message.
+ *
+ * @typedef {object} Untimed
+ * @property {number} count of the measurements without a time, refused ones included, so that a replay counts the same
+ * @property {number[]} places in `SensorSamples` of those that are good, with those that have a relative time
+ */
+
+/**
  * The accepted times, in epoch ms.
  *
  * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean, unitMs?: number }} TimeRules `relative`: whether
@@ -33,6 +41,13 @@ export class MessageBatch {
   /** @type {Refusals} */
   refused = [];
   counts = { samples: 0, skipped: 0, relative: 0 };
+  /**
+   * By the id or name of the sensor: its measurements whose times count from the receipt of the message. `ReceiptTimes` moves them to
+   * instants of their own. null: there are none.
+   *
+   * @type {Map<string, Untimed> | null}
+   */
+  untimed = null;
   /** Set by the decoder. @type {PathOf} */
   pathOf = PATHS.array;
   #rules;
@@ -56,6 +71,11 @@ export class MessageBatch {
     if (!Number.isFinite(value)) return this.refuse(index, 'not_finite', 'value');
     if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
     if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(ts, this.#rules));
+    this.#push(index, sensor, ts, value);
+  }
+
+  /** @param {number} index @param {string} sensor @param {number} ts epoch ms @param {number} value @returns {number} its place in the samples of the sensor */
+  #push(index, sensor, ts, value) {
     this.counts.samples++;
     const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
     this.#latestName = sensor;
@@ -63,12 +83,12 @@ export class MessageBatch {
     if (samples) {
       samples.times.push(ts);
       samples.values.push(value);
-      samples.indexes.push(index);
-      return;
+      return samples.indexes.push(index) - 1;
     }
     // An array literal with one element reserves one slot; an empty array reserves 17 at its first push.
     this.#latest = { times: [ts], values: [value], indexes: [index] };
     this.sensors.set(sensor, this.#latest);
+    return 0;
   }
 
   /** @param {number} ts epoch ms @returns {boolean} whether a measurement of this time is accepted */
@@ -100,7 +120,8 @@ export class MessageBatch {
   }
 
   /**
-   * Adds a measurement with a relative time, or without a time.
+   * Adds a measurement with a relative time, or without a time. Of the measurements of a sensor without a time, each is 1 ms later than the
+   * one before.
    *
    * @param {number} index
    * @param {string} sensor
@@ -108,9 +129,33 @@ export class MessageBatch {
    * @param {number} value
    */
   addRelative(index, sensor, agoMs, value) {
-    if (!this.#rules.relative) return this.refuse(index, 'bad_timestamp', 'ts', NO_RELATIVE_TIMES);
+    this.untimed ??= new Map();
+    const untimed = this.untimed.get(sensor) ?? { count: 0, places: [] };
+    if (untimed.count === 0 && untimed.places.length === 0) this.untimed.set(sensor, untimed);
+    const { receivedAt, relative, oldest, newest } = this.#rules;
+    const ts = receivedAt + (agoMs === 0 ? untimed.count++ : agoMs);
+    if (!relative) return this.refuse(index, 'bad_timestamp', 'ts', NO_RELATIVE_TIMES);
     this.counts.relative++;
-    this.add(index, sensor, this.#rules.receivedAt + agoMs, value);
+    // `ReceiptTimes` decides how far ahead a measurement without a time may be.
+    const isGood = Number.isFinite(value) && ts >= oldest && (agoMs === 0 || ts <= newest);
+    if (isGood) untimed.places.push(this.#push(index, sensor, ts, value));
+    else this.add(index, sensor, ts, value);
+  }
+
+  /** Moves the measurements of a sensor whose times count from the receipt. @param {string} sensor that `untimed` has @param {number} ms */
+  moveUntimed(sensor, ms) {
+    const samples = this.sensors.get(sensor);
+    if (!samples || ms === 0) return;
+    for (const place of this.untimed?.get(sensor)?.places ?? []) {
+      samples.times[place] = Number(samples.times[place]) + ms;
+    }
+  }
+
+  /** Replaces the samples of a sensor. @param {string} sensor @param {SensorSamples} samples */
+  #keep(sensor, samples) {
+    this.#latest = undefined;
+    if (samples.indexes.length > 0) this.sensors.set(sensor, samples);
+    else this.sensors.delete(sensor);
   }
 
   /**
@@ -133,6 +178,7 @@ export class MessageBatch {
     this.sensors.clear();
     this.#latest = undefined;
     this.refused.length = 0;
+    this.untimed = null;
     this.counts = { samples: 0, skipped: 0, relative: 0 };
   }
 
@@ -165,8 +211,7 @@ export class MessageBatch {
     for (const [sensor, all] of this.sensors) {
       const wanted = pick(all, isWanted);
       this.counts.samples += wanted.indexes.length;
-      if (wanted.indexes.length > 0) this.sensors.set(sensor, wanted);
-      else this.sensors.delete(sensor);
+      this.#keep(sensor, wanted);
     }
   }
 }

@@ -1,4 +1,5 @@
-import { decode, Tokenizer } from 'cborg';
+import { isUtf8 } from 'node:buffer';
+import { decode, Tokenizer, Type } from 'cborg';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 
@@ -25,6 +26,8 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
+  // For the check of their UTF-8. cborg puts replacement characters in place of wrong bytes.
+  retainStringBytes: true,
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
   useMaps: true,
@@ -47,9 +50,20 @@ class BoundedTokenizer extends Tokenizer {
     if (++this.#items > MAX_SAMPLES_PER_MESSAGE * ITEMS_PER_SAMPLE) {
       throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} records are the most`);
     }
-    return super.next();
+    const token = super.next();
+    if (token.type === Type.string && token.byteValue && !isUtf8(token.byteValue)) {
+      throw new MillraceError('malformed', 'a text must be UTF-8 (RFC 8949, section 3.1)');
+    }
+    return token;
   }
 }
+
+/** The tag 55799, which only marks the bytes as CBOR (RFC 8949, section 3.4.6). */
+const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
+
+/** @param {Buffer} payload @returns {boolean} whether it begins with the tag of self-described CBOR */
+export const isSelfDescribed = (payload) =>
+  payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
 /**
  * Parses SenML in CBOR (RFC 8428, section 6).
@@ -59,9 +73,11 @@ class BoundedTokenizer extends Tokenizer {
  * @throws {MillraceError} `malformed`, `too_large`
  */
 export function parseSenmlCbor(payload) {
+  let bytes = payload;
+  while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);
   let records;
   try {
-    records = decode(payload, { ...OPTIONS, tokenizer: new BoundedTokenizer(payload, OPTIONS) });
+    records = decode(bytes, { ...OPTIONS, tokenizer: new BoundedTokenizer(bytes, OPTIONS) });
   } catch (error) {
     if (error instanceof MillraceError) throw error;
     throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });

@@ -26,6 +26,7 @@ export function readSenml(records, batch) {
   batch.pathOf = PATHS.senml;
   // `bv` is -0, because 0 + -0 is 0, which is another double than -0.
   const base = { bn: '', bt: 0, bv: -0 };
+  const { samples, skipped } = batch.counts;
   for (let index = 0; index < records.length; index++) {
     const record = records[index];
     if (record === null || typeof record !== 'object' || Array.isArray(record)) {
@@ -35,6 +36,11 @@ export function readSenml(records, batch) {
     const fields = /** @type {Record<string, unknown>} */ (record);
     takeBase(index, fields, base);
     readRecord(index, fields, base, batch);
+  }
+  const isEmpty = batch.counts.samples === samples && batch.counts.skipped === skipped;
+  // Otherwise nothing would be left of an acknowledged message.
+  if (isEmpty && records.length > 0 && batch.refused.length === 0) {
+    batch.refuse(0, 'not_numeric', undefined, 'the pack has no value');
   }
 }
 

@@ -7,7 +7,6 @@ import { createSparkplugHandler } from './sparkplug.js';
 
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { ReceiptTimes } from '../receipt-times.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { DeviceQueue } from '../backpressure/queue.js' */
@@ -58,7 +57,6 @@ import { createSparkplugHandler } from './sparkplug.js';
  * @param {Registry} deps.registry
  * @param {Births} deps.births
  * @param {MessageDecoder} deps.decoder
- * @param {ReceiptTimes} deps.receiptTimes
  * @param {IngestPipeline} deps.measurements
  * @param {LastSeen} deps.lastSeen
  * @param {DeadLetterBox} deps.deadLetters
@@ -78,7 +76,6 @@ export function createHandlers(deps) {
     registry,
     births,
     decoder,
-    receiptTimes,
     measurements,
     lastSeen,
     deadLetters,
@@ -107,7 +104,6 @@ export function createHandlers(deps) {
     registry,
     births,
     decoder,
-    receiptTimes,
     measurements,
     noteLastSeen,
     awaitingRegistration,
@@ -136,6 +132,7 @@ export function createHandlers(deps) {
       retry,
       send,
       historyDays,
+      maxMessageBytes: config.ingest.maxMessageBytes,
       clock,
       metrics,
     }),

@@ -15,7 +15,6 @@ import { sensorOf } from '../registry/cache.js';
 /** @import { MappedTopic } from '../mappings/index.js' */
 /** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
 /** @import { IngestPipeline, Message, Outcome } from '../pipeline.js' */
-/** @import { ReceiptTimes } from '../receipt-times.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
@@ -38,7 +37,6 @@ import { sensorOf } from '../registry/cache.js';
  * @param {Registry} deps.registry
  * @param {Births} deps.births
  * @param {MessageDecoder} deps.decoder
- * @param {ReceiptTimes} deps.receiptTimes
  * @param {IngestPipeline} deps.measurements
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
@@ -49,7 +47,7 @@ import { sensorOf } from '../registry/cache.js';
  */
 export function createMappedHandler(deps) {
   const { registry, births, decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters } = deps;
-  const { receiptTimes, deviceQueue, metrics } = deps;
+  const { deviceQueue, metrics } = deps;
 
   /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {number} receivedAt epoch ms */
   async function describe(identity, { mapping }, opened, receivedAt) {
@@ -94,19 +92,12 @@ export function createMappedHandler(deps) {
       await noteLastSeen(message, identity);
       return 'accepted';
     }
-    let batch = decoder.emptyBatch(receivedAt);
-    let described = readInto(batch, topic, opened);
-    let countedFrom = receivedAt;
-    if (batch.counts.relative > 0) {
-      countedFrom = receiptTimes.next([identity.id], receivedAt);
-      if (countedFrom > receivedAt) {
-        batch = decoder.emptyBatch(countedFrom);
-        described = readInto(batch, topic, opened);
-      }
-    }
-    const isKnown = await measurements.store(identity, batch, retained ? null : receivedAt);
+    const batch = decoder.emptyBatch(receivedAt);
+    const described = readInto(batch, topic, opened);
+    const receipt = message.receipt ?? { from: null };
+    const isKnown = await measurements.store(identity, batch, { receivedAt, isRetained: retained, receipt });
     // A replay has to compute the same times.
-    const kept = { ...message, receivedAt: countedFrom };
+    const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
     if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
@@ -139,7 +130,7 @@ export function createMappedHandler(deps) {
         }
         const batch = decoder.emptyBatch(receivedAt, now);
         const described = readInto(batch, topic, opened);
-        await measurements.store(identity, batch, null);
+        await measurements.storeAgain(identity, batch, { receivedAt, isRefused: null });
         await writeDescriptions(identity, batch, described, receivedAt);
         return resultOf(batch);
       });

@@ -51,8 +51,11 @@ export function createSparkplugHandler(deps) {
         await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, seenAt);
       }
       if (!batch) return 'accepted';
-      await measurements.store(identity, batch, seenAt);
-      await deadLetters.put(message, name, eachOnce([...batch.refused, ...tooMany]));
+      const receipt = message.receipt ?? { from: null };
+      await measurements.store(identity, batch, { receivedAt, isRetained: retained, receipt });
+      // A replay has to compute the same times.
+      const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
+      await deadLetters.put(kept, name, eachOnce([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, began);
       return 'accepted';
@@ -62,8 +65,7 @@ export function createSparkplugHandler(deps) {
       const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
       if (!batch) throw notReplayable('A death only describes the past.');
       if (birth) await births.register(identity, birth);
-      if (isRefused) batch.keepOnly(isRefused);
-      await measurements.store(identity, batch, null);
+      await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
       return resultOf(batch);
     },
   };

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { textOf as decodeText, parseJsonText } from '../decode/text.js';
 import { filled, globOf, TextPattern, TopicPattern } from './pattern.js';
 import { find, parsePointer, pathOf, pointerText, visitValues } from './pointer.js';
 import { readTime } from './times.js';
@@ -352,13 +353,12 @@ const tooMany = () =>
 
 /** @param {Buffer} payload @returns {unknown} JSON, or a text that is none @throws {MillraceError} `malformed` */
 function parsePayload(payload) {
-  const text = payload.toString('utf8').trim();
+  const text = decodeText(payload).trim();
+  // A bare `nan` is a word of the mapping, or refused as one value.
+  if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {
     return JSON.parse(text);
-  } catch (error) {
-    if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) {
-      throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
-    }
+  } catch {
     return text;
   }
 }

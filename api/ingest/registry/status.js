@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf } from '../../../schema/ids.js';
 import { eventId } from '../../store/events.js';
+import { parseJsonText, textOf } from '../decode/text.js';
 import { sessionStamp, sessionStart } from './births.js';
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
@@ -19,22 +20,13 @@ import { sessionStamp, sessionStart } from './births.js';
  * @throws {MillraceError} `malformed`
  */
 export function readStatus(payload, receivedAt) {
-  const text = payload.toString('utf8').trim();
-  const { state, session } = text.startsWith('{') ? parse(text) : { state: text, session: undefined };
+  const text = textOf(payload).trim();
+  const { state, session } = text.startsWith('{') ? parseJsonText(text) : { state: text, session: undefined };
   if (state !== 'online' && state !== 'offline') {
     const path = text.startsWith('{') ? 'state' : '';
     throw new MillraceError('malformed', 'must be online or offline', { path });
   }
   return { state, session: sessionStart(session, receivedAt) };
-}
-
-/** @param {string} text @returns {Record<string, unknown>} */
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
-  }
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   NOTHING,
   Nodes,
 } from './nodes.js';
-import { decodePayload } from './payload.js';
+import { readPayload } from './payload.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -37,11 +37,12 @@ import { decodePayload } from './payload.js';
  * @param {Retry} deps.retry
  * @param {Send} deps.send
  * @param {number} deps.historyDays
+ * @param {number} deps.maxMessageBytes of a payload without compression
  * @param {() => number} deps.clock epoch ms
  * @param {Metrics} deps.metrics
  */
 export function createSparkplug(deps) {
-  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = deps;
+  const { store, registry, decoder, retry, send, historyDays, maxMessageBytes, clock, metrics } = deps;
   const book = new DefinitionBook({ store, retry, historyDays });
   const nodes = new Nodes({ store, retry });
   const devices = createNodeDevices({ store, registry, retry });
@@ -75,7 +76,7 @@ export function createSparkplug(deps) {
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async read(message, topic, identity) {
-      const payload = decodePayload(message.payload);
+      const payload = readPayload(message.payload, maxMessageBytes);
       const nodeIdentity = /** @type {Identity} */ (identifyDevice(topic.node));
       const node = await nodes.of(nodeIdentity);
       const sentAt = sessionStart(payload.timestamp, message.receivedAt);
@@ -98,7 +99,7 @@ export function createSparkplug(deps) {
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {
       if (isDeath(type)) return NOTHING;
-      const payload = decodePayload(bytes);
+      const payload = readPayload(bytes, maxMessageBytes);
       const sentAt = sessionStart(payload.timestamp, receivedAt);
       const batch = decoder.emptyBatch(receivedAt, now);
       if (isBirth(type)) return births.read({ payload, identity, sentAt }, batch);

@@ -15,7 +15,8 @@ const COMMANDS = /^(Node|Device) Control\//;
 export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
 
 /**
- * Reads the values of a message into the batch. Nulls, transient values, texts and structures are skipped and counted.
+ * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and counted. Arrays, data sets and
+ * templates are refused, because they may hold numbers that nobody would miss otherwise.
  * A historical value is a measurement as any other: what is latest is decided by when it was measured.
  *
  * @param {Payload} payload
@@ -31,7 +32,11 @@ export function readMetrics({ metrics, timestamp }, definitions, batch) {
     const defined = name === undefined ? undefined : definitions?.datatypes.get(name);
     if (defined === undefined) allKnown = false;
     const datatype = metric.datatype || defined || metric.implied;
-    if (metric.value === null || metric.isTransient) batch.skip();
+    const structure = structureOf(metric, datatype);
+    if (structure !== null && !metric.isTransient) {
+      const rule = `must be a number, and no ${structure}; send each number as a metric`;
+      batch.refuse(index, 'not_numeric', 'value', rule);
+    } else if (metric.value === null || metric.isTransient) batch.skip();
     else if (name !== undefined && isOfProtocol(name)) batch.skip();
     // Without a type, a large integer and a negative one look the same.
     else if (name === undefined) batch.refuse(index, 'unknown_sensor', ...namelessRule(metric));
@@ -40,6 +45,15 @@ export function readMetrics({ metrics, timestamp }, definitions, batch) {
     else addTo(batch, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
   }
   return allKnown;
+}
+
+/** Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). @param {number} datatype */
+const isArray = (datatype) => datatype >= 22 && datatype <= 34;
+
+/** @param {Metric} metric @param {number} datatype @returns {string | null} a value of several numbers, as a rule names it; null: it is none */
+function structureOf({ structure }, datatype) {
+  if (structure === 'bytes') return isArray(datatype) ? 'array' : null;
+  return structure;
 }
 
 /** @param {Metric} metric without a name that is known @returns {[field: string, rule: string]} */

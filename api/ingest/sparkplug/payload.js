@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/minimal.js';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
@@ -11,12 +13,65 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
  * @property {number | null} timestamp epoch ms: when it was sent
  * @property {number | null} seq
  * @property {Metric[]} metrics
+ * @property {string | null} uuid the kind of `body`
+ * @property {Buffer | null} body content in another form
  */
 
 // Field numbers of `Payload` (Sparkplug 3.0, section 6.4.1).
 const PAYLOAD_TIMESTAMP = 1;
 const PAYLOAD_METRICS = 2;
 const PAYLOAD_SEQ = 3;
+const PAYLOAD_UUID = 4;
+const PAYLOAD_BODY = 5;
+
+/** The kind of a payload whose body is a compressed payload, as Eclipse Tahu and Ignition send it. The specification does not name it. */
+const COMPRESSED = 'SPBV1.0_COMPRESSED';
+
+/**
+ * Decodes a payload that may be compressed. Synchronous, because the messages of a node keep their order. A megabyte takes 3 ms.
+ *
+ * @param {Buffer} bytes
+ * @param {number} maxBytes of the payload without compression
+ * @returns {Payload}
+ * @throws {MillraceError} `malformed`, `too_large`; `unknown_format`: it has a body of another kind
+ */
+export function readPayload(bytes, maxBytes) {
+  const payload = decodePayload(bytes);
+  if (payload.body === null) return payload;
+  if (payload.uuid !== COMPRESSED) {
+    // A body of another kind may stand next to metrics, which are good.
+    if (payload.metrics.length > 0) return payload;
+    throw new MillraceError(
+      'unknown_format',
+      `no decoder for a body of the kind ${JSON.stringify(payload.uuid)}`,
+    );
+  }
+  const inner = decodePayload(inflated(payload.body, maxBytes));
+  if (inner.body !== null) throw new MillraceError('malformed', 'must not be compressed twice');
+  // Some libraries number the outer payload, others the inner one.
+  return { ...inner, timestamp: inner.timestamp ?? payload.timestamp, seq: inner.seq ?? payload.seq };
+}
+
+/** The first bytes of gzip (RFC 1952, section 2.3.1). */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
+/** Java writes the format of zlib (RFC 1950), other libraries bare DEFLATE (RFC 1951). @param {Buffer} body @param {number} maxOutputLength bytes @returns {Buffer} */
+function inflated(body, maxOutputLength) {
+  try {
+    if (body.subarray(0, GZIP.length).equals(GZIP)) return gunzipSync(body, { maxOutputLength });
+    // The two bytes of the header of zlib are a multiple of 31, and its method is 8.
+    const isZlib = body.length > 1 && (Number(body[0]) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
+    return (isZlib ? inflateSync : inflateRawSync)(body, { maxOutputLength });
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_BUFFER_TOO_LARGE') {
+      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${maxOutputLength} bytes, without compression`;
+      throw new MillraceError('too_large', rule);
+    }
+    throw new MillraceError('malformed', 'its body must be compressed with GZIP or DEFLATE', {
+      cause: error,
+    });
+  }
+}
 
 /**
  * Decodes what a host needs of a payload, by the wire format and no further: templates, data sets, metadata and third
@@ -31,7 +86,7 @@ const PAYLOAD_SEQ = 3;
 export function decodePayload(bytes) {
   const reader = protobuf.Reader.create(bytes);
   /** @type {Payload} */
-  const payload = { timestamp: null, seq: null, metrics: [] };
+  const payload = { timestamp: null, seq: null, metrics: [], uuid: null, body: null };
   try {
     while (reader.pos < reader.len) readField(reader, payload);
     return payload;
@@ -57,6 +112,12 @@ function readField(reader, payload) {
     case PAYLOAD_SEQ << 3:
       payload.seq = unsigned(reader.uint64());
       break;
+    case (PAYLOAD_UUID << 3) | 2:
+      payload.uuid = textIn(reader);
+      break;
+    case (PAYLOAD_BODY << 3) | 2:
+      payload.body = bytesIn(reader);
+      break;
     default:
       reader.skipType(tag & 7, 0, tag >>> 3);
   }
@@ -74,6 +135,8 @@ function readField(reader, payload) {
  * @property {boolean} isTransient not to be stored
  * @property {string | null} unit
  * @property {WireValue | null} value null: null on purpose, nothing, or no number
+ * @property {'bytes' | 'data set' | 'template' | null} structure the kind of a value that may hold others; null also for the definition of
+ *   a template
  */
 
 // Field numbers of `Metric` (Sparkplug 3.0, section 6.4.1), each with its wire type: 0 varint, 1 and 5 fixed, 2 length.
@@ -89,6 +152,9 @@ const LONG = 11 << 3;
 const FLOAT = (12 << 3) | 5;
 const DOUBLE = (13 << 3) | 1;
 const BOOLEAN = 14 << 3;
+const BYTES = (16 << 3) | 2;
+const DATA_SET = (17 << 3) | 2;
+const TEMPLATE = (18 << 3) | 2;
 
 /** Types that a field implies. The integer fields imply none, because a negative integer and a large one look the same. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
@@ -113,13 +179,14 @@ export function readMetric(reader) {
     isTransient: false,
     unit: null,
     value: null,
+    structure: null,
   };
   let isNull = false;
   while (reader.pos < end) {
     const tag = reader.tag();
     switch (tag) {
       case NAME:
-        metric.name = reader.string();
+        metric.name = textIn(reader);
         break;
       case ALIAS:
         metric.alias = exactKey(reader.uint64());
@@ -157,14 +224,40 @@ export function readMetric(reader) {
         metric.value = reader.bool();
         metric.implied = IMPLIED.boolean;
         break;
+      case BYTES:
+        metric.structure = 'bytes';
+        reader.skipType(2);
+        break;
+      case DATA_SET:
+        metric.structure = 'data set';
+        reader.skipType(2);
+        break;
+      case TEMPLATE:
+        metric.structure = isDefinition(reader) ? null : 'template';
+        break;
       default:
-        // Texts, bytes, data sets, templates: nothing that is stored.
+        // Texts: nothing that is stored.
         reader.skipType(tag & 7, 0, tag >>> 3);
     }
   }
   if (reader.pos !== end) throw new RangeError('a field reaches beyond its metric');
-  if (isNull) metric.value = null;
+  if (isNull) Object.assign(metric, { value: null, structure: null });
   return metric;
+}
+
+/** The field number of `Template` (Sparkplug 3.0, section 6.4.1) for a definition, which has no values. */
+const IS_DEFINITION = 5 << 3;
+
+/** @param {Reader} reader stands before the length of a template @returns {boolean} whether it defines a template */
+function isDefinition(reader) {
+  const end = reader.uint32() + reader.pos;
+  let found = false;
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    if (tag === IS_DEFINITION) found = reader.bool();
+    else reader.skipType(tag & 7, 0, tag >>> 3);
+  }
+  return found;
 }
 
 // Field numbers of `PropertySet` and `PropertyValue` (Sparkplug 3.0, section 6.4.1), each a field with a length.
@@ -199,7 +292,7 @@ function placeOfUnit(reader, end) {
   for (let place = 0; reader.pos < end; ) {
     const tag = reader.tag();
     if (tag !== KEYS) reader.skipType(tag & 7, 0, tag >>> 3);
-    else if (reader.string() === UNIT) return place;
+    else if (textIn(reader) === UNIT) return place;
     else place++;
   }
   return -1;
@@ -220,10 +313,23 @@ function readText(reader) {
   const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
     const tag = reader.tag();
-    if (tag === STRING) return reader.string();
+    if (tag === STRING) return textIn(reader);
     reader.skipType(tag & 7, 0, tag >>> 3);
   }
   return null;
+}
+
+/** @param {Reader} reader stands before the length of a text @returns {string} @throws {MillraceError} `malformed` */
+function textIn(reader) {
+  const bytes = bytesIn(reader);
+  if (!isUtf8(bytes)) throw new MillraceError('malformed', 'a text must be UTF-8');
+  return bytes.toString();
+}
+
+/** @param {Reader} reader stands before the length of bytes @returns {Buffer} a view */
+function bytesIn(reader) {
+  const bytes = reader.bytes();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** What the upper half of a 64-bit integer counts. */

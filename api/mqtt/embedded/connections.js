@@ -10,6 +10,7 @@ import { dropDeepTopics } from './settling.js';
 /** @import { Logger } from 'pino' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
+/** @import { Deliveries } from '../../ingest/deliveries.js' */
 /** @import { PacketLimit } from './reading/packet-scanner.js' */
 /** @import { ReadScheduler } from './reading/read-scheduler.js' */
 
@@ -28,6 +29,7 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @property {Set<string>} filters that the client asked to subscribe to
  * @property {string} [willTopic] the topic of its last will
  * @property {(device: string, topic: string) => boolean} [permits] whether it may send for a device of a mapped topic
+ * @property {Deliveries} [deliveries] its messages that are not acknowledged yet; missing: it sent none of QoS 1 or 2
  * @property {boolean} isTerse the client of MQTT 5 asked for no reason strings
  */
 
@@ -39,7 +41,7 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @param {Aedes} deps.aedes
  * @param {ReadScheduler} deps.scheduler
  * @param {number} deps.maxMessageBytes
- * @param {(client: Client, bytes: number) => void} deps.onTooLarge
+ * @param {(client: Client, bytes: number, isClosed: boolean) => void} deps.onTooLarge
  * @returns {Connection}
  */
 export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
@@ -48,8 +50,15 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
     scheduler,
     packetLimit: packetLimit(maxMessageBytes),
     onTooLarge(bytes) {
-      onTooLarge(client, bytes);
+      onTooLarge(client, bytes, true);
       disconnect(client, REASONS.packetTooLarge);
+    },
+    // CONNACK announces the limit to clients of MQTT 5. A client of 3.1.1 would send the message again without end, so it is cut, refused
+    // for its size, and acknowledged.
+    shortens(firstByte, bytes) {
+      const isShortened = client.version !== 5 && isPublish(firstByte) && bytes <= MAX_LENGTH;
+      if (isShortened) onTooLarge(client, bytes, false);
+      return isShortened;
     },
     isConnected: () => client.connected,
   });
@@ -143,6 +152,12 @@ const MAX_OTHER_BYTES = 96 * 1024;
 /** The type of PUBLISH, in the upper half of the first byte. */
 const PUBLISH = 0x30;
 
+/** The largest length that a fixed header may have (MQTT 3.1.1, table 2.4). */
+const MAX_LENGTH = 268_435_455;
+
+/** @param {number} firstByte of a packet */
+const isPublish = (firstByte) => (firstByte & 0xf0) === PUBLISH;
+
 /**
  * Limits the size of packets, because aedes has no limit.
  *
@@ -150,7 +165,7 @@ const PUBLISH = 0x30;
  * @returns {PacketLimit}
  */
 export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
-  !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
+  !isFirst && isPublish(firstByte) ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
 
 /**
  * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one and a half times its

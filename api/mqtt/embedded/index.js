@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ClientDeliveries } from '../../ingest/deliveries.js';
 import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
 import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';
@@ -7,7 +8,7 @@ import { LIMITS, Listener } from './listener.js';
 import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.js';
 import { ReadScheduler } from './reading/read-scheduler.js';
 import { Persistence } from './retained.js';
-import { createSettling, DROPPED } from './settling.js';
+import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Aedes, AuthorizeForwardHandler, Client } from 'aedes' */
@@ -20,6 +21,7 @@ import { createSettling, DROPPED } from './settling.js';
 /** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Connection } from './connections.js' */
 
 /**
  * The embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may subscribe. They receive
@@ -56,6 +58,11 @@ export function createBroker(deps) {
   });
 
   const persistence = new Persistence();
+  const deliveries = new ClientDeliveries();
+  const deliveriesOf = (/** @type {Connection} */ connection) => {
+    connection.deliveries ??= deliveries.open(connection.client.id, connection.closed);
+    return connection.deliveries;
+  };
   const aedes = new SessionlessBroker({
     persistence,
     ...LIMITS,
@@ -68,6 +75,7 @@ export function createBroker(deps) {
       connectionOf,
       canPublish: authorization.canPublish,
       canSendFor: authorization.canSendFor,
+      deliveriesOf,
       halfOpen: (client) => persistence.halfOpen(client),
       forward: (packet, client) => aedes.publishFrom(client, packet),
       metrics,
@@ -87,14 +95,16 @@ export function createBroker(deps) {
       aedes,
       scheduler,
       maxMessageBytes,
-      onTooLarge({ id }, bytes) {
+      onTooLarge({ id }, bytes, isClosed) {
         metrics.oversized.inc();
+        const end = isClosed ? 'connection closed' : 'it becomes a dead letter';
         logger.warn(
           { client: id, bytes },
-          'a message over MAX_MESSAGE_BYTES, or another packet over 96 KiB; connection closed',
+          `a message over MAX_MESSAGE_BYTES, or another packet over 96 KiB; ${end}`,
         );
       },
     });
+    releaseOnPubrel(connection.client, (id) => deliveriesOf(connection).release(id));
     connections.add(connection);
   }
 
@@ -104,6 +114,10 @@ export function createBroker(deps) {
 
   const listener = new Listener({ ...deps, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
+  aedes.on('subscribe', (_filters, client) => {
+    const connection = connectionOf(client);
+    if (connection) persistence.noteSubscriber(client, connection.closed);
+  });
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),

@@ -38,6 +38,7 @@ export const RECEIVE_MAXIMUM = 64;
 
 /** Reason codes of refused measurements and births. All other codes mean a wrong payload. @type {Partial<Record<ErrorCode, number>>} */
 const REASON_OF = {
+  forbidden: REASONS.notAuthorized,
   unknown_device: REASONS.notAuthorized,
   unknown_sensor: REASONS.notAuthorized,
   registration_limit: REASONS.quota,

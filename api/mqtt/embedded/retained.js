@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
 import { copyBytes } from '../../ingest/backpressure/byte-budget.js';
+import { RetainedSearches } from './retained-searches.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
@@ -54,13 +55,20 @@ export class RetainedMessages {
     if (kept.size > MAX_MESSAGES && oldest !== undefined) kept.delete(oldest);
   }
 
-  /** Finds retained messages. @param {string[]} filters @returns {AsyncGenerator<Retained>} each message once per matching filter */
-  async *matching(filters) {
+  /**
+   * Finds retained messages.
+   *
+   * @param {string[]} filters
+   * @param {AbortSignal} [signal] ends the search
+   * @returns {AsyncGenerator<Retained>} each message once per matching filter
+   */
+  async *matching(filters, signal) {
     let compared = 0;
     for (const filter of filters) {
       const matches = filterOf(filter);
       for (const message of this.#candidates(filter)) {
         if (++compared % COMPARED_AT_ONCE === 0) await nextTurn();
+        if (signal?.aborted) return;
         if (matches(message.topic)) yield message;
       }
     }
@@ -133,6 +141,10 @@ export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
  */
 export class Persistence {
   #retained = new RetainedMessages();
+  /** By connection. @type {WeakMap<object, RetainedSearches>} */
+  #searches = new WeakMap();
+  /** Those of the connection that is subscribing now. @type {RetainedSearches | null} */
+  #subscriber = null;
   /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
   #incoming = new WeakMap();
 
@@ -143,9 +155,22 @@ export class Persistence {
     this.#retained.store(packet);
   }
 
-  /** Streams the retained messages that the filters match. @param {string[]} filters */
+  /**
+   * Notes which client subscribes. aedes emits `subscribe` with the client, and calls `createRetainedStreamCombi` without it in the same
+   * turn.
+   *
+   * @param {object} client
+   * @param {AbortSignal} closed aborts when its connection closes
+   */
+  noteSubscriber(client, closed) {
+    const known = this.#searches.get(client);
+    this.#subscriber = known ?? new RetainedSearches(this.#retained, closed);
+    if (!known) this.#searches.set(client, this.#subscriber);
+  }
+
+  /** Streams the retained messages that the filters match. @param {string[]} filters of the client that was noted */
   createRetainedStreamCombi(filters) {
-    return Readable.from(this.#retained.matching(filters));
+    return this.#subscriber?.search(filters) ?? Readable.from(this.#retained.matching(filters));
   }
 
   async addSubscriptions() {}

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
 import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
+import { wholeRefusal } from '../../ingest/decode/refusals.js';
 import {
   acknowledgeWith,
   answerTo,
@@ -13,6 +14,7 @@ import {
 
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
+/** @import { Deliveries } from '../../ingest/deliveries.js' */
 /** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -42,23 +44,25 @@ const DRAIN_MS = 5000;
  * @param {(client: Client) => Connection | undefined} deps.connectionOf
  * @param {(client: Client, topic: string) => boolean} deps.canPublish
  * @param {(client: Client, device: string, topic: string) => boolean} deps.canSendFor
+ * @param {(connection: Connection) => Deliveries} deps.deliveriesOf messages that are not acknowledged yet
  * @param {(client: Client) => number} deps.halfOpen QoS 2 messages of a client that wait for their PUBREL
  * @param {(packet: PublishPacket, client: Client) => void} deps.forward sends a message to the other clients
  * @param {Metrics} deps.metrics
  */
 export function createSettling(deps) {
-  const { handleMessage, clock, connectionOf, canPublish, canSendFor, halfOpen, forward, metrics } = deps;
+  const { handleMessage, clock, connectionOf, canPublish, canSendFor, deliveriesOf } = deps;
+  const { halfOpen, forward, metrics } = deps;
   const memory = new PayloadMemory();
   let willBytes = 0;
 
   /**
    * @param {PublishPacket} packet
    * @param {Client | null} client null: this process itself
-   * @param {AbortSignal} [signal]
+   * @param {Connection} [connection] missing: this is a last will
    * @param {(refused: Refusals) => void} [onRefused]
    * @returns {Promise<Outcome>}
    */
-  async function settle(packet, client, signal, onRefused) {
+  async function settle(packet, client, connection, onRefused) {
     keepApart(packet, memory);
     const { topic, payload, properties } = packet;
     const message = {
@@ -68,7 +72,11 @@ export function createSettling(deps) {
       retained: false,
       receivedAt: clock(),
       again: packet.dup,
-      signal,
+      receipt:
+        connection && packet.qos > 0
+          ? deliveriesOf(connection).receive({ ...packet, topic, payload })
+          : undefined,
+      signal: connection?.closed,
       permits: client ? permitsOf(client) : undefined,
       onRefused,
     };
@@ -127,15 +135,22 @@ export function createSettling(deps) {
   /** @param {Connection} connection @param {PublishPacket} packet of QoS 1 or 2 @param {() => void} done */
   function track(connection, packet, done) {
     const { client, acknowledgements } = connection;
-    if (client.version !== 5) return { settled: acknowledgements.track(done) };
-    const { topic } = packet;
+    const { topic, qos, messageId } = packet;
+    // With QoS 2 the message stays the same until its PUBREL (MQTT-4.3.3-2).
+    const acknowledge = () => {
+      if (qos === 1) deliveriesOf(connection).release(messageId);
+      done();
+    };
+    if (client.version !== 5) return { settled: acknowledgements.track(acknowledge) };
     /** @type {{ outcome: Outcome, refused: Refusals }} */
     const result = { outcome: 'accepted', refused: [] };
     const release = acknowledgements.track(() => {
       const { outcome, refused } = result;
       const reply = answerTo(outcome, refused, topic);
-      if (reply) answer(connection, packet, reply, done);
-      else done();
+      // PUBREC with an error ends the exchange (MQTT 5, 4.3.3).
+      if (reply && reply.reasonCode >= FIRST_ERROR) deliveriesOf(connection).release(messageId);
+      if (reply) answer(connection, packet, reply, acknowledge);
+      else acknowledge();
     });
     return {
       /** @param {Outcome} outcome */
@@ -151,15 +166,21 @@ export function createSettling(deps) {
   }
 
   /**
-   * MQTT 3.1.1 has no answer to a forbidden publish but the end of the connection. MQTT 5 has none to one of QoS 0.
+   * MQTT 3.1.1 has no refusal of a publish: the acknowledgement, or the end of the connection (MQTT-3.3.5-2). After the end, the client would
+   * send the message again without end, and nothing else. So it is acknowledged and dropped. MQTT 5 has no answer to one of QoS 0.
    *
    * @param {Connection | undefined} connection undefined: it is closed, and this is its last will
    * @param {PublishPacket} packet
    * @param {(error?: Error | null) => void} done
    */
   function forbid(connection, packet, done) {
-    if (connection?.client.version !== 5) {
+    if (!connection || (connection.client.version !== 5 && packet.qos === 0)) {
       done(new Error('no right to publish there'));
+    } else if (connection.client.version !== 5) {
+      connection.acknowledgements.track(() => {
+        Object.assign(packet, { topic: DROPPED, retain: false });
+        done();
+      })();
     } else if (packet.qos === 0) {
       metrics.reasons.inc({ code: REASONS.notAuthorized });
       disconnect(connection.client, REASONS.notAuthorized);
@@ -198,19 +219,25 @@ export function createSettling(deps) {
       settleWill(packet, client).then(() => done(), done);
       return;
     }
-    const { reader, closed } = connection;
+    const { reader } = connection;
     const size = packet.payload.length;
     reader.enter(size);
     // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
     const { settled, onRefused } =
       packet.qos === 0 ? { settled: () => done() } : track(connection, packet, done);
-    settle(packet, client, closed, onRefused).then(
+    settle(packet, client, connection, onRefused).then(
       (outcome) => {
         settled(outcome);
         reader.leave(size);
       },
-      // The message stays unacknowledged: the device reconnects and sends it again.
-      () => client?.conn.destroy(),
+      (error) => {
+        // The message stays unacknowledged: the device reconnects and sends it again.
+        if (packet.qos === 0 || error?.code !== 'forbidden') return void client?.conn.destroy();
+        restrict(packet, 'unknown_topic');
+        onRefused?.([wholeRefusal('forbidden', error.message)]);
+        settled('refused');
+        reader.leave(size);
+      },
     );
   };
 }
@@ -268,5 +295,19 @@ export function dropDeepTopics(client) {
   _parser.prependListener('packet', (packet) => {
     if (packet.cmd !== 'publish' || packet.topic.split('/', MAX_LEVELS + 1).length <= MAX_LEVELS) return;
     packet.topic = DROPPED;
+  });
+}
+
+/**
+ * Frees the packet identifier of each QoS 2 message with its PUBREL, also of a message from an earlier connection, which aedes does not know.
+ * aedes has no public hook at this point: `_parser` is private.
+ *
+ * @param {Client} client
+ * @param {(messageId: number) => void} release
+ */
+export function releaseOnPubrel(client, release) {
+  const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
+  _parser.prependListener('packet', (packet) => {
+    if (packet.cmd === 'pubrel') release(packet.messageId);
   });
 }

@@ -1,7 +1,9 @@
 import { Acknowledgements } from '../../ingest/acknowledgements.js';
+import { Deliveries } from '../../ingest/deliveries.js';
 
 /** @import { Writable } from 'node:stream' */
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */
+/** @import { Receipt } from '../../ingest/receipt-times.js' */
 
 /** MQTT.js reads this answer as "continue with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
@@ -17,8 +19,8 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * @param {MqttClient} client
  * @param {object} options
- * @param {(packet: IPublishPacket) => unknown} options.onPublish resolves when the message is settled; rejects when it must
- *   stay unacknowledged
+ * @param {(packet: IPublishPacket, receipt: Receipt | undefined) => unknown} options.onPublish resolves when the message is settled;
+ *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
  * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further
@@ -28,6 +30,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   const open = () => ({ acknowledgements: new Acknowledgements(), pubacks: new Pubacks(client.stream) });
   /** @type {ReturnType<typeof open> | null} null until its first message */
   let connection = null;
+  /** The broker sends these messages again on its next connection. */
+  const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
@@ -58,7 +62,9 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     connection ??= open();
     const receivedOn = connection;
     return receivedOn.acknowledgements.track(() => {
-      if (receivedOn === connection && client.connected) receivedOn.pubacks.send(messageId);
+      if (receivedOn !== connection || !client.connected) return;
+      deliveries.release(messageId);
+      receivedOn.pubacks.send(messageId);
     });
   }
 
@@ -66,11 +72,12 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   async function accept(packet) {
     const settled = track(packet);
     const receivedOn = connection;
-    const bytes = packet.payload.length;
+    const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
+    const bytes = payload.length;
     unsettled++;
     unsettledBytes += bytes;
     try {
-      await onPublish(packet);
+      await onPublish(packet, packet.qos > 0 ? deliveries.receive({ ...packet, payload }) : undefined);
       settled();
     } catch (error) {
       if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));

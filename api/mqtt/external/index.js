@@ -85,7 +85,7 @@ export function createSubscriber(deps) {
   const memory = new PayloadMemory();
   const acknowledging = acknowledgeAfterCommit(client, {
     maxUnsettled: MAX_UNSETTLED,
-    onPublish: (packet) => {
+    onPublish: (packet, receipt) => {
       // MQTT.js keeps the packet until the message is settled.
       packet.payload = memory.own(packet.payload);
       const { payload } = packet;
@@ -97,6 +97,7 @@ export function createSubscriber(deps) {
         retained: packet.retain,
         receivedAt: clock(),
         again: packet.dup,
+        receipt,
       });
     },
     onFailed: (error) => {

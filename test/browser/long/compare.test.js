@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
-import { publishSmallFleet } from '../../support/small-fleet.js';
+import { publishNewSamples, publishSmallFleet } from '../../support/small-fleet.js';
 import { until } from '../../support/until.js';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
@@ -13,6 +13,7 @@ const parameter = (name) => new URL(dashboard.page.url()).searchParams.get(name)
 
 /** Collects two sensors in the list of the fleet, and opens the comparison. */
 async function compareTwo() {
+  await publishNewSamples(dashboard);
   await dashboard.visit('/?name=ear');
   await dashboard.untilRows(4);
   for (const device of ['collar-1', 'collar-3'])
@@ -95,6 +96,7 @@ describe('Annotations', () => {
 
 describe('Downloads', () => {
   test('what one sees: the points as CSV, the chart as PNG', async () => {
+    await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
     await until(async () => (await dashboard.paintedColors('.chart canvas')) > 3, { what: 'a line' });

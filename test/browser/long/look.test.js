@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
-import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { publishNewSamples, publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
 import { until } from '../../support/until.js';
 
 const PAGE_ROWS = 25;
@@ -12,6 +12,7 @@ test.each([
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
 ])('Accessibility: %s: both themes, and a phone', async (name, path) => {
+  await publishNewSamples(dashboard);
   await dashboard.visit(path);
   await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
   await dashboard.lookAt(name);
@@ -19,6 +20,7 @@ test.each([
 
 describe('Appearance', () => {
   test.each(/** @type {const} */ (['light', 'dark']))('theme of the system: %s', async (colorScheme) => {
+    await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
@@ -46,6 +48,7 @@ describe('Appearance', () => {
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
     'phone: no overflow: %s',
     async (path) => {
+      await publishNewSamples(dashboard);
       await dashboard.page.setViewportSize({ width: 390, height: 844 });
       await dashboard.visit(path);
       await dashboard.page.locator('main h1').first().waitFor({ state: 'attached' });

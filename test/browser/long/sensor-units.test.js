@@ -102,6 +102,7 @@ test('A year: bins begin at midnight of the zone, also in summer time', async ()
 });
 
 test('Layout: the strip of all data lines up with the plot', async () => {
+  await publishNewest(dashboard, 'counter');
   await open('counter', '?range=5m');
   const [plot, strip] = await Promise.all(
     ['.chart .u-over', '.overview-strip'].map((locator) => dashboard.page.locator(locator).boundingBox()),

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../../support/dashboard.js';
 import {
   DEVICES,
-  publishNewValues,
+  publishNewSamples,
   publishSmallFleet,
   SENSORS,
   writeSmallFleetUsual,
@@ -145,7 +145,7 @@ describe('Wall', () => {
   });
 
   test('silent, offline, no value yet: distinct by text and shape', async () => {
-    await publishNewValues(dashboard);
+    await publishNewSamples(dashboard);
     await visit();
     await standsOut()
       .getByRole('link', { name: /Silent 1/ })
@@ -182,7 +182,7 @@ describe('Wall', () => {
   });
 
   test('full screen: by a button, accessible', async () => {
-    await publishNewValues(dashboard);
+    await publishNewSamples(dashboard);
     await visit();
     await standsOut()
       .getByRole('link', { name: /Silent 1/ })

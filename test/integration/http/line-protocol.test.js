@@ -145,7 +145,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     ['a wrong token', { authorization: 'Token wrong' }, 401, 'unauthorized'],
     [
       'a coding that is not known',
-      { 'content-encoding': 'br', authorization: `Token ${TOKEN}` },
+      { 'content-encoding': 'compress', authorization: `Token ${TOKEN}` },
       415,
       'unknown_format',
     ],

@@ -123,8 +123,8 @@ describe('Post: whole message refused', () => {
     expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
   });
 
-  test('content coding: refused', async () => {
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  test('content coding that is not known: refused', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };
     expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
   });
 

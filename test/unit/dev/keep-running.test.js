@@ -26,7 +26,8 @@ function keep(script) {
       starts++;
       return startChild(join(folder, script), { title: 'part', env: process.env, onLine: () => {} });
     },
-    { onKilled: (...what) => void notified.push(what) },
+    // The time that a start takes on a busy machine must not count as a steady run.
+    { onKilled: (...what) => void notified.push(what), clock: () => 0 },
   );
   return { kept, notified, starts: () => starts };
 }

@@ -1,11 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.js';
-import { uuidText } from '../../../schema/ids.js';
+import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js';
+import { identifyDevice, identifySensor, uuidText } from '../../../schema/ids.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
 /** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
 
 const NOW = Date.UTC(2026, 4, 5, 12);
@@ -17,6 +22,17 @@ writeFileSync(
   "mappings:\n  - { name: farm, topic: 'farm/{device}/{sensor}', values: [{ pointer: '' }] }\n",
 );
 afterAll(() => rmSync(directory, { recursive: true }));
+
+const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
+
+/** @param {number} receivedAt epoch ms @param {ReadonlyArray<readonly [sensor: string, agoMs: number, value: number]>} values @returns {MessageBatch} */
+function batchOf(receivedAt, values) {
+  const batch = new MessageBatch({ receivedAt, oldest: 0, newest: receivedAt + 300_000, relative: true });
+  for (const [index, [sensor, agoMs, value]] of values.entries()) {
+    batch.addRelative(index, sensor, agoMs, value);
+  }
+  return batch;
+}
 
 /** @type {MemoryPipeline} */
 let pipeline;
@@ -109,21 +125,157 @@ test.each([
   },
 );
 
-describe('ReceiptTimes', () => {
-  test('a time that counts for several devices is free for each of them', () => {
-    const times = new ReceiptTimes();
-    expect(times.next(['a'], NOW)).toBe(NOW);
-    expect(times.next(['a', 'b'], NOW)).toBe(NOW + 1);
-    expect(times.next(['b'], NOW)).toBe(NOW + 2);
-    expect(times.next(['a'], NOW + 7)).toBe(NOW + 7);
-  });
-
-  test('never more than a second ahead, also after the clock was set back', () => {
-    const times = new ReceiptTimes();
-    const given = Array.from({ length: 3000 }, () => times.next(['a'], NOW));
-    expect(new Set(given).size).toBe(1001);
-    expect(Math.max(...given)).toBe(NOW + 1000);
-    expect(times.next(['a'], NOW - 3_600_000)).toBe(NOW - 3_600_000);
-    expect(times.next(['a'], NOW - 3_600_000)).toBe(NOW - 3_599_999);
-  });
+test.each([
+  ['an array', [1, 2, 3].map((value) => ({ sensor_id: 's', value }))],
+  ['SenML', [1, 2, 3].map((v) => ({ n: 's', v }))],
+  ['maps of sensors', [1, 2, 3].map((value) => ({ temp: value }))],
+])('One message as %s with values of a sensor without a time: each has its instant', async (_, elements) => {
+  await start();
+  await pipeline.measure('d', elements);
+  expect(await pipeline.submit('d', elements)).toEqual({ accepted: 3, refused: [] });
+  const sensor = 'temp' in Object(elements[0]) ? 'temp' : 's';
+  const values = (await pipeline.samples('d', sensor, NOW)).map(([, value]) => value);
+  expect(values).toEqual([1, 2, 3, 1, 2, 3]);
 });
+
+test('One sensor by name and by id in one message without a time: each value has its instant', async () => {
+  await start();
+  const id = identifySensor(String(identifyDevice('d')?.id), 's')?.id;
+  await pipeline.measure('d', [
+    { sensor_id: 's', value: 1 },
+    { sensor_id: id, value: 2 },
+    { sensor_id: 's', value: 3 },
+  ]);
+  const values = (await pipeline.samples('d', 's', NOW)).map(([, value]) => value);
+  expect(values.sort()).toEqual([1, 2, 3]);
+});
+
+test('Line protocol with several lines of a sensor without a time: each value has its instant', async () => {
+  await start();
+  await submitLines('m,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
+  expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
+});
+
+test('A refused element between values without a time: a replay stores it at the instant that it had', async () => {
+  await start({ RELATIVE_TIMES: 'false' });
+  await pipeline.measure('d', [
+    { sensor_id: 's', value: 1 },
+    { sensor_id: 's', ts: NOW - 5, value: 2 },
+    { sensor_id: 's', value: 3 },
+  ]);
+  const [refused] = await deadLetters();
+  await pipeline.stop();
+  await start();
+  for (let round = 0; round < 2; round++) await pipeline.ingest.replay(refused);
+  expect(await pipeline.samples('d', 's', NOW - 10)).toEqual([
+    [NOW, 1],
+    [NOW + 1, 3],
+  ]);
+});
+
+test('A process that starts while the newest samples are ahead of the clock: no instant is given again', () => {
+  const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
+  const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
+  const known = {
+    ...blankSensor({ id, bytes, deviceName: 'd', name: 's', site: null }),
+    ts: NOW + 500,
+    value: 1,
+  };
+  device.sensors.set(id, known);
+  const batch = batchOf(NOW, [['s', 0, 1]]);
+  new ReceiptTimes({ maxAheadMs: 300_000 }).place(batch, DEVICE, device, NOW, { from: null });
+  expect(batch.sensors.get('s')?.times).toEqual([NOW + 501]);
+});
+
+/** A message: how far the clock has gone since the one before, and the number of its values of each sensor. */
+const message = fc.record({
+  ms: fc.integer({ min: 0, max: 3 }),
+  counts: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 3 }),
+  again: fc.boolean(),
+});
+
+test('Values without a time in any messages and redeliveries: one instant each, in order of arrival', () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
+      const times = new ReceiptTimes({ maxAheadMs: 300_000 });
+      /** @type {Map<string, number[]>} */
+      const placed = new Map();
+      let now = NOW;
+      for (const { ms, counts, again } of messages) {
+        now += ms;
+        const values = counts.flatMap((count, sensor) =>
+          Array.from({ length: count }, () => /** @type {const} */ ([`s${sensor}`, 0, 1])),
+        );
+        const receipt = { from: null };
+        const first = batchOf(now, values);
+        times.place(first, DEVICE, null, now, receipt);
+        if (again) {
+          const second = batchOf(now + 7, values);
+          times.place(second, DEVICE, null, now + 7, receipt);
+          expect(second.sensors).toEqual(first.sensors);
+        }
+        for (const [sensor, samples] of first.sensors)
+          placed.set(sensor, [...(placed.get(sensor) ?? []), ...samples.times]);
+      }
+      for (const instants of placed.values()) {
+        expect(instants).toEqual([...new Set(instants)].sort((a, b) => a - b));
+        expect(Math.min(...instants)).toBeGreaterThanOrEqual(NOW);
+      }
+    }),
+  );
+});
+
+test('ReceiptTimes: a sensor that runs ahead of MAX_CLOCK_SKEW: its message waits until the clock is there', () => {
+  const times = new ReceiptTimes({ maxAheadMs: 2000 });
+  const place = (/** @type {number} */ receivedAt) =>
+    times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, { from: null });
+  const waits = Array.from({ length: 2003 }, () => place(NOW));
+  expect(waits.slice(0, 2001).every((ms) => ms === 0)).toBe(true);
+  expect(waits.slice(2001)).toEqual([1, 2]);
+  expect(place(NOW + 500)).toBe(0);
+});
+
+test('ReceiptTimes: the clock is set back: the times follow it', () => {
+  const times = new ReceiptTimes({ maxAheadMs: 2000 });
+  const back = NOW - 3_600_000;
+  for (const receivedAt of [NOW, back, back]) {
+    const receipt = { from: null };
+    times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, receipt);
+    expect(Math.abs(Number(receipt.from) - receivedAt)).toBeLessThanOrEqual(1);
+  }
+});
+
+test('Values without a time of a device that is not in memory: the database answers late: their instants follow the order of arrival', async () => {
+  const turns = fc.infiniteStream(fc.nat(6));
+  let devices = 0;
+  /** @type {() => Promise<void>} */
+  let delay = async () => {};
+  pipeline = await startMemoryPipeline({
+    clock: () => NOW,
+    around: async (_, run) => {
+      await delay();
+      return run();
+    },
+  });
+  await fc.assert(
+    fc.asyncProperty(turns, turns, async (delays, pauses) => {
+      const device = `late-${devices++}`;
+      delay = () => pass(Number(delays.next().value));
+      const sent = [];
+      for (let value = 0; value < 20; value++) {
+        sent.push(pipeline.measure(device, [{ sensor_id: 's', value }]));
+        await pass(Number(pauses.next().value));
+      }
+      await Promise.all(sent);
+      delay = async () => {};
+      const values = (await pipeline.samples(device, 's', NOW - 10)).map(([, value]) => value);
+      expect(values).toEqual(Array.from({ length: 20 }, (_, value) => value));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+/** @param {number} turns of the event loop */
+async function pass(turns) {
+  for (let turn = 0; turn < turns; turn++) await nextTurn();
+}

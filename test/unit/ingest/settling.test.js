@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { Deliveries } from '../../../api/ingest/deliveries.js';
 import { createSettling } from '../../../api/mqtt/embedded/settling.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 
@@ -15,6 +16,7 @@ test('Embedded broker: a small message after a large one: neither it nor its pac
     connectionOf: () => undefined,
     canPublish: () => true,
     canSendFor: () => true,
+    deliveriesOf: () => new Deliveries(),
     halfOpen: () => 0,
     forward: () => {},
     metrics: createMetrics({ version: 'test', role: 'all' }),

@@ -38,6 +38,7 @@ export class ConnectionReader {
   #scanner;
   #isConnected;
   #onTooLarge;
+  #shortens;
   #messages = 0;
   #bytes = 0;
   /** aedes asked for data while too much was unsettled. */
@@ -45,6 +46,12 @@ export class ConnectionReader {
   #isStopped = false;
   /** Bytes after the last slice that were read and put back. */
   #putBack = 0;
+  /** The beginning of a fixed header. aedes gets it when it is complete, because the length of a packet may change. @type {Buffer} */
+  #header = EMPTY;
+  /** Bytes behind the shortened packet that is being read. */
+  #surplus = 0;
+  /** Bytes of a shortened packet that are still to be dropped. */
+  #toDrop = 0;
   /** Set while the connection waits for its turn. @type {(() => void) | null} */
   #cancelWait = null;
 
@@ -54,13 +61,16 @@ export class ConnectionReader {
    * @param {ReadScheduler} options.scheduler
    * @param {PacketLimit} options.packetLimit
    * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
+   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger than its limit is cut to it.
+   *   Default: none is
    * @param {() => boolean} options.isConnected whether its CONNECT has been answered
    */
-  constructor(socket, { scheduler, packetLimit, onTooLarge, isConnected }) {
+  constructor(socket, { scheduler, packetLimit, onTooLarge, shortens = () => false, isConnected }) {
     this.#socket = socket;
     this.#scheduler = scheduler;
     this.#scanner = new PacketScanner(packetLimit);
     this.#onTooLarge = onTooLarge;
+    this.#shortens = shortens;
     this.#isConnected = isConnected;
     this.#read = socket.read.bind(socket);
     socket.read = (size) => (size === 0 ? this.#peek() : this.#nextSlice());
@@ -156,19 +166,58 @@ export class ConnectionReader {
 
   /** @param {number} maxPackets @returns {Buffer | null} */
   #cut(maxPackets) {
-    const chunk = this.#readChunk();
+    const chunk = this.#nextChunk();
     if (!chunk) return null;
+    const before = this.#scanner.packets;
     try {
-      const end = this.#scanner.scan(chunk, maxPackets);
-      this.#putBack = chunk.length - end;
-      if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
-      return chunk.subarray(0, end);
+      // A shortened packet ends a slice, because the bytes behind it are dropped.
+      let end = this.#scanner.scan(chunk, this.#surplus > 0 ? 1 : maxPackets);
+      this.#putBackFrom(chunk, end);
+      if (this.#surplus > 0 && this.#scanner.packets > before) {
+        this.#toDrop = this.#surplus;
+        this.#surplus = 0;
+      }
+      end -= this.#scanner.rewind();
+      this.#header =
+        chunk.length - this.#putBack > end ? chunk.subarray(end, chunk.length - this.#putBack) : EMPTY;
+      return end > 0 ? chunk.subarray(0, end) : null;
     } catch (error) {
       if (!(error instanceof PacketTooLarge)) throw error;
-      this.#onTooLarge(error.bytes);
+      return this.#shorten(chunk, error);
+    }
+  }
+
+  /** @param {Buffer} chunk @param {PacketTooLarge} error @returns {Buffer | null} the packets before it, and its new fixed header */
+  #shorten(chunk, { bytes, limit, from, to }) {
+    const firstByte = /** @type {number} */ (chunk[from]);
+    if (!this.#shortens(firstByte, bytes)) {
+      this.#onTooLarge(bytes);
       this.#socket.destroy();
       return null;
     }
+    this.#scanner.skip(limit);
+    this.#surplus = bytes - limit;
+    this.#header = EMPTY;
+    this.#putBackFrom(chunk, to);
+    return Buffer.concat([chunk.subarray(0, from), Buffer.from([firstByte, ...lengthBytes(limit)])]);
+  }
+
+  /** @param {Buffer} chunk @param {number} end */
+  #putBackFrom(chunk, end) {
+    this.#putBack = chunk.length - end;
+    if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
+  }
+
+  /** @returns {Buffer | null} the bytes to scan, without those that are dropped */
+  #nextChunk() {
+    const chunk = this.#readChunk();
+    this.#putBack = 0;
+    if (!chunk) return null;
+    if (this.#header.length > 0) return Buffer.concat([this.#header, chunk]);
+    if (this.#toDrop === 0) return chunk;
+    const dropped = Math.min(this.#toDrop, chunk.length);
+    this.#toDrop -= dropped;
+    return dropped < chunk.length ? chunk.subarray(dropped) : null;
   }
 
   /** Bytes that were put back are read by their length. So they stay one buffer and are not copied together with later bytes. */
@@ -177,6 +226,19 @@ export class ConnectionReader {
     const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
     return /** @type {Buffer | null} */ (size < readableLength ? this.#read(size) : this.#read());
   }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** @param {number} length of a packet after its fixed header @returns {number[]} as its fixed header has it (MQTT 3.1.1, 2.2.3) */
+function lengthBytes(length) {
+  const bytes = [];
+  let rest = length;
+  do {
+    bytes.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    rest >>= 7;
+  } while (rest > 0);
+  return bytes;
 }
 
 /** @param {Error | undefined} error @returns {boolean} whether a read system call failed */

@@ -48,20 +48,36 @@ export class PacketScanner {
         this.#toSkip -= skipped;
         index += skipped;
         if (this.#toSkip === 0) this.#packets++;
-      } else this.#scanHeader(/** @type {number} */ (chunk[index++]));
+      } else this.#scanHeader(/** @type {number} */ (chunk[index]), ++index);
     }
     return index;
   }
 
-  /** @param {number} byte */
-  #scanHeader(byte) {
+  /** Forgets the beginning of a fixed header at the end of the chunk. The caller passes it again. @returns {number} its bytes */
+  rewind() {
+    const bytes = this.#header;
+    this.#header = 0;
+    this.#length = 0;
+    return bytes;
+  }
+
+  /** Continues behind a fixed header. @param {number} bytes of its packet */
+  skip(bytes) {
+    this.rewind();
+    this.#toSkip = bytes;
+  }
+
+  /** @param {number} byte @param {number} end index behind it */
+  #scanHeader(byte, end) {
     if (this.#header++ === 0) {
       this.#limit = this.#limitOf(byte, this.#packets === 0);
       return;
     }
     this.#length += (byte & 0x7f) * 128 ** (this.#header - 2);
     if (byte & 0x80 && this.#header <= MAX_LENGTH_BYTES) return;
-    if (this.#length > this.#limit) throw new PacketTooLarge(this.#length);
+    if (this.#length > this.#limit) {
+      throw new PacketTooLarge(this.#length, { limit: this.#limit, from: end - this.#header, to: end });
+    }
     this.#toSkip = this.#length;
     if (this.#length === 0) this.#packets++;
     this.#header = 0;
@@ -70,9 +86,15 @@ export class PacketScanner {
 }
 
 export class PacketTooLarge extends Error {
-  /** @param {number} bytes after its fixed header */
-  constructor(bytes) {
+  /**
+   * @param {number} bytes after its fixed header
+   * @param {{ limit: number, from: number, to: number }} place `from` and `to`: of its fixed header in the chunk, if it begins there
+   */
+  constructor(bytes, { limit, from, to }) {
     super(`A packet of ${bytes} bytes is larger than its limit.`);
     this.bytes = bytes;
+    this.limit = limit;
+    this.from = from;
+    this.to = to;
   }
 }

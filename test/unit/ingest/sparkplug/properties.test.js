@@ -106,7 +106,13 @@ describe('Sparkplug payload: what is absent', () => {
       .metrics[0];
 
   test('an empty payload: no time, no sequence number, no metrics', () => {
-    expect(decodePayload(Buffer.alloc(0))).toEqual({ timestamp: null, seq: null, metrics: [] });
+    expect(decodePayload(Buffer.alloc(0))).toEqual({
+      timestamp: null,
+      seq: null,
+      metrics: [],
+      uuid: null,
+      body: null,
+    });
   });
 
   test('an empty metric: neither names nor values', () => {
@@ -117,6 +123,7 @@ describe('Sparkplug payload: what is absent', () => {
       datatype: 0,
       implied: 0,
       isTransient: false,
+      structure: null,
       unit: null,
       value: null,
     });

@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
 import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { Deliveries } from '../../../../../api/ingest/deliveries.js';
 import { openConnection } from '../../../../../api/mqtt/embedded/connections.js';
 import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.js';
 import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
@@ -119,6 +120,7 @@ async function startBroker({ budgetBytes }) {
       connectionOf: (client) => connections.get(client),
       canPublish: () => true,
       canSendFor: () => true,
+      deliveriesOf: () => new Deliveries(),
       halfOpen: () => 0,
       forward: () => {},
       metrics: createMetrics({ version: 'test', role: 'all' }),

@@ -90,7 +90,7 @@ test('Packet scanner: stream cut anywhere: only the first packet over its limit 
       if (expected === undefined) {
         scanAll();
         expect(scanner.packets).toBe(packets.length);
-      } else expect(scanAll).toThrow(new PacketTooLarge(expected));
+      } else expect(scanAll).toThrow(new PacketTooLarge(expected, { limit: 0, from: 0, to: 0 }));
     }),
     { numRuns: 60 },
   );

@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+
+/** @import { RetainedMessages } from './retained.js' */
+
+/**
+ * A search of one SUBSCRIBE. `turn` settles when it may run, or when it has no filter left.
+ *
+ * @typedef {{ filters: Set<string>, turn: Promise<void>, begin: () => void }} Search
+ */
+
+/**
+ * The searches of one connection for retained messages. One runs at a time, the others wait in order. A filter waits only in its newest
+ * search, which finds everything that an older one would find. So at most as many searches wait as the connection has filters. They end
+ * with the connection. Without these bounds, 2,000 SUBSCRIBE of `#` in 16 kB took 4 GB, long after their connection had closed.
+ *
+ *     running    [ # ]
+ *     waiting    [ iot/v1/+/status ] [ # ]      a further SUBSCRIBE of `#` replaces the waiting one
+ */
+export class RetainedSearches {
+  #retained;
+  #closed;
+  /** @type {Search | null} */
+  #running = null;
+  /** In order of arrival. @type {Set<Search>} */
+  #waiting = new Set();
+  /** The waiting search of each filter. @type {Map<string, Search>} */
+  #newest = new Map();
+
+  /**
+   * @param {RetainedMessages} retained
+   * @param {AbortSignal} closed aborts when the connection closes
+   */
+  constructor(retained, closed) {
+    this.#retained = retained;
+    this.#closed = closed;
+    closed.addEventListener('abort', () => this.#endAll(), { once: true });
+  }
+
+  /** Number of searches that wait. */
+  get waiting() {
+    return this.#waiting.size;
+  }
+
+  /** @param {string[]} filters of one SUBSCRIBE @returns {Readable} the retained messages that they match */
+  search(filters) {
+    const search = createSearch(filters);
+    for (const filter of search.filters) {
+      this.#removeFromWaiting(filter);
+      this.#newest.set(filter, search);
+    }
+    this.#waiting.add(search);
+    this.#beginNext();
+    return Readable.from(this.#run(search));
+  }
+
+  /** @param {Search} search */
+  async *#run(search) {
+    await search.turn;
+    try {
+      yield* this.#retained.matching([...search.filters], this.#closed);
+    } finally {
+      if (this.#running === search) {
+        this.#running = null;
+        this.#beginNext();
+      }
+    }
+  }
+
+  #beginNext() {
+    const [next] = this.#waiting;
+    if (this.#running || !next) return;
+    this.#waiting.delete(next);
+    for (const filter of next.filters) this.#newest.delete(filter);
+    this.#running = next;
+    next.begin();
+  }
+
+  /** @param {string} filter that a newer search has */
+  #removeFromWaiting(filter) {
+    const older = this.#newest.get(filter);
+    older?.filters.delete(filter);
+    if (older?.filters.size === 0) this.#end(older);
+  }
+
+  #endAll() {
+    for (const search of this.#waiting) this.#end(search);
+  }
+
+  /** @param {Search} search that waits */
+  #end(search) {
+    this.#waiting.delete(search);
+    search.filters.clear();
+    search.begin();
+  }
+}
+
+/** @param {string[]} filters @returns {Search} */
+function createSearch(filters) {
+  let begin = () => {};
+  const turn = /** @type {Promise<void>} */ (
+    new Promise((resolve) => {
+      begin = () => resolve(undefined);
+    })
+  );
+  return { filters: new Set(filters), turn, begin };
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { CutClient } from '../../support/cut-client.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { Cut } from '../../support/cut-client.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** Messages that are cut in different places. `FIELD_CUTS=10000` tries more. */
+const MESSAGES = Number(process.env['FIELD_CUTS'] ?? 120);
+
+/** @type {TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system?.stop());
+
+/** @param {string} device @returns {Promise<number[]>} all values of its sensor, in order of time */
+async function valuesOf(device) {
+  const items = await system.all(`/devices/${device}/sensors/t/measurements?limit=1000&order=asc`);
+  return items.map(({ value }) => value);
+}
+
+const payloadOf = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', value });
+
+/** Sends one message after the other. @param {string} device @param {1 | 2} qos @param {Cut[][]} cuts of each message @param {(index: number) => number} idOf */
+async function sendAll(device, qos, cuts, idOf) {
+  const client = new CutClient({ port: system.mqttPort, clientId: device });
+  const topic = `iot/v1/${device}/measurements`;
+  for (const [index, ofMessage] of cuts.entries()) {
+    await client.send({ topic, payload: payloadOf(index), qos, messageId: idOf(index) }, ofMessage);
+  }
+  client.cut();
+}
+
+/** @type {Cut[]} */
+const CUTS = ['publish', 'answer', 'pubrel', 'none'];
+
+// MQTT 3.1.1, 4.3.3.
+test('QoS 2 without a time, the connection is cut after any packet: each value once, in order', async () => {
+  const [cuts = []] = fc.sample(
+    fc.array(fc.array(fc.constantFrom(...CUTS), { maxLength: 3 }), {
+      minLength: MESSAGES,
+      maxLength: MESSAGES,
+    }),
+    1,
+  );
+  await sendAll('twice-qos2', 2, cuts, (index) => (index % 3) + 1);
+  expect(await valuesOf('twice-qos2')).toEqual(cuts.map((_, index) => index));
+}, 600_000);
+
+describe('Each clause of MQTT 3.1.1, without a time', () => {
+  test.each([
+    ['MQTT-4.3.3-2: PUBLISH again with DUP before the PUBREL: no second value', 2, [['publish', 'publish']]],
+    ['MQTT-4.3.3-2: PUBLISH again after PUBREC was lost: no second value', 2, [['publish'], []]],
+    ['MQTT-4.3.3-1: PUBREL again after PUBCOMP was lost: no second value', 2, [['pubrel', 'pubrel'], []]],
+    [
+      'MQTT-4.3.3-2: PUBREL on a later connection: the identifier is free for the next value',
+      2,
+      [['answer'], []],
+    ],
+    ['MQTT-4.3.2-1: QoS 1 without cuts and one identifier: all values', 1, [[], [], []]],
+  ])('%s', async (title, qos, cuts) => {
+    const device = `clause-${title.slice(5, 12)}-${title.length}`;
+    await sendAll(device, /** @type {1 | 2} */ (qos), /** @type {Cut[][]} */ (cuts), () => 1);
+    expect(await valuesOf(device)).toEqual(cuts.map((_, index) => index));
+  });
+
+  test('MQTT-4.3.2-2: the identifier of an acknowledged message with DUP and the same content: a new value', async () => {
+    const client = new CutClient({ port: system.mqttPort, clientId: 'twice-new' });
+    const message = { topic: 'iot/v1/twice-new/measurements', payload: payloadOf(7), qos: 1, messageId: 1 };
+    await client.send({ ...message, qos: 1 }, []);
+    await client.send({ ...message, qos: 1 }, ['publish']);
+    client.cut();
+    const values = await valuesOf('twice-new');
+    expect([2, 3]).toContain(values.length);
+    expect(new Set(values)).toEqual(new Set([7]));
+  });
+
+  test('QoS 1, the connection is cut after PUBLISH: each value at least once', async () => {
+    const cuts = Array.from({ length: 20 }, () => /** @type {Cut[]} */ (['publish']));
+    await sendAll('twice-qos1', 1, cuts, () => 1);
+    expect(new Set(await valuesOf('twice-qos1'))).toEqual(new Set(cuts.keys()));
+  });
+
+  test('A client that lost its state and begins with the identifiers again: new values', async () => {
+    const device = 'twice-reboot';
+    await sendAll(
+      device,
+      2,
+      [['answer']].map(() => []),
+      () => 1,
+    );
+    const client = new CutClient({ port: system.mqttPort, clientId: device });
+    const topic = `iot/v1/${device}/measurements`;
+    await client.send({ topic, payload: payloadOf(5), qos: 2, messageId: 1 }, []);
+    client.cut();
+    expect(await valuesOf(device)).toEqual([0, 5]);
+  });
+});

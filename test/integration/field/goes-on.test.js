@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+const LIMIT = 65_536;
+
+/** @type {TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+let connects = 0;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { MAX_MESSAGE_BYTES: String(LIMIT) } });
+  client = mqtt.connect(system.mqttUrl, { reconnectPeriod: 50, protocolVersion: 4 });
+  client.on('connect', () => connects++);
+  await new Promise((resolve) => client.once('connect', resolve));
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @returns {Promise<Array<[code: string, size: number]>>} */
+async function refusedOf(device) {
+  const deadLetters = await system.all(`/dead-letters?limit=1000&device=${device}`);
+  return deadLetters.map(({ codes, size }) => [Object.keys(codes).join(), size]);
+}
+
+const value = (/** @type {number} */ number) => JSON.stringify({ sensor_id: 't', value: number });
+
+/** @type {Array<[title: string, topic: string, payload: string | Buffer, code: string | null]>} */
+const MESSAGES = [
+  [
+    'nanomq#1236, MQTT.js#768: a message over the limit',
+    'measurements',
+    Buffer.alloc(200_000, 0x20),
+    'too_large',
+  ],
+  [
+    'paho.mqtt.python#760: one byte over the limit',
+    'measurements',
+    Buffer.alloc(LIMIT + 1, 0x20),
+    'too_large',
+  ],
+  [
+    'mqtt-lib PR#103: a message of 20 times the limit',
+    'measurements',
+    Buffer.alloc(20 * LIMIT, 0x20),
+    'too_large',
+  ],
+  ['a message that is no JSON', 'measurements', '{', 'malformed'],
+  ['a topic that is unknown', 'measurement', '{}', null],
+  ['an empty message', 'measurements', '', 'malformed'],
+];
+
+describe.each([1, 2])(
+  'QoS %d: a message that cannot be stored is acknowledged, and the next one is stored',
+  (qos) => {
+    test.each(MESSAGES.map(([title, ...rest], index) => ({ title, index, rest })))(
+      '$title',
+      async ({ index, rest }) => {
+        const [path, payload, code] = rest;
+        const device = `on-${qos}-${index}`;
+        const before = connects;
+        const options = { qos: /** @type {1 | 2} */ (qos) };
+        await Promise.all([
+          client.publishAsync(`iot/v1/${device}/measurements`, value(1), options),
+          client.publishAsync(`iot/v1/${device}/${path}`, payload, options),
+          client.publishAsync(`iot/v1/${device}/measurements`, value(2), options),
+        ]);
+        const items = await system.all(`/devices/${device}/sensors/t/measurements?order=asc`);
+        expect(items.map((item) => item.value)).toEqual([1, 2]);
+        expect((await refusedOf(device)).map(([found]) => found)).toEqual(code === null ? [] : [code]);
+        expect(connects).toBe(before);
+      },
+    );
+  },
+);
+
+test('Messages over the limit in any chunks: each becomes one dead letter, and those between are stored', async () => {
+  const device = 'on-many';
+  const sent = [];
+  for (let index = 0; index < 30; index++) {
+    sent.push(client.publishAsync(`iot/v1/${device}/measurements`, value(index), { qos: 1 }));
+    const size = LIMIT + 66_001 + index * 7919;
+    sent.push(client.publishAsync(`iot/v1/${device}/measurements`, Buffer.alloc(size, 0x20), { qos: 1 }));
+  }
+  await Promise.all(sent);
+  const items = await system.all(`/devices/${device}/sensors/t/measurements?order=asc`);
+  expect(items.map((item) => item.value)).toEqual(Array.from({ length: 30 }, (_, index) => index));
+  expect(await refusedOf(device)).toHaveLength(30);
+});

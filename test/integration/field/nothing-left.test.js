@@ -1,0 +1,229 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import protobuf from 'protobufjs/minimal.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} topic @param {string | Buffer} payload */
+const publish = (topic, payload) => client.publishAsync(topic, payload, { qos: 1 });
+
+/** @param {string} device @returns {Promise<Record<string, number | null>>} the newest value of each of its sensors */
+async function valuesOf(device) {
+  const response = await system.fetch(`/devices/${encodeURIComponent(device)}`);
+  if (response.status === 404) return {};
+  const { sensors } = /** @type {any} */ (await response.json());
+  return Object.fromEntries(
+    sensors
+      .map((/** @type {any} */ sensor) => [sensor.name, sensor.value])
+      .filter((/** @type {any[]} */ [, value]) => value !== null),
+  );
+}
+
+/** @param {string} device @returns {Promise<string[]>} the codes of its dead letters */
+async function codesOf(device) {
+  const deadLetters = await system.all(`/dead-letters?limit=1000&device=${encodeURIComponent(device)}`);
+  return deadLetters.flatMap(({ codes }) => Object.keys(codes)).sort();
+}
+
+const BOM = '\ufeff';
+const now = Date.now();
+
+/** A message, the values and the dead letters that it leaves. @typedef {[title: string, payload: string | Buffer, values: object, codes: string[]]} Case */
+
+/** @param {Case[]} cases @returns {Array<[title: string, index: number, payload: string | Buffer, values: object, codes: string[]]>} */
+const numbered = (cases) =>
+  cases.map(([title, payload, values, codes], index) => [title, index, payload, values, codes]);
+
+/** @type {Case[]} */
+const PAYLOADS = [
+  ['telegraf#3265, Metrics.NET#87: a byte order mark', `${BOM}{"t":21.5}`, { t: 21.5 }, []],
+  ['cJSON#184: a byte order mark before an array', `${BOM}[{"sensor_id":"t","value":1}]`, { t: 1 }, []],
+  ['jisoni#1: UTF-16 with its mark', Buffer.from(`${BOM}{"t":3}`, 'utf16le'), { t: 3 }, []],
+  ['telegraf#7536, thin-edge PR#3866: NUL at the end', '{"t":2}\0', { t: 2 }, []],
+  ['ArduinoMqtt#16: NUL behind SenML', `[{"n":"t","v":4}]\0`, { t: 4 }, []],
+  ['nanomq#2170: NUL at the beginning', '\0{"t":2}', {}, ['unknown_format']],
+  ['Tasmota#4147, ESPEasy#470: nan of one sensor', '{"t":nan,"h":40}', { h: 40 }, ['not_finite']],
+  ['rtl_433#558: -nan', '{"model":"Efergy","pulses":3200,"energy":-nan}', { pulses: 3200 }, ['not_finite']],
+  [
+    'ArduinoJson#973: NaN',
+    '[{"sensor_id":"a","value":NaN},{"sensor_id":"b","value":5}]',
+    { b: 5 },
+    ['not_finite'],
+  ],
+  ['openmct#2298: Infinity', '[{"n":"a","v":-Infinity},{"n":"b","v":6}]', { b: 6 }, ['not_finite']],
+  [
+    'awtrix-ng#9: nan within a name',
+    '{"nan":1,"x nan y":2,"z":nan}',
+    { nan: 1, 'x nan y': 2 },
+    ['not_finite'],
+  ],
+  ['rdz_ttgo_sonde#45: a comma too many', '{"a":1,}', {}, ['malformed']],
+  ['DelphiCBOR#3: self-described CBOR', Buffer.from('d9d9f781a2006174021828', 'hex'), { t: 40 }, []],
+  ['cbor#228: the tag twice', Buffer.from('d9d9f7d9d9f781a2006174021829', 'hex'), { t: 41 }, []],
+  [
+    'an array whose only names are labels of SenML',
+    '[{"u":230,"s":1,"t":21.5}]',
+    { u: 230, s: 1, t: 21.5 },
+    [],
+  ],
+  ['a SenML pack of base fields', `[{"bn":"x","bt":${now / 1000}}]`, {}, ['not_numeric']],
+];
+
+describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
+  test.each(numbered(PAYLOADS))('%s', async (_, index, payload, values, codes) => {
+    const device = `left-${index}`;
+    await publish(`iot/v1/${device}/measurements`, payload);
+    expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
+  });
+});
+
+// Field numbers of Sparkplug 3.0, 6.4.1.
+const DOUBLE = 10;
+
+/** @param {string} name @param {(writer: protobuf.Writer) => void} write its type and value */
+const metric = (name, write) => (/** @type {protobuf.Writer} */ payload) => {
+  const writer = payload.uint32((2 << 3) | 2).fork();
+  writer
+    .uint32((1 << 3) | 2)
+    .string(name)
+    .uint32(3 << 3)
+    .uint64(now);
+  write(writer);
+  writer.ldelim();
+};
+
+/** @param {number} value */
+const double = (value) => (/** @type {protobuf.Writer} */ writer) =>
+  void writer
+    .uint32(4 << 3)
+    .uint32(DOUBLE)
+    .uint32((13 << 3) | 1)
+    .double(value);
+
+/** @param {number} type @param {number} field @param {Buffer} bytes */
+const structure = (type, field, bytes) => (/** @type {protobuf.Writer} */ writer) =>
+  void writer
+    .uint32(4 << 3)
+    .uint32(type)
+    .uint32((field << 3) | 2)
+    .bytes(bytes);
+
+/** @param {Array<(writer: protobuf.Writer) => void>} metrics */
+function payloadOf(metrics) {
+  const writer = protobuf.Writer.create()
+    .uint32(1 << 3)
+    .uint64(now);
+  for (const write of metrics) write(writer);
+  return Buffer.from(
+    writer
+      .uint32(3 << 3)
+      .uint64(0)
+      .finish(),
+  );
+}
+
+/** @param {Buffer} body @param {string} [uuid] */
+const withBody = (body, uuid = 'SPBV1.0_COMPRESSED') =>
+  Buffer.from(
+    protobuf.Writer.create()
+      .uint32((4 << 3) | 2)
+      .string(uuid)
+      .uint32((5 << 3) | 2)
+      .bytes(body)
+      .finish(),
+  );
+
+const BIRTH = payloadOf([metric('speed', double(4.5))]);
+
+/** @type {Case[]} */
+const SPARKPLUG = [
+  ['sparkplugui#3: GZIP, as Ignition sends it', withBody(gzipSync(BIRTH)), { speed: 4.5 }, []],
+  ['tahu PR#51: DEFLATE with the header of zlib', withBody(deflateSync(BIRTH)), { speed: 4.5 }, []],
+  ['Cirrus-Link2/Sparkplug PR#2: bare DEFLATE', withBody(deflateRawSync(BIRTH)), { speed: 4.5 }, []],
+  ['a body that is not compressed', withBody(Buffer.from('no')), {}, ['malformed']],
+  ['a body that grows beyond the limit', withBody(gzipSync(Buffer.alloc(9_000_000))), {}, ['too_large']],
+  ['a payload that is compressed twice', withBody(gzipSync(withBody(gzipSync(BIRTH)))), {}, ['malformed']],
+  ['a body of another kind', withBody(BIRTH, 'file'), {}, ['unknown_format']],
+  [
+    'json-scada PR#99: a data set',
+    payloadOf([metric('a', double(1)), metric('table', structure(16, 17, Buffer.from([8, 0])))]),
+    { a: 1 },
+    ['not_numeric'],
+  ],
+  [
+    'micropython-sparkplugb#1: a template',
+    payloadOf([metric('a', double(2)), metric('motor', structure(19, 18, Buffer.from([0x28, 0])))]),
+    { a: 2 },
+    ['not_numeric'],
+  ],
+  [
+    'the definition of a template, which has no values',
+    payloadOf([metric('a', double(3)), metric('_types_/motor', structure(19, 18, Buffer.from([0x28, 1])))]),
+    { a: 3 },
+    [],
+  ],
+  [
+    'an array',
+    payloadOf([metric('a', double(4)), metric('axes', structure(31, 16, Buffer.alloc(16)))]),
+    { a: 4 },
+    ['not_numeric'],
+  ],
+];
+
+describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
+  test.each(numbered(SPARKPLUG))('%s', async (_, index, payload, values, codes) => {
+    await publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
+    const device = `left/n${index}`;
+    expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
+  });
+});
+
+describe('A post with a content coding', () => {
+  const body = Buffer.from('{"t":7}');
+
+  /** @param {string} device @param {string} coding @param {Buffer} bytes */
+  const post = (device, coding, bytes) =>
+    system.fetch(`/measurements?device=${device}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': coding },
+      body: new Uint8Array(bytes),
+    });
+
+  test.each([
+    ['gzip', gzipSync(body)],
+    ['x-gzip', gzipSync(body)],
+    ['deflate', deflateSync(body)],
+    ['br', brotliCompressSync(body)],
+  ])('tokenjam#365, thingsboard#6166: %s: it is stored', async (coding, bytes) => {
+    expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
+    expect(await valuesOf(`coded-${coding}`)).toEqual({ t: 7 });
+  });
+
+  test('a coding that is unknown: 415 names the others', async () => {
+    const response = await post('coded', 'zstd', body);
+    expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'gzip, deflate, br']);
+  });
+
+  test('a body that grows beyond the limit: 413', async () => {
+    expect((await post('coded', 'gzip', gzipSync(Buffer.alloc(9_000_000, 0x20)))).status).toBe(413);
+  });
+
+  test('a body that is not compressed: 400', async () => {
+    expect((await post('coded', 'gzip', body)).status).toBe(400);
+  });
+});

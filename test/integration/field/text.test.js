@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt-bytes.js';
+import { startTestSystem } from '../../support/system.js';
+import { createTcpClients } from '../../support/tcp-clients.js';
+import { until } from '../../support/until.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+/** @type {Array<() => void>} */
+const cleanUps = [];
+beforeAll(async () => {
+  system = await startTestSystem();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  for (const cleanUp of cleanUps) cleanUp();
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @returns {Promise<string[]>} */
+async function codesOf(device) {
+  const deadLetters = await system.all(`/dead-letters?limit=1000&device=${encodeURIComponent(device)}`);
+  return deadLetters.flatMap(({ codes }) => Object.keys(codes));
+}
+
+const latin1 = (/** @type {string} */ text) => Buffer.from(text, 'latin1');
+
+/** @type {Array<[title: string, path: string, payload: Buffer]>} */
+const WRONG = [
+  ['home-assistant#84591: a broken name of a sensor', 'measurements', latin1('{"Switch10\xf4":1}')],
+  ['home-assistant#96321: bytes of another packet', 'measurements', latin1('{"Device":"0\x9b\x01","t":1}')],
+  ['SenML with a broken name', 'measurements', latin1('[{"n":"K\xfcche","v":1}]')],
+  ['SenML in CBOR with a broken name', 'measurements', Buffer.from('81a20061ff0201', 'hex')],
+  [
+    'home-assistant#32548: a unit in Latin-1',
+    'birth',
+    latin1('{"sensors":[{"sensor_id":"t","unit":"\xb0C"}]}'),
+  ],
+  ['a name in Latin-1', 'birth', latin1('{"name":"K\xfcche","sensors":[]}')],
+  ['a status with broken bytes', 'status', latin1('{"state":"offline","x":"\xff"}')],
+];
+
+/** @type {Array<[title: string, index: number, path: string, payload: Buffer]>} */
+const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
+
+describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
+  test.each(numbered)('%s', async (_, index, path, payload) => {
+    const device = `text-${index}`;
+    // A status needs a registered device.
+    if (path === 'status') await client.publishAsync(`iot/v1/${device}/birth`, '{"sensors":[]}', { qos: 1 });
+    await client.publishAsync(`iot/v1/${device}/${path}`, payload, { qos: 1 });
+    expect(await codesOf(device)).toEqual(['malformed']);
+    const response = await system.fetch(`/devices/${device}`);
+    const { sensors = [], online = null } =
+      response.status === 404 ? {} : /** @type {any} */ (await response.json());
+    expect({ sensors, online }).toEqual({ sensors: [], online: path === 'status' ? true : null });
+  });
+});
+
+test('HTTP with a charset in the content type: its text is decoded', async () => {
+  const response = await system.fetch('/measurements?device=text-charset', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json; charset=iso-8859-1' },
+    body: new Uint8Array(latin1('{"K\xfcche":21.5}')),
+  });
+  expect(response.status).toBe(200);
+  const { sensors } = await system.get('/devices/text-charset');
+  expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['Küche']);
+});
+
+test('HTTP with a charset that nobody knows: 415', async () => {
+  const response = await system.fetch('/measurements?device=text-charset', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json; charset=klingon' },
+    body: '{"t":1}',
+  });
+  expect(response.status).toBe(415);
+});
+
+test('A topic that is no UTF-8: refused, acknowledged, and the next message is stored', async () => {
+  const clients = createTcpClients((cleanUp) => void cleanUps.push(cleanUp));
+  const { socket, received } = await clients.open(system.mqttPort);
+  const wrong = publishBytes('iot/v1/K?che/measurements', '{"t":1}', 7);
+  wrong[wrong.indexOf('?')] = 0xfc;
+  socket.write(connectBytes({ clientId: 'text-topic' }));
+  socket.write(Buffer.concat([wrong, publishBytes('iot/v1/text-next/measurements', '{"t":2}', 8)]));
+  await until(() => pubackIds(Buffer.from(received(), 'latin1').subarray(4)).includes(8), { what: 'PUBACK' });
+  const { items } = await system.get('/devices?limit=1000');
+  const names = items.map((/** @type {any} */ { name }) => name);
+  expect(names.filter((/** @type {string} */ name) => name?.includes('\ufffd'))).toEqual([]);
+  expect(names).toContain('text-next');
+  const [refused] = await system.all('/dead-letters?code=bad_id');
+  expect(refused.codes).toEqual({ bad_id: 1 });
+});

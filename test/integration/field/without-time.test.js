@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestSystem } from '../../support/system.js';
+
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
+let system;
+/** @type {mqtt.MqttClient[]} */
+let clients;
+beforeAll(async () => {
+  system = await startTestSystem();
+  clients = [await mqtt.connectAsync(system.mqttUrl), await mqtt.connectAsync(system.mqttUrl)];
+});
+afterAll(async () => {
+  for (const client of clients ?? []) await client.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @param {string} [sensor] @returns {Promise<number[]>} all values, in order of time */
+async function valuesOf(device, sensor = 't') {
+  const items = await system.all(`/devices/${device}/sensors/${sensor}/measurements?limit=1000&order=asc`);
+  return items.map(({ value }) => value);
+}
+
+/** @param {string} device @param {object[]} elements @returns {Promise<any>} */
+async function post(device, elements) {
+  const response = await system.fetch(`/measurements?device=${device}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(elements),
+  });
+  return response.json();
+}
+
+const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => index);
+
+test('thingsboard#8195: 1,000 messages without a time in a burst: as many values as acknowledgements, in order', async () => {
+  const topic = 'iot/v1/burst/measurements';
+  const [client] = clients;
+  await Promise.all(
+    numbers(1000).map((value) =>
+      client?.publishAsync(topic, JSON.stringify({ sensor_id: 't', value }), { qos: 1 }),
+    ),
+  );
+  expect(await valuesOf('burst')).toEqual(numbers(1000));
+});
+
+test('Two connections send values of one sensor without a time: as many values as acknowledgements', async () => {
+  const topic = 'iot/v1/two/measurements';
+  await Promise.all(
+    clients.flatMap((client, index) =>
+      numbers(300).map((value) => client.publishAsync(topic, `{"t":${value * 2 + index}}`, { qos: 1 })),
+    ),
+  );
+  expect((await valuesOf('two')).sort((a, b) => a - b)).toEqual(numbers(600));
+});
+
+describe('One message with several values of a sensor without a time', () => {
+  test.each([
+    ['first-array', 'the array of the first tutorial', [3, 1, 2].map((value) => ({ sensor_id: 't', value }))],
+    ['senml-pack', 'magistrala#761: SenML without bt', [3, 1, 2].map((v) => ({ n: 't', v }))],
+    ['maps', 'an array of maps', [3, 1, 2].map((t) => ({ t, x: 0 }))],
+  ])('%s: %s: each is stored, and counted as accepted', async (device, _, elements) => {
+    const { accepted } = await post(device, elements);
+    expect(await valuesOf(device)).toEqual([3, 1, 2]);
+    const others = (await system.get(`/devices/${device}`)).sensors.length > 1 ? 3 : 0;
+    expect(accepted).toBe(3 + others);
+  });
+});
+
+test('influxdb#4150, thingsboard#5714: several values with the same time: one is stored, and one is accepted', async () => {
+  const ts = Date.now();
+  const { accepted } = await post(
+    'same',
+    [1, 3, 2].map((value) => ({ sensor_id: 't', ts, value })),
+  );
+  expect([accepted, await valuesOf('same')]).toEqual([1, [3]]);
+});

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { beforeEach, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { createBroker } from '../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../api/observability/metrics.js';
+import { readSettings } from '../../common/settings/index.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { everybodyMayConnect } from '../support/credentials.js';
+import { connectRaw } from '../support/mqtt5-client.js';
+import { until } from '../support/until.js';
+
+/** @import { RawClient } from '../support/mqtt5-client.js' */
+
+const FLOOD = 2000;
+
+const afterwards = useCleanUps();
+
+/** @type {number} */
+let port;
+/** Reasons of the errors of clients. @type {string[]} */
+let errors;
+
+beforeEach(async () => {
+  errors = [];
+  const log = new Writable({
+    write(line, _encoding, done) {
+      const { msg, reason } = JSON.parse(String(line));
+      if (msg === 'client') errors.push(reason);
+      done();
+    },
+  });
+  const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
+  const broker = createBroker({
+    mqtt,
+    ...everybodyMayConnect(mqtt),
+    host: null,
+    maxMessageBytes: 4096,
+    handleMessage: async () => 'accepted',
+    room: new ByteBudget(1024 * 1024),
+    clock: Date.now,
+    logger: pino({ level: 'debug' }, log),
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+  await broker.start();
+  afterwards(() => broker.stop());
+  port = broker.port;
+});
+
+const connect = () => connectRaw(port, afterwards, { protocolVersion: 5 });
+
+/** Retains the statuses of some devices. @param {number} count */
+async function retain(count) {
+  const device = await connect();
+  const packets = Array.from({ length: count }, (_, index) => ({
+    cmd: 'publish',
+    topic: `iot/v1/d${index}/status`,
+    payload: 'online',
+    qos: 0,
+    retain: true,
+  }));
+  device.send(...packets);
+  await device.settle();
+}
+
+/** @param {string} topic */
+const subscribe = (topic) => ({ cmd: 'subscribe', messageId: 9, subscriptions: [{ topic, qos: 0 }] });
+
+/** @param {RawClient} client @param {string} cmd */
+const countOf = ({ received }, cmd) => received.filter((packet) => packet.cmd === cmd).length;
+
+test('Retained messages: 2,000 SUBSCRIBE of # in one write: all are granted, and few of them search', async () => {
+  const statuses = 50;
+  await retain(statuses);
+  const client = await connect();
+  client.send(...Array.from({ length: FLOOD }, () => subscribe('#')));
+  await until(() => countOf(client, 'suback') === FLOOD, { what: 'every SUBACK' });
+  // Searches of a connection run one after the other, so that of this one is the last.
+  client.send({ ...subscribe('iot/v1/d7/#'), properties: { subscriptionIdentifier: 7 } });
+  await until(() => client.received.some(({ properties }) => properties?.subscriptionIdentifier === 7), {
+    what: 'the last search',
+  });
+  await client.settle();
+  const delivered = countOf(client, 'publish');
+  expect(delivered).toBeGreaterThan(statuses);
+  // Each slice of 128 packets may begin two searches.
+  expect(delivered).toBeLessThanOrEqual(2 * (FLOOD / 128 + 2) * statuses);
+});
+
+test('Retained messages: two clients subscribe alternately: each receives what its own filter matches', async () => {
+  await retain(20);
+  const [all, one] = [await connect(), await connect()];
+  for (let times = 0; times < 3; times++) {
+    all.send(subscribe('iot/v1/+/status'));
+    one.send(subscribe('iot/v1/d3/#'));
+    await Promise.all([all.take('suback'), one.take('suback')]);
+  }
+  await until(() => countOf(all, 'publish') >= 20 && countOf(one, 'publish') >= 1);
+  await Promise.all([all.settle(), one.settle()]);
+  const topics = new Set(all.received.map(({ topic }) => topic));
+  expect(topics.size).toBe(20);
+  expect(new Set(one.received.map(({ topic }) => topic))).toEqual(new Set(['iot/v1/d3/status']));
+});
+
+test('Retained messages: client closes during a search: the search ends', async () => {
+  const statuses = 5000;
+  await retain(statuses);
+  const client = await connect();
+  client.send(subscribe('#'));
+  await client.take('publish');
+  client.socket.destroy();
+  await once(client.socket, 'close');
+  let before = -1;
+  await until(
+    () => {
+      const isQuiet = errors.length === before;
+      before = errors.length;
+      return isQuiet && errors.length > 0;
+    },
+    { what: 'the end of the search' },
+  );
+  // aedes reads some dozens of messages ahead of their delivery.
+  expect(errors.length).toBeLessThan(statuses / 10);
+});

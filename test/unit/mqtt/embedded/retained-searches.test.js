@@ -1,0 +1,111 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { filterOf, RetainedMessages } from '../../../../api/mqtt/embedded/retained.js';
+import { RetainedSearches } from '../../../../api/mqtt/embedded/retained-searches.js';
+
+/** @import { PublishPacket } from 'aedes' */
+
+const TOPICS = Array.from({ length: 40 }, (_, index) => `iot/v1/${index}/status`);
+const FILTERS = ['#', 'iot/v1/+/status', 'iot/v1/1/#', 'iot/v1/2/status', 'elsewhere/#'];
+
+/** @param {string[]} topics */
+function retain(topics) {
+  const retained = new RetainedMessages();
+  for (const topic of topics) {
+    const packet = { cmd: 'publish', topic, payload: Buffer.from('on'), qos: 0, retain: true, dup: false };
+    retained.store(/** @type {PublishPacket} */ (packet));
+  }
+  return retained;
+}
+
+/** A connection that searches. Each search notes what it delivers, as aedes reads it. */
+function openSearches({ topics = TOPICS } = {}) {
+  const closing = new AbortController();
+  const searches = new RetainedSearches(retain(topics), closing.signal);
+  /** @type {Array<{ search: number, topic: string }>} */
+  const delivered = [];
+  /** @type {Array<Promise<void>>} */
+  const ends = [];
+  return {
+    searches,
+    delivered,
+    close: () => closing.abort(),
+    ended: () => Promise.all(ends),
+    /** @param {string[]} filters @returns {Promise<void>} settles when the search has ended */
+    search(filters) {
+      const search = ends.length;
+      const stream = searches.search(filters);
+      const read = async () => {
+        for await (const { topic } of stream) delivered.push({ search, topic });
+      };
+      const end = read();
+      ends.push(end);
+      return end;
+    },
+  };
+}
+
+test('Retained searches: one filter 2,000 times: the first and the last search deliver, no more than one waits', async () => {
+  const connection = openSearches();
+  for (let times = 0; times < 2000; times++) {
+    void connection.search(['#']);
+    expect(connection.searches.waiting).toBeLessThanOrEqual(1);
+  }
+  await connection.ended();
+  expect([...new Set(connection.delivered.map(({ search }) => search))]).toEqual([0, 1999]);
+  expect(connection.delivered).toHaveLength(2 * TOPICS.length);
+});
+
+test('Retained searches: two SUBSCRIBE at once: the second begins after the end of the first', async () => {
+  const connection = openSearches();
+  void connection.search(['#']);
+  void connection.search(['iot/v1/+/status']);
+  await connection.ended();
+  const expected = [0, 1].flatMap((search) => TOPICS.map((topic) => ({ search, topic })));
+  expect(connection.delivered).toEqual(expected);
+});
+
+test('Retained searches: connection closes: the running search ends, waiting ones deliver nothing', async () => {
+  const connection = openSearches({
+    topics: Array.from({ length: 20_000 }, (_, index) => `iot/v1/${index}/status`),
+  });
+  void connection.search(['#']);
+  void connection.search(['iot/v1/+/status']);
+  while (connection.delivered.length === 0) await nextTurn();
+  connection.close();
+  void connection.search(['iot/#']);
+  await connection.ended();
+  // A stream reads 16 messages ahead.
+  expect(connection.delivered.length).toBeLessThan(20_000 / 10);
+  expect(new Set(connection.delivered.map(({ search }) => search))).toEqual(new Set([0]));
+});
+
+test('Retained searches: any SUBSCRIBE packets at any times: the last one with a filter delivers all that it matches', async () => {
+  const packets = fc.array(
+    fc.record({
+      filters: fc.uniqueArray(fc.constantFrom(...FILTERS), { minLength: 1 }),
+      turns: fc.nat(2),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+  await fc.assert(
+    fc.asyncProperty(packets, async (sent) => {
+      const connection = openSearches();
+      /** @type {Map<string, number>} */
+      const last = new Map();
+      for (const [search, { filters, turns }] of sent.entries()) {
+        void connection.search(filters);
+        for (const filter of filters) last.set(filter, search);
+        for (let turn = 0; turn < turns; turn++) await nextTurn();
+      }
+      await connection.ended();
+      expect(connection.searches.waiting).toBe(0);
+      for (const [filter, search] of last) {
+        const received = connection.delivered.filter((each) => each.search === search);
+        const topics = new Set(received.map(({ topic }) => topic));
+        for (const topic of TOPICS.filter(filterOf(filter))) expect(topics).toContain(topic);
+      }
+    }),
+  );
+});
