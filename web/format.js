@@ -239,6 +239,10 @@ export function formatDuration(ms) {
   return rest > 0 ? `${whole} ${rest} ${lesserUnit}` : whole;
 }
 
+/** @param {number} offsetMs a clock minus that of the server, not 0 @returns {string} `clock 3 d behind` */
+export const clockWords = (offsetMs) =>
+  `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
+
 /** @param {number} ms @returns {string} `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */
 export function formatStep(ms) {
   if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;

@@ -43,7 +43,11 @@ export const sensorItem = (row) => ({
 });
 
 /** @param {DeviceEvent} event */
-export const eventItem = ({ ts, kind }) => ({ ts: formatTime(ts), kind });
+export const eventItem = ({ ts, kind, clockOffset }) => ({
+  ts: formatTime(ts),
+  kind,
+  ...(clockOffset === undefined ? {} : { clock_offset_ms: clockOffset }),
+});
 
 /** @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
 export const isOnline = ({ state, lastSeen }, now) =>

@@ -6,12 +6,14 @@ const KEPT_MS = 60_000;
 const MAX_BYTES = 16_384;
 
 /**
- * Messages that arrived before the birth of their device, when AUTO_REGISTER is off. Each is already a dead letter. If the birth
- * arrives within a minute, ingest stores them.
+ * Messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each is already a dead
+ * letter. If the birth arrives within a minute, ingest stores them.
+ *
+ * @template {Message} [M=Message]
  */
 export class AwaitingRegistration {
   #clock;
-  /** The oldest first. @type {Array<{ device: string, arrivedAt: number, message: Message }>} */
+  /** The oldest first. @type {Array<{ device: string, arrivedAt: number, message: M }>} */
   #waiting = [];
 
   /** @param {{ clock: () => number }} deps `clock` in epoch ms */
@@ -19,7 +21,7 @@ export class AwaitingRegistration {
     this.#clock = clock;
   }
 
-  /** Keeps a message for a minute, unless it is large. @param {string} device id @param {Message} message */
+  /** Keeps a message for a minute, unless it is large. @param {string} device id @param {M} message */
   remember(device, message) {
     this.#forgetOld();
     if (message.payload.length > MAX_BYTES) return;
@@ -27,7 +29,7 @@ export class AwaitingRegistration {
     if (this.#waiting.length > MAX_MESSAGES) this.#waiting.shift();
   }
 
-  /** Removes and returns the messages of a device. @param {string} device id @returns {Message[]} in order of arrival */
+  /** Removes and returns the messages of a device. @param {string} device id @returns {M[]} in order of arrival */
   take(device) {
     this.#forgetOld();
     const taken = this.#waiting.filter((entry) => entry.device === device);

@@ -16,6 +16,7 @@ import { IngestPipeline } from './pipeline.js';
 import { ReceiptTimes } from './receipt-times.js';
 import { RefusalNotices } from './refusal-notices.js';
 import { createBirths } from './registry/births.js';
+import { ClockNotices } from './registry/clock-notices.js';
 import { createDescriptions } from './registry/descriptions.js';
 import { createRetirement, Registry } from './registry/index.js';
 import { createReplay } from './replay.js';
@@ -79,7 +80,8 @@ export function createIngest(context, deps) {
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const limits = { autoRegister, autoRegisterMax };
   const registry = new Registry({ store: store.registry, groups, limits, retry, clock });
-  const births = createBirths({ registry, store: store.registry, retry, clock });
+  const clocks = new ClockNotices({ logger });
+  const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
   const lastSeen = new LastSeen({ store: store.registry, retry });
   const notices = new RefusalNotices({ logger });
   const deadLetters = createDeadLetterBox({
@@ -144,6 +146,7 @@ export function createIngest(context, deps) {
           retry,
           registry,
           births,
+          clocks,
           decoder,
           measurements,
           lastSeen,
@@ -201,6 +204,8 @@ export function createIngest(context, deps) {
     files,
     /** @returns {{ oldest: number, newest: number }} the times that are accepted now, epoch ms */
     acceptedTimes: () => ({ oldest: clock() - historyMs, newest: clock() + maxClockSkewMs }),
+    /** The connection to the broker broke: births of Sparkplug may have been missed. */
+    forgetBirths: () => pipeline.forgetBirths(),
     /** Lets alarms look at committed samples. */
     setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
       pipeline.setSampleObserver(observer),

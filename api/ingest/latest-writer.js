@@ -49,6 +49,7 @@ export class LatestWriter {
     const entry = {
       device: device.bytes,
       newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
+      retiredAt: device.retiredAt,
     };
     await this.#groups.add(device.group, device.bytes, entry);
     const changed = [];
@@ -106,6 +107,7 @@ function countNew(waiting, arriving) {
 
 /** @param {LatestUpdate} waiting is changed @param {LatestUpdate} arriving of the same device @returns {LatestUpdate} */
 function merge(waiting, arriving) {
+  waiting.retiredAt = arriving.retiredAt;
   for (const [sensor, value] of arriving.newest) {
     const known = waiting.newest.get(sensor);
     waiting.newest.set(sensor, known ? newer(known, value) : value);

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
-import { sortMerge } from '../../schema/packed/series.js';
+import { sortMerge, sortMessage } from '../../schema/packed/series.js';
+import { isBirth } from '../../schema/sparkplug-topics.js';
 import { parseTopic } from '../../schema/topics.js';
 import { keptBytes } from './backpressure/byte-budget.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
 import { sensorOf } from './registry/cache.js';
+import { isProof } from './registry/sessions.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
@@ -93,6 +95,7 @@ const UNSETTLED = new Set(['unavailable', 'forbidden']);
  * @property {number} receivedAt epoch ms, from which their relative times count
  * @property {boolean} isRetained a retained message or a replay: neither shows that the device is active
  * @property {Receipt} receipt
+ * @property {boolean} proves whether the message proves that the device is there now
  */
 
 /** A wait checks this often whether the process ends, in ms. */
@@ -265,7 +268,12 @@ export class IngestPipeline {
     const { payload, contentType, retained, receivedAt } = message;
     const receipt = message.receipt ?? { from: null };
     const batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
-    const isKnown = await this.store(identity, batch, { receivedAt, isRetained: retained, receipt });
+    const isKnown = await this.store(identity, batch, {
+      receivedAt,
+      isRetained: retained,
+      receipt,
+      proves: isProof(message),
+    });
     if (!isKnown || batch.refused.length > 0) {
       // A replay has to compute the same times.
       const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
@@ -306,6 +314,7 @@ export class IngestPipeline {
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, plan, series, seenAt);
     const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
+    if (arrival.proves && device.state === 'offline') await this.#handlers.prove(device, arrival.receivedAt);
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
@@ -335,6 +344,11 @@ export class IngestPipeline {
       await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
       if (this.#deps.retry.isAborted) throw new MillraceError('unavailable');
     }
+  }
+
+  /** The connection to the broker broke: births of Sparkplug may have been missed. */
+  forgetBirths() {
+    this.#handlers.forgetBirths();
   }
 
   /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
@@ -369,7 +383,7 @@ export class IngestPipeline {
       else if (missing) missing.push(ref);
       else missing = [ref];
     }
-    if (!missing) return this.#toSeries(found);
+    if (!missing) return this.#toSeries(found, batch);
     return this.#register(device, batch, missing, found);
   }
 
@@ -384,15 +398,20 @@ export class IngestPipeline {
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
     for (const [ref, sensor] of known)
       addSamples(found, sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref)));
-    return this.#toSeries(found);
+    return this.#toSeries(found, batch);
   }
 
-  /** @param {Map<Sensor, SensorSamples>} found @returns {Series[]} sorted, one sample for each instant */
-  #toSeries(found) {
+  /**
+   * @param {Map<Sensor, SensorSamples>} found
+   * @param {MessageBatch} batch
+   * @returns {Series[]} sorted, one sample for each instant
+   */
+  #toSeries(found, batch) {
     /** @type {Series[]} */
     const series = [];
+    const sort = batch.lastCounts ? sortMessage : sortMerge;
     for (const [known, samples] of found) {
-      const { times, values, conflicts } = sortMerge(samples.times, samples.values);
+      const { times, values, conflicts } = sort(samples.times, samples.values);
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
       series.push({ known, sensor: known.bytes, times, values });
     }
@@ -419,6 +438,7 @@ export class IngestPipeline {
 
   /** Makes the whole message a dead letter. @param {Message} message @param {Topic | MappedTopic} topic @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, topic, refusal) {
+    if (topic.kind === 'sparkplug' && isBirth(topic.sparkplug.type)) this.#handlers.doubt(topic.sparkplug);
     await this.#deps.deadLetters.put(message, topic.device, [refusal]);
     return 'refused';
   }
@@ -502,7 +522,7 @@ export class IngestPipeline {
     this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
     batch.untimed = null;
     if (isRefused) batch.keepOnly(isRefused);
-    await this.store(identity, batch, { receivedAt, isRetained: true, receipt });
+    await this.store(identity, batch, { receivedAt, isRetained: true, receipt, proves: false });
   }
 
   /** Stores an earlier message on a mapped topic, by the mappings of now. @param {Kept} kept @param {MappedTopic} topic @returns {Promise<IngestResult>} as `replay` */
@@ -525,12 +545,17 @@ const newestOf = ({ known, times, values }) => ({
  */
 function addSamples(found, sensor, samples) {
   const others = found.get(sensor);
-  const all = others && {
-    times: [...others.times, ...samples.times],
-    values: [...others.values, ...samples.values],
-    indexes: [...others.indexes, ...samples.indexes],
-  };
-  found.set(sensor, all ?? samples);
+  found.set(sensor, others ? inOrder(others, samples) : samples);
+}
+
+/** @param {SensorSamples} some @param {SensorSamples} others of the same sensor @returns {SensorSamples} all, in the order of the message */
+function inOrder(some, others) {
+  const indexes = [...some.indexes, ...others.indexes];
+  const times = [...some.times, ...others.times];
+  const values = [...some.values, ...others.values];
+  const order = [...indexes.keys()].sort((a, b) => Number(indexes[a]) - Number(indexes[b]));
+  const sorted = (/** @type {number[]} */ list) => order.map((place) => /** @type {number} */ (list[place]));
+  return { times: sorted(times), values: sorted(values), indexes: sorted(indexes) };
 }
 
 /** @param {Series[]} series @returns {number} epoch ms of the newest sample */

@@ -197,7 +197,12 @@ export class Submissions {
 }
 
 /** @param {number} receivedAt epoch ms @returns {Arrival} */
-const arrivalAt = (receivedAt) => ({ receivedAt, isRetained: false, receipt: { from: null } });
+const arrivalAt = (receivedAt) => ({
+  receivedAt,
+  isRetained: false,
+  receipt: { from: null },
+  proves: true,
+});
 
 /** @param {Refusal} refusal whose index is a line @returns {LineRefusal} */
 const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });

@@ -23,7 +23,7 @@ const WILLS_MS = 1000;
  * @param {object} deps
  * @param {OwnCertificate | null} deps.tls of the embedded broker
  * @param {HandleMessage} deps.handleMessage
- * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings'>} deps.ingest
+ * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>} deps.ingest
  * @param {Accounts} deps.accounts
  * @param {Periods} deps.periods
  * @param {(error: Error) => void} deps.onFatal
@@ -40,6 +40,7 @@ export function createMessageSource(context, deps) {
         host,
         mapped: ingest.mappings.filters,
         handleMessage,
+        onInterrupted: ingest.forgetBirths,
         clock,
         logger,
         onFatal,

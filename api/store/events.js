@@ -4,12 +4,12 @@ import { int64 } from './cql-encoding.js';
 
 const WRITE = {
   name: 'write_event',
-  cql: 'INSERT INTO device_event (device_id, year, session, kind, ts) VALUES (?, ?, ?, ?, ?)',
+  cql: 'INSERT INTO device_event (device_id, year, session, kind, ts, clock_offset) VALUES (?, ?, ?, ?, ?, ?)',
 };
-const SELECT = 'SELECT session, kind, ts FROM device_event WHERE device_id = ? AND year = ?';
+const SELECT = 'SELECT session, kind, ts, clock_offset FROM device_event WHERE device_id = ? AND year = ?';
 const ONE = {
   name: 'read_event',
-  cql: 'SELECT session, kind, ts FROM device_event WHERE device_id = ? AND year = ? AND session = ? AND kind = ?',
+  cql: 'SELECT session, kind, ts, clock_offset FROM device_event WHERE device_id = ? AND year = ? AND session = ? AND kind = ?',
 };
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
@@ -24,9 +24,10 @@ const OLDEST_YEAR = 2020;
  * An event in the life of a device.
  *
  * @typedef {object} DeviceEvent
- * @property {number} session epoch ms of its start
+ * @property {number} session epoch ms of its start; of the receipt if the clock of the device was off
  * @property {typeof KINDS[number]} kind
  * @property {number} ts epoch ms
+ * @property {number} [clockOffset] the clock of the device minus ours in ms; missing: no difference is known
  */
 
 /** @typedef {{ session: number, kind: number }} EventPlace the last event that was read */
@@ -35,12 +36,19 @@ const OLDEST_YEAR = 2020;
 export function createEventStore(session) {
   return {
     /** @param {Buffer} device 16 bytes @param {DeviceEvent} event */
-    write: (device, { session: start, kind, ts }) =>
-      session.write(WRITE, [device, yearOf(start), int64(start), KINDS.indexOf(kind), int64(ts)]),
+    write: (device, { session: start, kind, ts, clockOffset }) =>
+      session.write(WRITE, [
+        device,
+        yearOf(start),
+        int64(start),
+        KINDS.indexOf(kind),
+        int64(ts),
+        clockOffset === undefined ? undefined : int64(clockOffset),
+      ]),
 
     /**
      * @param {Buffer} device 16 bytes
-     * @param {Omit<DeviceEvent, 'ts'>} key
+     * @param {Omit<DeviceEvent, 'ts' | 'clockOffset'>} key
      * @returns {Promise<DeviceEvent | null>} null: it does not exist, or it has expired
      */
     async find(device, { session: start, kind }) {
@@ -87,7 +95,7 @@ export function createEventStore(session) {
 
 /** @typedef {ReturnType<typeof createEventStore>} EventStore */
 
-/** @param {string} device id @param {Omit<DeviceEvent, 'ts'>} event @returns {string} the name of an event, the same in each process */
+/** @param {string} device id @param {Pick<DeviceEvent, 'session' | 'kind'>} event @returns {string} the name of an event, the same in each process */
 export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
 
 /** @param {string} id of `eventId` @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
@@ -104,6 +112,7 @@ const toEvent = (row) => ({
   session: row['session'].getTime(),
   kind: /** @type {typeof KINDS[number]} */ (KINDS[row['kind']]),
   ts: row['ts'].getTime(),
+  ...(row['clock_offset'] === null ? {} : { clockOffset: Number(row['clock_offset']) }),
 });
 
 /** @param {DeviceEvent[]} events @returns {EventPlace} */

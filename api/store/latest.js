@@ -1,4 +1,5 @@
-import { int32, writeTimestamp } from './cql-encoding.js';
+import { DAY_MS } from '../../schema/rules.js';
+import { int32, int64 } from './cql-encoding.js';
 import { routingKey } from './routing.js';
 
 /** @import { DeviceKey } from './registry/rows.js' */
@@ -21,7 +22,25 @@ const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE gr
  * @typedef {object} LatestUpdate
  * @property {Buffer} device 16 bytes
  * @property {Map<Buffer, Newest>} newest by sensor id, 16 bytes
+ * @property {number | null} [retiredAt] epoch ms of its last retirement; default: never
  */
+
+/** A year of times before a retirement takes 8.8 hours of write timestamps. ScyllaDB accepts them up to 3 days in the future. */
+const SQUEEZED_MS = 365 * DAY_MS;
+
+/**
+ * Returns the write timestamp of a value: the time of its measurement, so that the newest measured value wins. A retirement deletes
+ * values, and a deletion wins against a value with the same write timestamp. What the device measured before its retirement and sends
+ * after it is written above the deletions, in the order of the measurements: 1 µs for each ms.
+ *
+ * @param {number} ts epoch ms
+ * @param {number | null} retiredAt epoch ms of the last retirement of the device; null: never
+ * @returns {number} epoch µs
+ */
+export function latestStamp(ts, retiredAt) {
+  if (retiredAt === null) return ts * 1000;
+  return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
+}
 
 /** @param {Session} session */
 export function createLatest(session) {
@@ -49,10 +68,10 @@ export function createLatest(session) {
     write(group, take, entries) {
       const { cell, routing } = partitionOf(group);
       const rows = () =>
-        take().flatMap(({ device, newest }) =>
+        take().flatMap(({ device, newest, retiredAt = null }) =>
           byInstant(newest).map(({ ts, entries }) => ({
             query: UPDATE,
-            params: [writeTimestamp(ts), mapCell(ts, entries), cell, device],
+            params: [int64(latestStamp(ts, retiredAt)), mapCell(ts, entries), cell, device],
           })),
         );
       const bytes = () => UPDATE_WEIGHT + ENTRY_WEIGHT * entries();

@@ -1,4 +1,4 @@
-import { int64 } from './cql-encoding.js';
+import { int32, int64 } from './cql-encoding.js';
 
 /** @import { Session } from './session.js' */
 
@@ -9,6 +9,10 @@ const WRITE_BIRTH = {
 const SELECT_BIRTH = {
   name: 'read_sparkplug_birth',
   cql: 'SELECT born_at, metrics FROM sparkplug_birth WHERE device_id = ? AND born_at <= ? LIMIT 1',
+};
+const SELECT_BIRTHS_SINCE = {
+  name: 'read_sparkplug_births_since',
+  cql: 'SELECT born_at, metrics FROM sparkplug_birth WHERE device_id = ? AND born_at >= ? LIMIT ?',
 };
 const WRITE_NODE = {
   name: 'write_sparkplug_node',
@@ -54,6 +58,17 @@ export function createSparkplugStore(session) {
     async birthAt(device, instant = MAX_TIME) {
       const row = await session.one(SELECT_BIRTH, [device, int64(instant)]);
       return row && { bornAt: row['born_at'].getTime(), metrics: row['metrics'] };
+    },
+
+    /**
+     * @param {Buffer} device id of a device or a node, 16 bytes
+     * @param {number} instant epoch ms
+     * @param {number} limit
+     * @returns {Promise<Array<{ bornAt: number, metrics: string }>>} the births at or after the instant, the newest first
+     */
+    async birthsSince(device, instant, limit) {
+      const rows = await session.all(SELECT_BIRTHS_SINCE, [device, int64(instant), int32(limit)], limit);
+      return rows.map((row) => ({ bornAt: row['born_at'].getTime(), metrics: row['metrics'] }));
     },
 
     /** @param {Buffer} node 16 bytes @param {number | null} bdSeq of its newest birth */

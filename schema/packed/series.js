@@ -55,6 +55,34 @@ export function sortMerge(times, values) {
 }
 
 /**
+ * Sorts the samples of one sensor in one message by time and leaves one per instant: the last one in the message, for a
+ * protocol whose messages have the changes of a sensor in their order.
+ *
+ * @param {Numbers} times epoch ms, in the order of the message
+ * @param {Numbers} values
+ * @returns {Merged} the very arrays that were given where they are sorted already, which is the usual case
+ */
+export function sortMessage(times, values) {
+  if (isAscending(times)) return { times, values, conflicts: 0 };
+  /** @type {Map<number, number>} index of the last value of each instant */
+  const last = new Map();
+  /** @type {Set<number>} */
+  const conflicts = new Set();
+  for (let index = 0; index < times.length; index++) {
+    const time = /** @type {number} */ (times[index]);
+    const before = last.get(time);
+    if (before !== undefined && !Object.is(values[before], values[index])) conflicts.add(time);
+    last.set(time, index);
+  }
+  const instants = [...last.keys()].sort((a, b) => a - b);
+  return {
+    times: instants,
+    values: instants.map((time) => /** @type {number} */ (values[/** @type {number} */ (last.get(time))])),
+    conflicts: conflicts.size,
+  };
+}
+
+/**
  * The union of many series: batches that overlap, rows of packed hours, late samples.
  *
  * @param {Series[]} list in any order, each sorted

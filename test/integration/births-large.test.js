@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
+import { ClockNotices } from '../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../api/ingest/registry/index.js';
+import { readSession } from '../../api/ingest/registry/sessions.js';
 import { connectStore } from '../../api/store/index.js';
 import { Retry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
@@ -61,7 +63,13 @@ function openRegistry() {
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = new Registry({ store: store.registry, groups, limits, retry, clock: Date.now });
-  const births = createBirths({ registry, store: store.registry, retry, clock: Date.now });
+  const births = createBirths({
+    registry,
+    store: store.registry,
+    retry,
+    clock: Date.now,
+    clocks: new ClockNotices({ logger: pino({ level: 'silent' }) }),
+  });
   return { registry, births };
 }
 
@@ -82,7 +90,10 @@ test('Birth of 1,000 sensors: requests fail: each is retried, few are in flight,
     type: `T${index}`,
   }));
   failEvery = 50;
-  await births.register(device('large'), { session: Date.now(), name: 'Large', sensors: types, refused: [] });
+  const receivedAt = Date.now();
+  const session = readSession(receivedAt, receivedAt);
+  const large = { session, name: 'Large', sensors: types, refused: [] };
+  await births.register(device('large'), large, { receivedAt, as: 'live' });
   failEvery = 0;
 
   expect(retries).toBeGreaterThanOrEqual(SENSORS / 50);
@@ -103,13 +114,10 @@ test('Registry: a message looked up its device before a birth: it does not resto
   // The cache entry expires while the message waits.
   registry.cache.forget(identity.id);
   const sensors = [sensor('renamed', 'born', 0)];
-  await births.register(identity, {
-    session: Date.now(),
-    name: 'New name',
-    site: 'Here',
-    sensors,
-    refused: [],
-  });
+  const receivedAt = Date.now();
+  const session = readSession(receivedAt, receivedAt);
+  const birth = { session, name: 'New name', site: 'Here', sensors, refused: [] };
+  await births.register(identity, birth, { receivedAt, as: 'live' });
 
   const { known } = await registry.register(old, ['first', 'born']);
   expect([...known.keys()]).toEqual(['first', 'born']);

@@ -84,19 +84,21 @@ test.each([
   ]);
 });
 
-test('Births: a late birth after a repeated one: it changes nothing that the newest birth set', async () => {
+test('Births: an earlier one comes again after the newest: it changes nothing that the newest birth set', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
     site: word,
     sensors: [{ sensor_id: 't', name: word, type: word, unit: word, interval_ms: word.length }],
   });
-  await birth('unchanged', { session, ...attributesOf('Y') });
-  await birth('unchanged', { session: session + 20 * SECOND_MS, ...attributesOf('Y') });
-  const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
   const late = attributesOf('Xx');
-  late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
   await birth('unchanged', { session: session + 10 * SECOND_MS, ...late });
+  // The clock of the device was set back.
+  await birth('unchanged', { session, ...attributesOf('Y') });
+  const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
+  late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
+  const again = JSON.stringify({ session: session + 10 * SECOND_MS, ...late });
+  await client.publishAsync('iot/v1/unchanged/birth', again, { qos: 1, dup: true });
 
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);

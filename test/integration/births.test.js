@@ -114,12 +114,19 @@ test('Births: a later session changes names, types and site: every index has the
   expect(await system.all('/latest?name=renam')).toHaveLength(1);
 });
 
-test('Births: an older session comes late: nothing changes', async () => {
+test('Births: an earlier session comes again: nothing changes', async () => {
   const session = Date.now();
+  await birth('late', {
+    session: session - 1,
+    name: 'Zzz',
+    site: 'Zzz',
+    sensors: [{ sensor_id: 't', type: 'Zzz' }],
+  });
   const sensors = (/** @type {string} */ type) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
   await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
   const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
-  await birth('late', { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') });
+  const again = { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') };
+  await client.publishAsync('iot/v1/late/birth', JSON.stringify(again), { qos: 1, dup: true });
   expect([await system.get('/devices/late'), await system.all('/latest?device=late')]).toEqual(before);
   // The cache of the process is still right, so the measurement changes no attribute.
   await measure('late', 't', 5);
@@ -128,18 +135,14 @@ test('Births: an older session comes late: nothing changes', async () => {
   ]);
 });
 
-test('Births: an older session comes late, the newer one had no types: nothing changes', async () => {
+test('Births: the clock of the device went back: the birth that arrived last describes it', async () => {
   const session = Date.now() - 60_000;
-  await birth('late-untyped', {
-    session,
-    name: 'New',
-    site: 'New',
-    sensors: [{ sensor_id: 't', name: 'New' }],
-  });
-  const before = await system.all('/latest?device=late-untyped');
-  const old = { name: 'Zzz', site: 'Zzz', sensors: [{ sensor_id: 't', name: 'Zzz' }] };
-  await birth('late-untyped', { session: session - 1, ...old });
-  expect(await system.all('/latest?device=late-untyped')).toEqual(before);
+  const named = (/** @type {string} */ name) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
+  await birth('set-back', { session, ...named('Zzz') });
+  await birth('set-back', { session: session - 86_400_000, ...named('New') });
+  expect(await system.all('/latest?device=set-back')).toEqual([
+    expect.objectContaining({ device: 'New', site: 'New', name: 'New' }),
+  ]);
 });
 
 test('Births: a birth is repeated: nothing is written, also after a restart', async () => {

@@ -41,37 +41,71 @@ const measure = (device) =>
 /** @param {string} device @returns {Promise<{ online: boolean, last_seen: string | null }>} */
 const read = (device) => system.get(`/devices/${device}`);
 
-/** @template T @param {T[]} list @returns {T[][]} */
-const permutations = (list) =>
-  list.length < 2
-    ? [list]
-    : list.flatMap((item, index) => permutations(list.toSpliced(index, 1)).map((rest) => [item, ...rest]));
-
-describe('Presence: messages in any order: the newest session decides', () => {
+describe('Presence: the message that arrived last decides', () => {
   const old = now - 10_000;
   const young = now - 5000;
-  const birth = /** @type {const} */ (['birth', young]);
 
   test.each([
-    { left: false, last: /** @type {const} */ ('online') },
-    { left: true, last: /** @type {const} */ ('offline') },
-  ])('$last', async ({ left, last }) => {
-    const messages = [
-      /** @type {const} */ (['online', old]),
-      /** @type {const} */ (['offline', old]),
-      /** @type {const} */ (['online', young]),
-      left ? /** @type {const} */ (['offline', young]) : birth,
-    ];
-    await Promise.all(
-      permutations(messages).map(async (order, index) => {
-        const device = `${last}-${index}`;
-        for (const [kind, session] of order) {
-          if (kind !== 'birth') await status(device, kind, session);
-          else await client.publishAsync(`iot/v1/${device}/birth`, JSON.stringify({ session }), { qos: 1 });
-        }
-        expect([order, (await read(device)).online]).toEqual([order, last === 'online']);
-      }),
-    );
+    [
+      'the end of the session before comes late',
+      [
+        ['online', old],
+        ['online', young],
+        ['offline', old],
+      ],
+      true,
+    ],
+    [
+      'the clock went back between the sessions',
+      [
+        ['online', young],
+        ['online', old],
+        ['offline', young],
+      ],
+      true,
+    ],
+    [
+      'the session ends, and its beginning comes again',
+      [
+        ['online', young],
+        ['offline', young],
+        ['online', young],
+      ],
+      true,
+    ],
+    [
+      'the session ends',
+      [
+        ['online', old],
+        ['online', young],
+        ['offline', young],
+      ],
+      false,
+    ],
+    [
+      'a session ends that nobody announced',
+      [
+        ['online', young],
+        ['offline', old],
+      ],
+      false,
+    ],
+  ])('%s', async (title, statuses, isOnline) => {
+    const device = title.replaceAll(' ', '-');
+    for (const [state, session] of statuses) {
+      await status(device, /** @type {'online' | 'offline'} */ (state), Number(session));
+    }
+    expect((await read(device)).online).toBe(isOnline);
+  });
+
+  test('a birth or a measurement after the last will: online', async () => {
+    for (const prove of ['birth', 'measurements']) {
+      await status(prove, 'online', old);
+      await status(prove, 'offline', old);
+      const content = prove === 'birth' ? { session: old - 1 } : { sensor_id: 't', ts: now, value: 1 };
+      await client.publishAsync(`iot/v1/${prove}/${prove}`, JSON.stringify(content), { qos: 1 });
+      expect([prove, (await read(prove)).online]).toEqual([prove, true]);
+    }
   });
 });
 

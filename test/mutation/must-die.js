@@ -271,7 +271,7 @@ export const MUST_DIE = [
   {
     // S12
     file: 'api/ingest/sparkplug/definition-book.js',
-    before: 'before?.text === text && ',
+    before: 'before?.text === definitions.text && ',
     after: 'false && ',
     test: 'test/unit/ingest/sparkplug/definition-book.test.js',
   },

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { MessageDecoder } from '../../api/ingest/decode/index.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
+import { ClockNotices } from '../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
@@ -48,7 +49,8 @@ export async function createMemoryEdgeNode(clock) {
   const retry = newRetry();
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = new Registry({ store: store.registry, groups: GROUPS, limits, retry, clock });
-  const births = createBirths({ registry, store: store.registry, retry, clock });
+  const clocks = new ClockNotices({ logger: pino({ level: 'silent' }) });
+  const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** @type {string[]} topics of the rebirth commands to the node */
@@ -117,10 +119,17 @@ export async function createMemoryEdgeNode(clock) {
     async send(type, payload, { again = false } = {}) {
       const { topic, sparkplug: place, identity } = topicOf(type);
       const message = { topic, payload, retained: false, receivedAt: clock(), again };
-      const { birth, ended, batch } = await sparkplug.read(message, place, identity);
-      if (birth) await births.register(identity, birth);
-      return { birth, ended: ended.map(({ name }) => name), batch };
+      const { birth, ended, batch, isContradictory } = await sparkplug.read(message, place, identity);
+      const as = isContradictory ? 'contradictory' : 'live';
+      if (birth) await births.register(identity, birth, { receivedAt: clock(), as });
+      return { birth, isContradictory, ended: ended.map(({ name }) => name), batch };
     },
+
+    /** A birth was refused. @param {'NBIRTH' | 'DBIRTH'} type */
+    doubt: (type) => sparkplug.doubt(topicOf(type).sparkplug),
+
+    /** The connection to the broker broke. */
+    forgetBirths: () => sparkplug.forgetBirths(),
 
     /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {Buffer} payload */
     readAgain(type, payload) {

@@ -8,9 +8,12 @@ import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';
 
-/** @import { Message } from '../../api/ingest/pipeline.js' */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Publish } from '../../api/ingest/index.js' */
+/** @import { Message, Send } from '../../api/ingest/pipeline.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { HeldWrites } from './held-writes.js' */
+/** @import { Table } from './memory-store/tables.js' */
 
 const DAY_MS = 86_400_000;
 
@@ -28,9 +31,16 @@ const MAX_DEAD_LETTERS = 100;
  * @param {() => Promise<number>} [options.clockDifference] of `clock` to the database's, in ms (default: none)
  * @param {NonNullable<Parameters<typeof createMemoryStore>[0]>['around']} [options.around] sees each request, and may delay or fail it
  * @param {HeldWrites} [options.writes] may hold a write
+ * @param {Client} [options.database] of an earlier pipeline, whose data stay: a restart of the process
+ * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for tests that start many pipelines
+ * @param {Publish} [options.onStored] receives what is committed
+ * @param {Send} [options.send] receives what is published to devices
  */
 export async function startMemoryPipeline(options = {}) {
   const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
+  const { database, tables, send, onStored } = options;
+  /** @type {Client | undefined} */
+  let client;
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
   /** @type {Array<{ sensor: string, value: number }>} */
   const published = [];
@@ -40,12 +50,15 @@ export async function startMemoryPipeline(options = {}) {
   const context = createContext({ config, version: 'test', logger, clock });
   const pipeline = await connectPipeline(context, {
     clockDifference,
-    publish: (_device, changed) => {
+    send,
+    publish: (device, changed, series) => {
+      onStored?.(device, changed, series);
       publications.push(changed.length);
       for (const { name, value } of changed) published.push({ sensor: String(name), value: Number(value) });
     },
     async openStore({ gate }) {
-      const memory = await createMemoryStore({ clock, gate, around });
+      const memory = await createMemoryStore({ clock, gate, around, database, tables });
+      client = memory.database;
       // The metrics list nodes, and a database in memory has none.
       const store = { ...memory.store, nodes: () => [] };
       return writes ? writes.watch(store) : store;
@@ -77,6 +90,9 @@ export async function startMemoryPipeline(options = {}) {
     ...pipeline,
     accept,
     keyOf,
+
+    /** Its database, for a pipeline that is started later. */
+    client: /** @type {Client} */ (client),
 
     /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
     measure: (device, elements, rest) =>

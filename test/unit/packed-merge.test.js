@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greaterValue, mergeSeries, sortMerge } from '../../schema/packed/series.js';
+import { greaterValue, mergeSeries, sortMerge, sortMessage } from '../../schema/packed/series.js';
 import { anyValue, arrivals, sortedSeries } from './packed-arbitraries.js';
 
 /** @import { Series } from '../../schema/packed/series.js' */
@@ -72,6 +72,17 @@ test('Merge: samples in any order: the same as brute force', () => {
       const expected = bruteForce([{ times, values }]);
       expect(samplesOf(merged)).toEqual(expected.samples);
       expect(merged.conflicts).toBe(expected.conflicts);
+    }),
+  );
+});
+
+test('Merge: values of one message: the last value of each instant is kept', () => {
+  fc.assert(
+    fc.property(arrivals(FEW), ({ times, values }) => {
+      const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
+      const sorted = sortMessage(times, values);
+      expect(samplesOf(sorted)).toEqual([...last].sort(([a], [b]) => a - b));
+      expect(sorted.conflicts).toBe(sortMerge(times, values).conflicts);
     }),
   );
 });

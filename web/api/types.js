@@ -54,11 +54,12 @@
  * @property {boolean} online
  * @property {string | null} last_seen ISO 8601
  * @property {string | null} registered_at ISO 8601
+ * @property {number | null} [clock_offset_ms] its clock minus that of the server, when its session began; null: no difference is known
  * @property {SensorInfo[]} sensors
  *
- * @typedef {Omit<DeviceInfo, 'registered_at' | 'sensors'>} DeviceItem one device of a page
+ * @typedef {Omit<DeviceInfo, 'registered_at' | 'clock_offset_ms' | 'sensors'>} DeviceItem one device of a page
  *
- * @typedef {{ ts: string, kind: 'birth' | 'online' | 'offline' }} DeviceEvent
+ * @typedef {{ ts: string, kind: 'birth' | 'online' | 'offline', clock_offset_ms?: number }} DeviceEvent
  *
  * @typedef {object} Annotation a text about an instant
  * @property {string} id timeuuid

@@ -2,7 +2,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { useMarks } from '../chart/marks.js';
 import { emptyShape } from '../chart/shape.js';
 import { TimeChart } from '../chart/time-chart.jsx';
-import { formatDateTime, formatDuration, formatZone, NOTHING } from '../format.js';
+import { clockWords, formatDateTime, formatDuration, formatZone, NOTHING } from '../format.js';
 import { happenedAt, listed, onlineSpans, spanAt, useEventsOf } from '../state/device-events.js';
 import { useServices } from '../state/hooks.js';
 import { bandPlugin, paintBand } from './chart-plugins.js';
@@ -96,7 +96,7 @@ function isCurrent(rows, index) {
 }
 
 /** @param {{ event: Listed, current: boolean }} props */
-function EventRow({ event: { kind, ts, onlineFrom }, current }) {
+function EventRow({ event: { kind, ts, clockOffset, onlineFrom }, current }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
@@ -108,6 +108,7 @@ function EventRow({ event: { kind, ts, onlineFrom }, current }) {
         <span class="event" data-kind={kind}>
           {WORDS[kind]}
         </span>
+        {clockOffset !== null && <span class="event-clock"> {clockWords(clockOffset)}</span>}
       </td>
       <td class="col-number">
         {current ? (

@@ -1,4 +1,4 @@
-import { formatCount, formatCounted, formatDateTime } from '../format.js';
+import { clockWords, formatCount, formatCounted, formatDateTime } from '../format.js';
 import { deviceHref } from '../routes.js';
 import { useAlarmsOf } from '../state/alarms.js';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.js';
@@ -36,7 +36,7 @@ export const DeviceTitle = ({ name, device, children }) => (
 
 /** @param {{ device: DeviceInfo }} props */
 function Facts({ device }) {
-  const { device_id, name, online, site, registered_at, sensors } = device;
+  const { device_id, name, online, site, registered_at, sensors, clock_offset_ms } = device;
   const refusals = useRefusals(device_id);
   const hasAlarm = useAlarmsOf(device_id).length > 0;
   const { preferences } = useServices();
@@ -66,6 +66,7 @@ function Facts({ device }) {
       <li>
         last seen <LastSeen device={device} />
       </li>
+      {clock_offset_ms && <li class="facts-clock">{clockWords(clock_offset_ms)}</li>}
       {registered_at && (
         <li>
           registered <time datetime={registered_at}>{formatDateTime(Date.parse(registered_at), zone)}</time>

@@ -17,14 +17,16 @@ import { useQuery, useServices } from './hooks.js';
  * @typedef {object} Listed an event, and what follows from those around it
  * @property {DeviceEvent['kind']} kind
  * @property {number} ts epoch ms
+ * @property {number | null} clockOffset the clock of the device minus that of the server in ms; null: no difference is known
  * @property {number | null} onlineFrom of `offline`: since when it had been online; null: not known
  */
 
 /** @param {DeviceEvent[]} newest first @returns {Listed[]} the same, in the same order */
 export function listed(newest) {
-  return newest.map(({ kind, ts }, index) => ({
+  return newest.map(({ kind, ts, clock_offset_ms }, index) => ({
     kind,
     ts: Date.parse(ts),
+    clockOffset: clock_offset_ms ?? null,
     onlineFrom: kind === 'offline' ? onlineBefore(newest, index) : null,
   }));
 }

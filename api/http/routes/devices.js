@@ -110,6 +110,7 @@ async function readItem({ store, groups, clock }, { id, bytes }) {
   return {
     ...deviceItem({ ...device, id }, clock()),
     registered_at: formatTime(device.registeredAt),
+    clock_offset_ms: device.clockOffset === 0 ? null : device.clockOffset,
     sensors: sensors.map(sensorItem),
   };
 }
@@ -325,7 +326,8 @@ export const listEvents = {
   scope: 'read',
   summary: 'The events of a device, newest first, page by page',
   description: `\`birth\` and \`online\` have the start time of the session, as the device sent it. \`offline\` has the time of
-receipt. Sessions are in the order of their start times.`,
+receipt. If the clock of the device is off, all three have the time of receipt, and \`clock_offset_ms\` is the clock of the device minus
+that of the server. Sessions are in the order of their start times.`,
   query: EVENTS_QUERY,
   answers: { 200: json(SCHEMAS.EventPage) },
   problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],

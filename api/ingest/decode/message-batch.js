@@ -48,6 +48,11 @@ export class MessageBatch {
    * @type {Map<string, Untimed> | null}
    */
   untimed = null;
+  /**
+   * Whether the last of two values of a sensor with one instant is stored, and not the greater one. Set by the decoder of Sparkplug: an
+   * edge node reports the changes of a metric in their order, also two of one ms, and sends no sample in two messages.
+   */
+  lastCounts = false;
   /** Set by the decoder. @type {PathOf} */
   pathOf = PATHS.array;
   #rules;

@@ -1,5 +1,7 @@
 import { parseTopic } from '../../../schema/topics.js';
 import { readBirth } from '../registry/birth-message.js';
+import { arrivalOf } from '../registry/sessions.js';
+import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -9,7 +11,8 @@ import { readBirth } from '../registry/birth-message.js';
 /** @import { Mappings } from '../mappings/index.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Events } from '../registry/status.js' */
+/** @import { Arrival } from '../registry/sessions.js' */
+/** @import { Events, Statuses } from '../registry/status.js' */
 /** @import { Handler, NoteLastSeen } from './index.js' */
 /** @import { MappedHandler } from './mapped.js' */
 
@@ -18,6 +21,7 @@ import { readBirth } from '../registry/birth-message.js';
  * @param {Registry} deps.registry
  * @param {Births} deps.births
  * @param {Events} deps.events
+ * @param {Statuses} deps.statuses
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
  * @param {IngestPipeline} deps.measurements
@@ -33,6 +37,7 @@ export function createBirthHandler(deps) {
     registry,
     births,
     events,
+    statuses,
     noteLastSeen,
     awaitingRegistration,
     measurements,
@@ -43,13 +48,17 @@ export function createBirthHandler(deps) {
     metrics,
   } = deps;
 
-  /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
-  async function register({ payload, receivedAt, retained }, identity) {
+  /** @param {Buffer} payload @param {Arrival} arrival @param {Identity} identity */
+  async function register(payload, arrival, identity) {
+    const { receivedAt, as } = arrival;
     const birth = readBirth(payload, identity, receivedAt);
-    const tooMany = await births.register(identity, birth);
-    const { session } = birth;
-    if (!retained) await events.note(identity, { session, kind: 'birth', ts: session });
-    return [...birth.refused, ...tooMany];
+    const tooMany = await births.register(identity, birth, arrival);
+    if (as !== 'retained') {
+      const device = registry.cache.peek(identity.id);
+      const began = arrivalOfSession(device, receivedAt);
+      await events.note(identity, eventOf('birth', birth.session, device?.clockOffset ?? 0, began));
+    }
+    return { birth, refused: [...birth.refused, ...tooMany] };
   }
 
   /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {Message} message @param {Identity} identity */
@@ -67,7 +76,10 @@ export function createBirthHandler(deps) {
 
   return {
     async handle(message, identity, { device: name }) {
-      const refused = await register(message, identity);
+      const arrival = arrivalOf(message);
+      const { birth, refused } = await register(message.payload, arrival, identity);
+      const device = registry.cache.peek(identity.id);
+      if (device && arrival.as === 'live') await statuses.prove(device, message.receivedAt, birth.session);
       await deadLetters.put(message, name, refused);
       await noteLastSeen(message, identity);
       for (const waiting of awaitingRegistration.take(identity.id)) void storeAfterAll(waiting, identity);
@@ -75,7 +87,9 @@ export function createBirthHandler(deps) {
     },
 
     async replay(kept, identity) {
-      return { accepted: 1, refused: await register(kept, identity) };
+      const { payload, receivedAt } = kept;
+      const { refused } = await register(payload, { receivedAt, as: 'replayed' }, identity);
+      return { accepted: 1, refused };
     },
   };
 }

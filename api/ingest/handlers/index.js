@@ -1,13 +1,15 @@
 import { MillraceError } from '../../../common/errors.js';
+import { AwaitingRegistration } from '../awaiting-registration.js';
+import { arrivalOf } from '../registry/sessions.js';
 import { createEvents, createStatuses, readStatus } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
 import { createMappedHandler } from './mapped.js';
 import { createSparkplugHandler } from './sparkplug.js';
 
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Births } from '../registry/births.js' */
+/** @import { ClockNotices } from '../registry/clock-notices.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { DeviceQueue } from '../backpressure/queue.js' */
 /** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
@@ -56,6 +58,7 @@ import { createSparkplugHandler } from './sparkplug.js';
  * @param {Retry} deps.retry
  * @param {Registry} deps.registry
  * @param {Births} deps.births
+ * @param {ClockNotices} deps.clocks
  * @param {MessageDecoder} deps.decoder
  * @param {IngestPipeline} deps.measurements
  * @param {LastSeen} deps.lastSeen
@@ -75,6 +78,7 @@ export function createHandlers(deps) {
     retry,
     registry,
     births,
+    clocks,
     decoder,
     measurements,
     lastSeen,
@@ -93,7 +97,7 @@ export function createHandlers(deps) {
     outbox,
     groups: config.retention.latestGroups,
   });
-  const statuses = createStatuses({ registry, store: store.registry, retry, events });
+  const statuses = createStatuses({ registry, store: store.registry, retry, events, clocks });
   /** @type {NoteLastSeen} */
   const noteLastSeen = async ({ retained, receivedAt }, identity) => {
     const device = registry.cache.peek(identity.id);
@@ -115,6 +119,7 @@ export function createHandlers(deps) {
     registry,
     births,
     events,
+    statuses,
     noteLastSeen,
     awaitingRegistration,
     measurements,
@@ -124,18 +129,21 @@ export function createHandlers(deps) {
     deadLetters,
     metrics,
   });
+  const host = createSparkplug({
+    store: store.sparkplug,
+    registry,
+    decoder,
+    retry,
+    send,
+    historyDays,
+    maxMessageBytes: config.ingest.maxMessageBytes,
+    clock,
+    metrics,
+  });
   const sparkplug = createSparkplugHandler({
-    sparkplug: createSparkplug({
-      store: store.sparkplug,
-      registry,
-      decoder,
-      retry,
-      send,
-      historyDays,
-      maxMessageBytes: config.ingest.maxMessageBytes,
-      clock,
-      metrics,
-    }),
+    sparkplug: host,
+    awaitingBirth: new AwaitingRegistration({ clock }),
+    metrics,
     registry,
     births,
     statuses,
@@ -149,6 +157,15 @@ export function createHandlers(deps) {
   return {
     /** Messages on mapped topics. */
     mapped,
+
+    /** Notes that a device which was offline has sent a measurement. */
+    prove: statuses.prove,
+
+    /** A Sparkplug birth was refused. */
+    doubt: host.doubt,
+
+    /** Births of Sparkplug may have been missed. */
+    forgetBirths: host.forgetBirths,
 
     /** @type {(...args: Parameters<Handler['handle']>) => ReturnType<Handler['handle']>} */
     handle(message, identity, topic) {
@@ -194,7 +211,7 @@ function createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistr
         awaitingRegistration.remember(identity.id, message);
         throw new MillraceError('unknown_device');
       }
-      await statuses.write(device, status, message.retained ? null : message.receivedAt);
+      await statuses.write(device, status, arrivalOf(message));
       if (status.state === 'online') await noteLastSeen(message, identity);
       return 'accepted';
     },
@@ -203,7 +220,7 @@ function createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistr
       const status = readStatus(payload, receivedAt);
       const device = await registry.device(identity);
       if (!device) throw new MillraceError('unknown_device');
-      await statuses.write(device, status, receivedAt);
+      await statuses.write(device, status, { receivedAt, as: 'replayed' });
       return { accepted: 1, refused: [] };
     },
   };

@@ -3,6 +3,7 @@ import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/
 import { refusalOf } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
 import { sensorOf } from '../registry/cache.js';
+import { arrivalOf, isProof, readSession } from '../registry/sessions.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -18,6 +19,7 @@ import { sensorOf } from '../registry/cache.js';
 /** @import { Births } from '../registry/births.js' */
 /** @import { Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
+/** @import { Arrival } from '../registry/sessions.js' */
 /** @import { Kept, NoteLastSeen } from './index.js' */
 
 /**
@@ -49,16 +51,17 @@ export function createMappedHandler(deps) {
   const { registry, births, decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters } = deps;
   const { deviceQueue, metrics } = deps;
 
-  /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {number} receivedAt epoch ms */
-  async function describe(identity, { mapping }, opened, receivedAt) {
+  /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {Arrival} arrival */
+  async function describe(identity, { mapping }, opened, arrival) {
     const description = mapping.describe(opened);
     if (!description) return [];
     const { sensor: name, unit, type } = description;
     const sensor = identifySensor(identity.id, name);
     if (!sensor) throw new MillraceError('bad_id', `the sensor ${brokenNameRule(name)}`);
     const sensors = [{ index: 0, identity: sensor, name: sensor.name ?? undefined, unit, type }];
-    const birth = { session: receivedAt, name: identity.name ?? undefined, sensors, refused: [] };
-    return births.register(identity, birth);
+    const session = readSession(undefined, arrival.receivedAt);
+    const birth = { session, name: identity.name ?? undefined, sensors, refused: [] };
+    return births.register(identity, birth, arrival);
   }
 
   /**
@@ -88,14 +91,23 @@ export function createMappedHandler(deps) {
     const began = performance.now();
     const { retained, receivedAt } = message;
     if (topic.mapping.isDescription) {
-      await deadLetters.put(message, opened.device, await describe(identity, topic, opened, receivedAt));
+      await deadLetters.put(
+        message,
+        opened.device,
+        await describe(identity, topic, opened, arrivalOf(message)),
+      );
       await noteLastSeen(message, identity);
       return 'accepted';
     }
     const batch = decoder.emptyBatch(receivedAt);
     const described = readInto(batch, topic, opened);
     const receipt = message.receipt ?? { from: null };
-    const isKnown = await measurements.store(identity, batch, { receivedAt, isRetained: retained, receipt });
+    const isKnown = await measurements.store(identity, batch, {
+      receivedAt,
+      isRetained: retained,
+      receipt,
+      proves: isProof(message),
+    });
     // A replay has to compute the same times.
     const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
     if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
@@ -126,7 +138,10 @@ export function createMappedHandler(deps) {
       const identity = identifyOpened(opened);
       return deviceQueue.run(identity.id, topic.mapping.isDescription, async () => {
         if (topic.mapping.isDescription) {
-          return { accepted: 1, refused: await describe(identity, topic, opened, receivedAt) };
+          return {
+            accepted: 1,
+            refused: await describe(identity, topic, opened, { receivedAt, as: 'replayed' }),
+          };
         }
         const batch = decoder.emptyBatch(receivedAt, now);
         const described = readInto(batch, topic, opened);

@@ -1,16 +1,24 @@
+import { parseTopic } from '../../../schema/topics.js';
 import { notReplayable, resultOf } from '../ingest-result.js';
+import { isProof } from '../registry/sessions.js';
+import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { EdgeTopic } from '../../../schema/topics.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { IngestPipeline } from '../pipeline.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
+/** @import { IngestPipeline, Message } from '../pipeline.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { Registry } from '../registry/index.js' */
+/** @import { Arrival } from '../registry/sessions.js' */
 /** @import { Events, Statuses } from '../registry/status.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
 /** @import { Handler, NoteLastSeen } from './index.js' */
+
+/** @typedef {Message & { isRefused: (index: number) => boolean }} WaitingMessage `isRefused`: whether a metric was refused */
 
 /**
  * Handles the messages of Sparkplug edge nodes. A message may be a birth, the end of some devices, measurements, or several of these.
@@ -24,49 +32,93 @@ import { notReplayable, resultOf } from '../ingest-result.js';
  * @param {IngestPipeline} deps.measurements
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {DeadLetterBox} deps.deadLetters
+ * @param {AwaitingRegistration<WaitingMessage>} deps.awaitingBirth
+ * @param {Metrics} deps.metrics
  * @returns {Handler<EdgeTopic>}
  */
 export function createSparkplugHandler(deps) {
   const { sparkplug, registry, births, statuses, events, measurements } = deps;
-  const { noteLastSeen, deadLetters } = deps;
+  const { noteLastSeen, deadLetters, awaitingBirth, metrics } = deps;
 
-  /** @param {Birth} birth @param {Identity} identity @param {number | null} receivedAt epoch ms; null: a retained message */
-  async function begin(birth, identity, receivedAt) {
-    const { session } = birth;
-    const tooMany = await births.register(identity, birth);
-    if (receivedAt !== null) await events.note(identity, { session, kind: 'birth', ts: session });
+  /** @param {Birth} birth @param {Identity} identity @param {Arrival} arrival */
+  async function begin(birth, identity, arrival) {
+    const tooMany = await births.register(identity, birth, arrival);
     const device = await registry.device(identity);
-    if (device) await statuses.write(device, { state: 'online', session }, receivedAt);
+    if (!device || arrival.as === 'contradictory') return tooMany;
+    const { receivedAt, as } = arrival;
+    const event = eventOf('birth', birth.session, device.clockOffset, arrivalOfSession(device, receivedAt));
+    if (as !== 'retained') await events.note(identity, event);
+    await statuses.write(device, { state: 'online', session: birth.session }, arrival);
     return tooMany;
   }
 
+  /** A message proves that its device and its node are there. @param {Message} message @param {Identity[]} identities */
+  async function prove(message, identities) {
+    if (!isProof(message)) return;
+    for (const { id } of identities) {
+      const device = registry.cache.peek(id);
+      if (device?.state === 'offline') await statuses.prove(device, message.receivedAt);
+    }
+  }
+
+  /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {WaitingMessage} waiting @param {Identity} identity */
+  async function storeAfterAll({ topic, payload, receivedAt, isRefused }, identity) {
+    const parsed = parseTopic(topic);
+    if (parsed?.kind !== 'sparkplug') return;
+    try {
+      await replay({ payload, receivedAt, now: receivedAt, isRefused }, identity, parsed);
+    } catch {
+      metrics.messages.inc({ result: 'unsettled' });
+    }
+  }
+
+  /** @type {Handler<EdgeTopic>['replay']} */
+  async function replay({ payload, receivedAt, now, isRefused }, identity, { sparkplug: topic }) {
+    const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
+    if (!batch) throw notReplayable('A death only describes the past.');
+    if (birth) await births.register(identity, birth, { receivedAt, as: 'replayed' });
+    await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
+    return resultOf(batch);
+  }
+
   return {
-    async handle(message, identity, { device: name, sparkplug: topic }) {
+    replay,
+
+    async handle(message, identity, topic) {
       const began = performance.now();
       const { retained, receivedAt } = message;
-      const seenAt = retained ? null : receivedAt;
-      const { birth, ended, batch } = await sparkplug.read(message, topic, identity);
-      const tooMany = birth ? await begin(birth, identity, seenAt) : [];
-      for (const device of ended) {
-        await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, seenAt);
+      const result = await sparkplug.read(message, topic.sparkplug, identity);
+      const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
+      if (isUncertain && batch) {
+        const indexes = new Set(batch.refused.map(({ index }) => index));
+        awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
       }
+      const waiting = birth === null && !isNewSession ? [] : awaitingBirth.take(identity.id);
+      const as = isContradictory ? 'contradictory' : retained ? 'retained' : 'live';
+      for (const device of ended) {
+        if (isNewSession) awaitingBirth.take(device.id);
+        await statuses.end(device, receivedAt);
+      }
+      const tooMany = birth ? await begin(birth, identity, { receivedAt, as }) : [];
       if (!batch) return 'accepted';
       const receipt = message.receipt ?? { from: null };
-      await measurements.store(identity, batch, { receivedAt, isRetained: retained, receipt });
+      await measurements.store(identity, batch, {
+        receivedAt,
+        isRetained: retained,
+        receipt,
+        proves: isProof(message),
+      });
+      if (!birth) await prove(message, [identity, nodeIdentity]);
       // A replay has to compute the same times.
       const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
-      await deadLetters.put(kept, name, eachOnce([...batch.refused, ...tooMany]));
+      await deadLetters.put(kept, topic.device, eachOnce([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, began);
+      // Messages of the session before are not explained by this birth.
+      if (!isNewSession && !isContradictory) {
+        for (const each of waiting) void storeAfterAll(each, identity);
+      }
       return 'accepted';
-    },
-
-    async replay({ payload, receivedAt, now, isRefused }, identity, { sparkplug: topic }) {
-      const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
-      if (!batch) throw notReplayable('A death only describes the past.');
-      if (birth) await births.register(identity, birth);
-      await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
-      return resultOf(batch);
     },
   };
 }

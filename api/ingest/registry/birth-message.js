@@ -3,12 +3,13 @@ import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { parseJson } from '../decode/json.js';
 import { PATHS } from '../decode/refusals.js';
-import { sessionStart } from './births.js';
+import { readSession } from './sessions.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { PathOf } from '../decode/refusals.js' */
+/** @import { DeviceSession } from './sessions.js' */
 
 /**
  * One sensor in a birth.
@@ -18,7 +19,7 @@ import { sessionStart } from './births.js';
 
 /**
  * @typedef {object} Birth
- * @property {number} session epoch ms
+ * @property {DeviceSession} session
  * @property {string} [name]
  * @property {string} [site]
  * @property {string} [label]
@@ -43,7 +44,7 @@ export function readBirth(payload, device, receivedAt) {
   }
   /** @type {Birth} */
   const birth = {
-    session: sessionStart(session, receivedAt),
+    session: readSession(session, receivedAt),
     name: optionalName('name', name) ?? device.name ?? undefined,
     site: optionalName('site', site),
     label: optionalName('label', label),

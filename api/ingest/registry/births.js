@@ -1,7 +1,7 @@
-import { parseTime } from '../../../common/times.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { PATHS, ruleOf } from '../decode/refusals.js';
 import { blankSensor } from './cache.js';
+import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
@@ -9,48 +9,49 @@ import { blankSensor } from './cache.js';
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { Birth, SensorBirth } from './birth-message.js' */
 /** @import { Device, Sensor } from './cache.js' */
+/** @import { ClockNotices } from './clock-notices.js' */
 /** @import { Registry } from './index.js' */
+/** @import { Arrival, DeviceSession } from './sessions.js' */
 
 /**
- * Registers devices and sensors from births. It writes only attributes that differ from the registry. Their write timestamp is the start
- * of the session. The birth may be acknowledged after that.
+ * Registers devices and sensors from births. It writes only attributes that differ from the registry. Their write timestamp is the time
+ * of receipt: the birth that arrived last describes the device, whatever its clock shows. The birth may be acknowledged after that.
  *
- * An attribute that has not changed since an older session keeps the write timestamp of that session. A late birth is from a session
- * before the newest one. Its attributes must not be written, because their write timestamp could be greater. Another process may not
- * know the newest session yet and write them. But each process receives every birth. A process that wrote late attributes sees a
- * difference when the newest birth arrives, and writes the right ones.
+ * A birth of a session that is over may arrive again: repeated by the broker, retained, or replayed. It only adds sensors that are not
+ * known, with a write timestamp that every other birth overwrites. Several processes receive every birth in the same order. So the last
+ * write of each of them is that of the newest birth.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
  * @param {RegistryStore} deps.store
  * @param {Retry} deps.retry
  * @param {() => number} deps.clock epoch ms
+ * @param {ClockNotices} deps.clocks
  */
-export function createBirths({ registry, store, retry, clock }) {
-  /** @param {Device} device @param {Description} birth @param {{ isNew: boolean, at: number }} options `at`: epoch ms of the session @returns {Promise<boolean>} whether anything was written */
-  async function writeDevice(device, birth, { isNew, at }) {
+export function createBirths({ registry, store, retry, clock, clocks }) {
+  /** @param {Device} device @param {Description} birth @param {{ isNew: boolean, stamp: number }} options `stamp`: write timestamp, epoch µs @returns {Promise<boolean>} whether anything was written */
+  async function writeDevice(device, birth, { isNew, stamp }) {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
     const now = clock();
-    const stamp = sessionStamp(device, at);
     const { site } = attributes;
     if (site !== undefined) await retry.run(() => store.indexDevice(device, site, now, stamp));
     const change = { ...attributes, registeredAt: isNew ? now : undefined };
     await retry.run(() => store.writeDevice(device, change, stamp));
     if (isNew) registry.countDevice();
-    Object.assign(device, attributes);
+    Object.assign(device, attributes, birth.session === undefined ? {} : { sessionStamp: stamp });
     return true;
   }
 
-  /** @param {Device} device @param {PlannedSensor[]} planned @param {number} at epoch ms of the session @returns {Promise<boolean>} whether anything was written */
-  async function writeSensors(device, planned, at) {
+  /** @param {Device} device @param {PlannedSensor[]} planned @param {number} writeTimestamp epoch µs @returns {Promise<boolean>} whether anything was written */
+  async function writeSensors(device, planned, writeTimestamp) {
     if (planned.length === 0) return false;
     const now = clock();
     const changes = planned.map(({ sensor, isNew, attributes }) => ({
       ...attributes,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
-      writeTimestamp: sessionStamp(device, at),
+      writeTimestamp,
     }));
     await registry.writeSensors(device, changes, now);
     for (const { sensor, attributes } of planned)
@@ -62,29 +63,35 @@ export function createBirths({ registry, store, retry, clock }) {
     /**
      * @param {Identity} identity
      * @param {Birth} birth
+     * @param {Arrival} arrival
      * @returns {Promise<Refusals>} settles when the birth is committed, with the sensors above the limit of a device
      */
-    register: (identity, birth) =>
+    register: (identity, birth, arrival) =>
       registry.serialize(identity.id, async () => {
         const found = await registry.findNow(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
-        const newest = device.session ?? 0;
-        const late = birth.session < newest;
         const { taken, refused } = admit(device, birth);
-        const at = birth.session;
-        const deviceWritten = !late && (await writeDevice(device, birth, { isNew: found === null, at }));
-        // A late birth can only add unknown sensors.
-        const planned = late ? planNew(device, taken) : planSensors(device, taken);
-        const written = (await writeSensors(device, planned, at)) || deviceWritten;
-        if (at > Math.max(newest, device.describedAt ?? 0)) registry.cache.keep(device);
-        // This session is not the newest. Only the write timestamps in the database decide which attributes are valid.
-        else if (written) registry.cache.forget(device.id);
+        if (isOver(device, birth.session, arrival)) {
+          const written = await writeSensors(device, planNew(device, taken), firstMessageStamp(device));
+          // The write timestamps in the database decide which attributes are valid.
+          if (written) registry.cache.forget(device.id);
+          return refused;
+        }
+        const stamp = nextStamp(device, arrival.receivedAt);
+        const begun = beginSession(device, birth.session, arrival.receivedAt);
+        clocks.note(device, begun.clockOffset);
+        // The write timestamp of the session shows when it was announced. A birth that is repeated writes nothing.
+        const session =
+          birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
+        await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
+        await writeSensors(device, planSensors(device, taken), stamp);
+        registry.cache.keep(device);
         return refused;
       }),
 
     /**
-     * Writes a description that a client sent over HTTP. It overwrites every session that began before now, and a later session
-     * overwrites what its birth has another value for. It begins no session.
+     * Writes a description that a client sent over HTTP. It overwrites every birth that arrived before, and a later birth
+     * overwrites what it has another value for. It begins no session.
      *
      * @param {Identity} identity
      * @param {Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>} description
@@ -97,8 +104,13 @@ export function createBirths({ registry, store, retry, clock }) {
         const { taken, refused } = admit(device, { sensors });
         const name = found ? undefined : (identity.name ?? undefined);
         const at = clock();
-        await writeDevice(device, { ...description, name, describedAt: at }, { isNew: found === null, at });
-        await writeSensors(device, planSensors(device, taken), at);
+        const stamp = nextStamp(device, at);
+        await writeDevice(
+          device,
+          { ...description, name, describedAt: at },
+          { isNew: found === null, stamp },
+        );
+        await writeSensors(device, planSensors(device, taken), stamp);
         // Another process may have written a newer session meanwhile.
         registry.cache.forget(device.id);
         return refused;
@@ -108,44 +120,7 @@ export function createBirths({ registry, store, retry, clock }) {
 
 /** @typedef {ReturnType<typeof createBirths>} Births */
 
-/** Attributes of a device, from a birth or over HTTP. @typedef {{ name?: string, site?: string, label?: string, session?: number, describedAt?: number }} Description */
-
-/** 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
-export const OLDEST_SESSION = 1_577_836_800_000;
-
-/**
- * Write timestamp of the attributes from a first message, in epoch µs. It is older than any session. So every birth overwrites them,
- * also a birth whose session began before that message.
- */
-const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
-
-// The deletes of a retirement have its time as write timestamp. A device that returns writes with greater timestamps.
-
-/** @param {{ retiredAt: number | null }} device @returns {number} write timestamp of the attributes from its first message, in epoch µs */
-export const firstMessageStamp = ({ retiredAt }) =>
-  Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);
-
-/**
- * @param {{ retiredAt: number | null }} device
- * @param {number} session epoch ms of its start
- * @returns {number} write timestamp of that session, in epoch µs
- */
-export const sessionStamp = ({ retiredAt }, session) => Math.max(session * 1000, (retiredAt ?? 0) * 1000 + 2);
-
-/**
- * The start of a session of a device. It is the write timestamp of births and statuses, so the newest session wins, in any order of
- * writes and processes. If one session writes two different values, the database keeps the greater one.
- *
- * @param {unknown} session epoch ms or ISO 8601, from the device
- * @param {number} receivedAt epoch ms
- * @returns {number} epoch ms, never after the time of receipt; the time of receipt if `session` is not usable
- */
-export function sessionStart(session, receivedAt) {
-  const start = typeof session === 'string' ? parseTime(session) : session;
-  return typeof start === 'number' && Number.isInteger(start) && start >= OLDEST_SESSION
-    ? Math.min(start, receivedAt)
-    : receivedAt;
-}
+/** Attributes of a device, from a birth or over HTTP. @typedef {{ name?: string, site?: string, label?: string, describedAt?: number, session?: number, endedSessions?: number[], clockOffset?: number }} Description */
 
 /** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, label?: string, intervalMs?: number }} Attributes */
 
@@ -175,8 +150,11 @@ export function admit(device, { sensors, pathOf = PATHS.birth }) {
  * @param {Device} device
  * @param {Description} birth
  */
-export const changedAttributes = (device, { name, site, label, session, describedAt }) =>
-  differing({ name, site, label, session, describedAt }, device);
+export const changedAttributes = (device, birth) => {
+  const { name, site, label, describedAt, session, endedSessions, clockOffset } = birth;
+  const changes = differing({ name, site, label, describedAt }, device);
+  return session === undefined ? changes : { ...changes, session, endedSessions, clockOffset };
+};
 
 /**
  * @param {Device} device with the attributes of the birth

@@ -41,7 +41,11 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} label
  * @property {string | null} state
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
- * @property {number | null} session start of the newest session in epoch ms; null: no birth yet
+ * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
+ * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: none was announced
+ * @property {number[]} endedSessions starts of sessions that have ended, the newest last
+ * @property {number} clockOffset the clock of the device minus ours in ms; 0: no difference is known
+ * @property {number} stamp greatest known write timestamp of state, session and description, epoch µs
  * @property {number | null} describedAt epoch ms of its newest description over HTTP; null: none
  * @property {number} lastSeen the last written value, in epoch ms
  * @property {number | null} retiredAt epoch ms; null: never
@@ -143,6 +147,10 @@ export const blankDevice = (known) => ({
   state: null,
   stateStamp: null,
   session: null,
+  sessionStamp: null,
+  endedSessions: [],
+  clockOffset: 0,
+  stamp: 0,
   describedAt: null,
   lastSeen: 0,
   sensors: new Map(),

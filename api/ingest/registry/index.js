@@ -2,8 +2,8 @@ import { MillraceError } from '../../../common/errors.js';
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { firstMessageStamp, sessionStamp } from './births.js';
 import { blankDevice, blankSensor, DeviceCache, sensorOf } from './cache.js';
+import { firstMessageStamp, nextStamp } from './sessions.js';
 
 /** @import { Device, Sensor } from './cache.js' */
 /** @import { ErrorCode } from '../../../common/errors.js' */
@@ -113,8 +113,8 @@ export class Registry {
    * @returns {Promise<unknown>} settles when it is committed
    */
   describeSensors(device, described, currentAt) {
-    const writeTimestamp = currentAt === null ? firstMessageStamp(device) : sessionStamp(device, currentAt);
     return this.serialize(device.id, async () => {
+      const writeTimestamp = currentAt === null ? firstMessageStamp(device) : nextStamp(device, currentAt);
       const changes = described.map(({ sensor: { bytes, deviceName, name, site }, unit, type }) => ({
         bytes,
         deviceName: deviceName ?? undefined,

@@ -2,16 +2,18 @@ import { MillraceError } from '../../../common/errors.js';
 import { groupOf } from '../../../schema/ids.js';
 import { eventId } from '../../store/events.js';
 import { parseJsonText, textOf } from '../decode/text.js';
-import { sessionStamp, sessionStart } from './births.js';
+import { beginSession, endSession, isOver, nextStamp, readSession } from './sessions.js';
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { Device } from './cache.js' */
+/** @import { ClockNotices } from './clock-notices.js' */
 /** @import { Outbox } from '../outbox.js' */
 /** @import { Registry } from './index.js' */
+/** @import { Arrival, DeviceSession } from './sessions.js' */
 
-/** @typedef {{ state: 'online' | 'offline', session: number }} Status `session`: its start in epoch ms */
+/** @typedef {{ state: 'online' | 'offline', session: DeviceSession }} Status */
 
 /**
  * @param {Buffer} payload `{"state", "session"}`, or only the state as text
@@ -26,48 +28,144 @@ export function readStatus(payload, receivedAt) {
     const path = text.startsWith('{') ? 'state' : '';
     throw new MillraceError('malformed', 'must be online or offline', { path });
   }
-  return { state, session: sessionStart(session, receivedAt) };
+  return { state, session: readSession(session, receivedAt) };
 }
 
 /**
+ * Online and offline are decided by what arrived last. A measurement or a birth proves that the device is there, whatever its status or
+ * last will reported before. A last will counts unless it names a session that has ended before: the device has connected again since.
+ *
  * @param {object} deps
  * @param {Registry} deps.registry
  * @param {RegistryStore} deps.store
  * @param {Retry} deps.retry
  * @param {Events} deps.events
+ * @param {ClockNotices} deps.clocks
  */
-export function createStatuses({ registry, store, retry, events }) {
+export function createStatuses({ registry, store, retry, events, clocks }) {
+  /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {number} receivedAt epoch ms */
+  async function commit(device, change, receivedAt) {
+    const stamp = nextStamp(device, receivedAt);
+    await retry.run(() => store.writeStatus(device, change, stamp));
+    Object.assign(device, change, { stateStamp: stamp });
+    if (change.session !== undefined) device.sessionStamp = stamp;
+  }
+
+  /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether a later status arrived before this replay */
+  const isReplacedSince = (device, { as, receivedAt }) =>
+    as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
+
+  /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
+  async function goOnline(device, session, arrival) {
+    const { as, receivedAt } = arrival;
+    const isCurrent = session.id === device.session;
+    if ((session.id !== null && isOver(device, session, arrival)) || isReplacedSince(device, arrival)) return;
+    // A copy of the announcement is older than the last will of its session.
+    if (as === 'retained' && device.state !== null && isCurrent) return;
+    if (as === 'repeated' && device.state === 'online' && isCurrent) return;
+    // A message without a session leaves the session open to the last will that names it.
+    const begun = session.id === null ? undefined : beginSession(device, session, receivedAt);
+    // The event is written before the state. If the process ended between the two in the other order, the repeated message would
+    // find the state written, and the event would be lost.
+    const began = isCurrent ? arrivalOfSession(device, receivedAt) : receivedAt;
+    const event = eventOf('online', session, begun?.clockOffset ?? 0, began);
+    if (as !== 'retained') await events.note(device, event);
+    clocks.note(device, begun?.clockOffset);
+    await commit(device, { state: 'online', ...begun }, receivedAt);
+  }
+
+  /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
+  async function goOffline(device, { id, start }, arrival) {
+    const { as, receivedAt } = arrival;
+    if (id !== null && device.endedSessions.includes(id)) return;
+    if (isReplacedSince(device, arrival)) return;
+    if (as !== 'retained') await noteOffline(device, start, receivedAt);
+    await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, receivedAt);
+  }
+
+  /** @param {Device} device @param {number} start of its session, epoch ms @param {number} receivedAt epoch ms */
+  async function noteOffline(device, start, receivedAt) {
+    if (device.state === 'offline') return;
+    const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;
+    await events.note(device, { session, kind: 'offline', ts: receivedAt });
+  }
+
   return {
     /**
-     * Writes a status. Its write timestamp is the start of the session, plus one microsecond for `offline`. So a will that arrives after
-     * the `online` of the next session changes nothing.
+     * Writes a status.
      *
      * @param {Device} device
      * @param {Status} status
-     * @param {number | null} receivedAt epoch ms; null for a retained message, which is no event
+     * @param {Arrival} arrival a retained message is no event
      * @returns {Promise<void>} settles when it is committed
      */
-    write: (device, { state, session }, receivedAt) =>
+    write: (device, { state, session }, arrival) =>
+      registry.serialize(device.id, () =>
+        state === 'online' ? goOnline(device, session, arrival) : goOffline(device, session, arrival),
+      ),
+
+    /**
+     * Notes that a device is offline which did not send it itself: its edge node reported it, or has ended.
+     *
+     * @param {Device} device
+     * @param {number} receivedAt epoch ms
+     * @returns {Promise<void>} settles when it is committed
+     */
+    end: (device, receivedAt) =>
       registry.serialize(device.id, async () => {
-        const stamp = sessionStamp(device, session) + (state === 'offline' ? 1 : 0);
-        if (stamp <= (device.stateStamp ?? 0)) return;
-        // The event is written before the state. If the process ended between the two in the other order, the repeated message would
-        // find the state written, and the event would be lost.
-        if (receivedAt !== null) {
-          const ts = state === 'offline' ? Math.max(receivedAt, session) : session;
-          await events.note(device, { session, kind: state, ts });
+        if (device.state === 'offline') return;
+        await noteOffline(device, device.session ?? receivedAt, receivedAt);
+        await commit(device, { state: 'offline' }, receivedAt);
+      }),
+
+    /**
+     * Notes that a device which was offline is online, since a message of it arrived.
+     *
+     * @param {Device} device
+     * @param {number} receivedAt epoch ms
+     * @param {DeviceSession} [session] that the message announces; default: none
+     * @returns {Promise<void>} settles when it is committed
+     */
+    prove: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
+      registry.serialize(device.id, async () => {
+        if (device.state !== 'offline') return;
+        const row = await retry.run(() => store.device(device));
+        // Another process received the proof before.
+        if (row?.state === 'online') {
+          Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
+          device.stamp = Math.max(device.stamp, row.stamp);
+          return;
         }
-        await retry.run(() => store.writeStatus(device, state, stamp));
-        Object.assign(device, { state, stateStamp: stamp });
+        const offset = session.id === null ? 0 : device.clockOffset;
+        const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
+        await events.note(device, eventOf('online', session, offset, began));
+        await commit(device, { state: 'online' }, receivedAt);
       }),
   };
 }
+
+/**
+ * @param {DeviceEvent['kind']} kind `birth` or `online`
+ * @param {DeviceSession} session
+ * @param {number} clockOffset of the device, ms; 0: no difference is known
+ * @param {number} arrivedAt epoch ms of its receipt
+ * @returns {DeviceEvent} at the start of the session, or at its receipt if the clock of the device is off
+ */
+export function eventOf(kind, { start }, clockOffset, arrivedAt) {
+  if (clockOffset === 0) return { session: start, kind, ts: start };
+  return { session: arrivedAt, kind, ts: arrivedAt, clockOffset };
+}
+
+/** @param {Pick<Device, 'sessionStamp'> | undefined} device @param {number} receivedAt epoch ms @returns {number} epoch ms at which its session was announced last */
+export const arrivalOfSession = (device, receivedAt) =>
+  device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt;
 
 /** @typedef {ReturnType<typeof createStatuses>} Statuses */
 
 /**
  * Writes the events of devices: births, online, offline. Device, session and kind identify an event. So all processes that receive the
- * same message write the same row, and a repeated message changes nothing.
+ * same message write the same row, and a repeated message changes nothing. Without a session, or with a clock that is off, the time of
+ * receipt takes the place of the session.
  *
  * @param {object} deps
  * @param {EventStore} deps.store

@@ -1,7 +1,9 @@
 import { identifySensor, isName } from '../../../schema/ids.js';
 import { PATHS } from '../decode/refusals.js';
+import { readSession } from '../registry/sessions.js';
 import { definitionsOf } from './definition-book.js';
 import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.js';
+import { NOTHING } from './nodes.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */
@@ -9,9 +11,9 @@ import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
-/** @import { DefinitionBook } from './definition-book.js' */
+/** @import { DefinitionBook, Definitions } from './definition-book.js' */
 /** @import { EdgeResult, NodeDevices, Turn } from './nodes.js' */
-/** @import { Metric } from './payload.js' */
+/** @import { Payload } from './payload.js' */
 
 /**
  * Reads NBIRTH and DBIRTH. Their definitions are committed before any other effect.
@@ -24,46 +26,74 @@ import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics
  * @param {NodeDevices} deps.devices
  */
 export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
-  /**
-   * @param {Pick<Turn, 'payload' | 'identity' | 'sentAt'>} turn
-   * @param {MessageBatch} batch
-   */
-  async function read({ payload, identity, sentAt }, batch) {
-    const definitions = definitionsOf(payload.metrics, sentAt);
-    await book.enter(identity, definitions);
+  /** @param {Turn} turn @param {Definitions} definitions @returns {EdgeResult} */
+  function result({ message, payload, identity }, definitions) {
+    const batch = decoder.emptyBatch(message.receivedAt);
     readMetrics(payload, definitions, batch);
-    return { birth: readBirthCertificate(payload.metrics, identity, sentAt), batch };
+    return { ...NOTHING, birth: readBirthCertificate(payload, identity, message.receivedAt), batch };
   }
 
   /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-  async function born(turn) {
-    const batch = decoder.emptyBatch(turn.message.receivedAt);
-    return { ...(await read(turn, batch)), ended: [] };
+  async function enter(turn) {
+    const { message, identity, node, payload } = turn;
+    const { changes } = node;
+    const definitions = await book.enter(identity, definitionsOf(payload.metrics, message.receivedAt));
+    // The connection to the broker may have broken meanwhile, and a later birth is missing.
+    if (node.changes === changes) node.present.add(identity.id);
+    else node.needsRebirth = true;
+    return result(turn, definitions);
+  }
+
+  /** A birth that is delivered again, and is not the newest: nobody knows which aliases are valid. @param {Turn} turn @param {string[]} ids @returns {EdgeResult} */
+  function contradictory(turn, ids) {
+    for (const id of ids) turn.node.forgetBirth(id);
+    turn.node.needsRebirth = true;
+    const definitions = definitionsOf(turn.payload.metrics, turn.message.receivedAt);
+    return { ...result(turn, definitions), isContradictory: true };
   }
 
   return {
-    read,
-
     /** @param {Turn} turn @returns {Promise<EdgeResult>} */
     async node(turn) {
-      const { identity, node, payload, sentAt } = turn;
+      const { message, identity, node, payload } = turn;
       const bdSeq = bdSeqOf(payload.metrics);
+      const isNew = !node.born || bdSeq !== node.bdSeq;
+      if (message.again && node.born && isNew) return contradictory(turn, [...node.present]);
+      // The births of its devices follow. Until then their aliases are not valid.
+      node.forgetBirths();
+      const born = await enter(turn);
+      // A new connection of the node: its devices are offline until their births arrive.
+      const ended = isNew ? await devices.all(turn) : [];
+      if (isNew) await retry.run(() => store.writeNode(identity.bytes, bdSeq));
       node.sequence.begin(payload.seq);
-      node.needsRebirth = false;
-      // A new connection of the node: the earlier births of its devices are no longer valid.
-      const ended = node.born && bdSeq !== node.bdSeq ? await devices.bornBefore(turn, sentAt) : [];
-      if (!node.born || bdSeq !== node.bdSeq) {
-        await retry.run(() => store.writeNode(identity.bytes, bdSeq));
-      }
-      Object.assign(node, { born: true, bdSeq });
-      return { ...(await born(turn)), ended };
+      Object.assign(node, { born: true, bdSeq, needsRebirth: !node.present.has(identity.id) });
+      return { ...born, isNewSession: isNew, ended };
     },
 
     /** @param {Turn} turn @returns {Promise<EdgeResult>} */
     async device(turn) {
-      const known = await book.at(turn.identity, turn.sentAt);
+      const { message, identity, node, payload } = turn;
+      const isPresent = node.present.has(identity.id);
+      node.forgetBirth(identity.id);
+      const known = await book.newest(identity);
+      if (message.again && isPresent) {
+        const { text } = definitionsOf(payload.metrics, message.receivedAt);
+        if (known?.text !== text) return contradictory(turn, [identity.id]);
+      }
       if (!known) await devices.enter(turn);
-      return born(turn);
+      return enter(turn);
+    },
+
+    /**
+     * Reads a birth again, for a replay.
+     *
+     * @param {{ payload: Payload, identity: Identity, receivedAt: number }} birth `receivedAt`: epoch ms
+     * @param {MessageBatch} batch
+     * @returns {Birth}
+     */
+    readAgain({ payload, identity, receivedAt }, batch) {
+      readMetrics(payload, definitionsOf(payload.metrics, receivedAt), batch);
+      return readBirthCertificate(payload, identity, receivedAt);
     },
   };
 }
@@ -71,15 +101,15 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
 /**
  * Converts a birth certificate to a birth. Its sensors are the numeric metrics.
  *
- * @param {Metric[]} metrics
+ * @param {Payload} payload its timestamp identifies the session
  * @param {Identity} device
- * @param {number} session epoch ms
+ * @param {number} receivedAt epoch ms
  * @returns {Birth}
  */
-export function readBirthCertificate(metrics, device, session) {
+export function readBirthCertificate({ metrics, timestamp }, device, receivedAt) {
   /** @type {Birth} */
   const birth = {
-    session,
+    session: readSession(timestamp, receivedAt),
     name: device.name ?? undefined,
     sensors: [],
     pathOf: PATHS.sparkplug,

@@ -12,9 +12,13 @@ const MAX_METRICS = 300_000;
 
 /** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
 
+/** Births of a node or device that a replay compares, and aliases of earlier births that are remembered. */
+const MAX_LATER_BIRTHS = 50;
+const MAX_RETIRED = 10_000;
+
 /**
- * Keeps the metric definitions of births in the database, so that data with only aliases can be decoded after a restart. A message is
- * decoded with the newest birth that is not after it. So a message that was under way during a rebirth keeps its meaning.
+ * Keeps the metric definitions of births in the database, in the order in which the births arrived. The newest one decodes data of the
+ * present session. A dead letter is decoded by the birth that arrived before it.
  */
 export class DefinitionBook {
   #store;
@@ -39,16 +43,40 @@ export class DefinitionBook {
     this.#repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
   }
 
+  /** Returns the definitions of the newest birth from memory only. @param {string} id @returns {Definitions | undefined} */
+  peek(id) {
+    return this.#newest.get(id);
+  }
+
   /**
-   * Finds the definitions of the newest birth that is not after a time.
+   * Finds the definitions of the birth that arrived last.
    *
    * @param {Key} key
-   * @param {number} at epoch ms
    * @returns {Promise<Definitions | null>} null: no valid birth is known
    */
-  async at(key, at) {
-    const known = this.#newest.get(key.id) ?? (await this.#readNewest(key));
-    return known && known.bornAt > at ? this.#read(key, at) : known;
+  async newest(key) {
+    return this.#newest.get(key.id) ?? this.#readNewest(key);
+  }
+
+  /**
+   * Finds what is certain about a message that arrived at a time: aliases that mean the same in the birth before it and in all births
+   * since. A birth between the two that did not arrive may have defined them otherwise. The broker may have repeated the message, so
+   * that it is older than the birth before it. So the two births before it have to agree as well.
+   *
+   * @param {Key} key
+   * @param {number} receivedAt epoch ms
+   * @returns {Promise<Definitions | null>} null: nothing is certain
+   */
+  async around(key, receivedAt) {
+    const before = await this.#read(key, receivedAt - 1);
+    if (!before) return null;
+    const earlier = await this.#read(key, before.bornAt - 1);
+    const rows = await this.#retry.run(() =>
+      this.#store.birthsSince(key.bytes, receivedAt, MAX_LATER_BIRTHS),
+    );
+    if (rows.length === MAX_LATER_BIRTHS) return null;
+    const others = rows.map((row) => readDefinitions(row.metrics, row.bornAt));
+    return [...(earlier ? [earlier] : []), ...others].reduce(agreementOf, before);
   }
 
   /**
@@ -57,15 +85,18 @@ export class DefinitionBook {
    *
    * @param {Key} key
    * @param {Definitions} definitions of a birth
-   * @returns {Promise<void>} settles when they are committed
+   * @returns {Promise<Definitions>} settles when they are committed
    */
   async enter(key, definitions) {
-    const { bornAt, text } = definitions;
-    const before = await this.at(key, bornAt);
-    if (before?.text === text && bornAt - before.bornAt < this.#repeatMs) return;
-    await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, text));
-    const known = this.#newest.get(key.id);
-    if (!known || known.bornAt <= bornAt) this.#newest.set(key.id, definitions);
+    const before = await this.newest(key);
+    if (before?.text === definitions.text && definitions.bornAt - before.bornAt < this.#repeatMs)
+      return before;
+    // Two births may arrive in one ms, or our clock is set back. The one that arrived last has the later time.
+    const bornAt = Math.max(definitions.bornAt, (before?.bornAt ?? 0) + 1);
+    const entered = { ...definitions, bornAt, ...(before ? historyOf(definitions, before) : {}) };
+    await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, definitions.text));
+    this.#newest.set(key.id, entered);
+    return entered;
   }
 
   /** @param {Key} key @param {number} [at] epoch ms @returns {Promise<Definitions | null>} */
@@ -90,6 +121,8 @@ export class DefinitionBook {
  * @property {string} text as it is stored: JSON, `[[name, alias or null, datatype], ...]`
  * @property {Map<number | string, string>} names by alias
  * @property {Map<string, number>} datatypes by name
+ * @property {Set<number | string>} contested aliases that meant something else in an earlier birth
+ * @property {Map<number | string, string>} retired names of earlier births by aliases that are not in use now
  */
 
 /**
@@ -111,10 +144,48 @@ export function readDefinitions(text, bornAt) {
   /** @type {Array<[name: string, alias: number | string | null, datatype: number]>} */
   const entries = JSON.parse(text);
   /** @type {Definitions} */
-  const definitions = { bornAt, text, names: new Map(), datatypes: new Map() };
+  const definitions = {
+    bornAt,
+    text,
+    names: new Map(),
+    datatypes: new Map(),
+    contested: new Set(),
+    retired: new Map(),
+  };
+  /** Aliases of several names. @type {Set<number | string>} */
+  const doubled = new Set();
   for (const [name, alias, datatype] of entries) {
+    if (alias !== null && (definitions.names.get(alias) ?? name) !== name) doubled.add(alias);
     if (alias !== null) definitions.names.set(alias, name);
     definitions.datatypes.set(name, datatype);
   }
+  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). Otherwise nobody knows which metric is meant.
+  for (const alias of doubled) definitions.names.delete(alias);
   return definitions;
+}
+
+/** @param {Definitions} definitions @param {Definitions} before of the birth before */
+function historyOf(definitions, before) {
+  const retired = new Map([...before.retired, ...before.names]);
+  const contested = new Set(before.contested);
+  for (const [alias, name] of definitions.names) {
+    const earlier = retired.get(alias);
+    retired.delete(alias);
+    if (earlier === undefined) continue;
+    const isSame = earlier === name && before.datatypes.get(name) === definitions.datatypes.get(name);
+    if (!isSame) contested.add(alias);
+  }
+  // A node that never uses an alias twice has ever more of them.
+  for (const alias of retired.keys()) {
+    if (retired.size <= MAX_RETIRED) break;
+    retired.delete(alias);
+  }
+  return { contested, retired };
+}
+
+/** @param {Definitions} one @param {Definitions} other @returns {Definitions} `one` with the aliases and types that are the same in both */
+function agreementOf(one, other) {
+  const names = [...one.names].filter(([alias, name]) => other.names.get(alias) === name);
+  const datatypes = [...one.datatypes].filter(([name, datatype]) => other.datatypes.get(name) === datatype);
+  return { ...one, names: new Map(names), datatypes: new Map(datatypes) };
 }

@@ -1,6 +1,5 @@
 import { identifyDevice } from '../../../schema/ids.js';
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
-import { sessionStart } from '../registry/births.js';
 import { createSparkplugBirths } from './births.js';
 import { DefinitionBook } from './definition-book.js';
 import { Rebirths } from './host.js';
@@ -24,7 +23,8 @@ import { readPayload } from './payload.js';
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Message, Send } from '../pipeline.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { EdgeResult, Turn } from './nodes.js' */
+/** @import { Definitions } from './definition-book.js' */
+/** @import { EdgeResult, Node, Turn } from './nodes.js' */
 
 /**
  * The host application of Sparkplug B 3.0. It decodes messages of edge nodes, keeps the definitions of their births, and requests a
@@ -50,12 +50,27 @@ export function createSparkplug(deps) {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
+  /** @param {Node} node @param {Identity} identity @returns {Promise<Definitions | null>} null: no birth of this session has arrived */
+  async function believed(node, { id, bytes }) {
+    if (!node.present.has(id)) return null;
+    const known = book.peek(id);
+    if (known) return known;
+    const { changes } = node;
+    const read = await book.newest({ id, bytes });
+    // A later birth may have arrived meanwhile.
+    return node.changes === changes ? read : null;
+  }
+
   /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-  async function data({ message, identity, node, payload, sentAt }) {
-    const definitions = await book.at(identity, sentAt);
+  async function data({ message, identity, node, payload }) {
+    const definitions = await believed(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
-    if (!readMetrics(payload, definitions, batch)) node.needsRebirth = true;
-    return { birth: null, ended: [], batch };
+    if (!readMetrics(payload, definitions, batch, message.again)) node.needsRebirth = true;
+    return {
+      ...NOTHING,
+      batch,
+      isUncertain: definitions === null && !message.again && batch.refused.length > 0,
+    };
   }
 
   const readers = {
@@ -72,24 +87,43 @@ export function createSparkplug(deps) {
      * @param {Message} message
      * @param {SparkplugTopic} topic
      * @param {Identity} identity of the device, or of the node where it speaks for itself
-     * @returns {Promise<EdgeResult>} settles when the definitions of a birth are committed
+     * @returns {Promise<EdgeResult & { nodeIdentity: Identity }>} settles when the definitions of a birth are committed
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async read(message, topic, identity) {
       const payload = readPayload(message.payload, maxMessageBytes);
       const nodeIdentity = /** @type {Identity} */ (identifyDevice(topic.node));
       const node = await nodes.of(nodeIdentity);
-      const sentAt = sessionStart(payload.timestamp, message.receivedAt);
-      const turn = { message, topic, identity, nodeIdentity, node, payload, sentAt };
+      const turn = { message, topic, identity, nodeIdentity, node, payload };
       const inSequence = isOfSequence(topic);
       if (inSequence && isMissingSome(turn)) node.needsRebirth = true;
       const result = await readers[topic.type](turn);
-      if (inSequence && node.needsRebirth) rebirths.request(topic.command);
-      return result;
+      if (node.needsRebirth && topic.type !== 'NDEATH') rebirths.request(topic.command);
+      return { ...result, nodeIdentity };
     },
 
     /**
+     * A birth was refused, so its aliases are not known. Those of the birth before are not valid any more.
+     *
+     * @param {SparkplugTopic} topic
+     */
+    doubt(topic) {
+      const nodeIdentity = identifyDevice(topic.node);
+      const node = nodeIdentity && nodes.peek(nodeIdentity.id);
+      if (!node) return;
+      node.needsRebirth = true;
+      const device = topic.device === null ? null : identifyDevice(`${topic.node}/${topic.device}`);
+      if (device) node.forgetBirth(device.id);
+      else node.forgetBirths();
+      rebirths.request(topic.command);
+    },
+
+    /** Births may have been missed. Until the next birth of a node no alias of it is believed. */
+    forgetBirths: () => nodes.forgetBirths(),
+
+    /**
      * Reads a message again for a replay. It does not change the state of the node or the sequence, and is no sign of a missing message.
+     * Aliases are read as far as the birth before the message and all later ones agree on them.
      *
      * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
      * @param {SparkplugTopic} topic
@@ -97,13 +131,17 @@ export function createSparkplug(deps) {
      * @returns {Promise<Pick<EdgeResult, 'birth' | 'batch'>>}
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
-    async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {
+    async readAgain({ payload: bytes, receivedAt, now }, { type, node }, identity) {
       if (isDeath(type)) return NOTHING;
       const payload = readPayload(bytes, maxMessageBytes);
-      const sentAt = sessionStart(payload.timestamp, receivedAt);
       const batch = decoder.emptyBatch(receivedAt, now);
-      if (isBirth(type)) return births.read({ payload, identity, sentAt }, batch);
-      readMetrics(payload, await book.at(identity, sentAt), batch);
+      if (isBirth(type)) return { birth: births.readAgain({ payload, identity, receivedAt }, batch), batch };
+      const nodeIdentity = /** @type {Identity} */ (identifyDevice(node));
+      const { present } = await nodes.of(nodeIdentity);
+      const device = await registry.find(identity);
+      const isBornSince = (device?.sessionStamp ?? 0) > receivedAt * 1000;
+      const isKnown = present.has(identity.id) || isBornSince;
+      readMetrics(payload, isKnown ? await book.around(identity, receivedAt) : null, batch);
       return { birth: null, batch };
     },
   };

@@ -17,17 +17,43 @@ import { bdSeqOf } from './metrics.js';
 /** Edge nodes in memory, at about 300 bytes each. */
 const MAX_NODES = 50_000;
 
-/**
- * The session of an edge node.
- *
- * @typedef {object} Node
- * @property {number | null} bdSeq of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: it had none
- * @property {boolean} born whether an NBIRTH ever arrived
- * @property {boolean} needsRebirth a message was missed, or could not be decoded
- * @property {Sequence} sequence
- */
+/** The session of an edge node, as far as this process has received it. */
+export class Node {
+  /** Of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: it had none. @type {number | null} */
+  bdSeq;
+  /** Whether an NBIRTH ever arrived. */
+  born;
+  /** Ids of the node and its devices whose births arrived in this session. Only their aliases are believed. @type {Set<string>} */
+  present = new Set();
+  /** Number of births and deaths. A reader of definitions compares it, so that no birth comes in between. */
+  changes = 0;
+  /** Whether a message was missed, or could not be decoded. */
+  needsRebirth = false;
+  sequence = new Sequence();
 
-/** The edge nodes. Sequence numbers are only in memory: after a restart of this process any number may come first. */
+  /** @param {{ bdSeq: number | null } | null} row null: no NBIRTH ever arrived */
+  constructor(row) {
+    this.bdSeq = row?.bdSeq ?? null;
+    this.born = row !== null;
+  }
+
+  /** @param {string} id of the node or a device whose aliases are not valid from now on */
+  forgetBirth(id) {
+    this.changes++;
+    this.present.delete(id);
+  }
+
+  /** No alias of the node and its devices is valid from now on. */
+  forgetBirths() {
+    this.changes++;
+    this.present.clear();
+  }
+}
+
+/**
+ * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth, since edge nodes publish
+ * births with QoS 0. So it believes no alias before the next birth.
+ */
 export class Nodes {
   #store;
   #retry;
@@ -53,14 +79,19 @@ export class Nodes {
   /** @param {Identity} identity @returns {Promise<Node>} */
   async #load({ id, bytes }) {
     const row = await this.#retry.run(() => this.#store.node(bytes));
-    const node = {
-      bdSeq: row?.bdSeq ?? null,
-      born: row !== null,
-      needsRebirth: false,
-      sequence: new Sequence(),
-    };
+    const node = new Node(row);
     this.#nodes.set(id, node);
     return node;
+  }
+
+  /** Returns an edge node from memory only. @param {string} id @returns {Node | undefined} */
+  peek(id) {
+    return this.#nodes.get(id);
+  }
+
+  /** The connection to the broker broke, so births may have been missed. */
+  forgetBirths() {
+    for (const node of this.#nodes.values()) node.forgetBirths();
   }
 }
 
@@ -83,18 +114,18 @@ export function createSparkplugDeaths({ registry, devices }) {
     async node(turn) {
       const { identity, node, payload } = turn;
       if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NOTHING;
+      node.forgetBirths();
       node.needsRebirth = true;
       const own = await registry.find(identity);
-      const others = await devices.bornBefore(turn, Number.POSITIVE_INFINITY);
-      return { birth: null, ended: own ? [own, ...others] : others, batch: null };
+      const others = await devices.all(turn);
+      return { ...NOTHING, isNewSession: true, ended: own ? [own, ...others] : others };
     },
 
     /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-    async device({ identity, sentAt }) {
+    async device({ identity, node }) {
+      node.forgetBirth(identity.id);
       const device = await registry.find(identity);
-      // A device with a newer birth is online.
-      const ended = device && sentAt >= (device.session ?? 0) ? [device] : [];
-      return { birth: null, ended, batch: null };
+      return { ...NOTHING, ended: device ? [device] : [] };
     },
   };
 }
@@ -113,18 +144,14 @@ export function createNodeDevices({ store, registry, retry }) {
     enter: ({ topic, nodeIdentity }) =>
       retry.run(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
 
-    /**
-     * @param {Turn} turn
-     * @param {number} before epoch ms
-     * @returns {Promise<Device[]>} the node's devices whose newest birth is older
-     */
-    async bornBefore({ topic, nodeIdentity }, before) {
+    /** @param {Turn} turn @returns {Promise<Device[]>} all devices of the node that are registered */
+    async all({ topic, nodeIdentity }) {
       /** @type {Device[]} */
       const found = [];
       for (const name of await retry.run(() => store.devices(nodeIdentity.bytes))) {
         const identity = identifyDevice(`${topic.node}/${name}`);
         const device = identity && (await registry.find(identity));
-        if (device && (device.session ?? 0) < before) found.push(device);
+        if (device) found.push(device);
       }
       return found;
     },
@@ -179,7 +206,6 @@ export class Sequence {
  * @property {Identity} nodeIdentity
  * @property {Node} node
  * @property {Payload} payload
- * @property {number} sentAt epoch ms
  */
 
 /**
@@ -187,12 +213,22 @@ export class Sequence {
  *
  * @typedef {object} EdgeResult
  * @property {Birth | null} birth whose device is online from then on
+ * @property {boolean} isContradictory whether the birth contradicts what arrived since, so it changes nothing that is known
+ * @property {boolean} isNewSession whether the node has connected again, so what arrived before belongs to another session
  * @property {Device[]} ended devices that are offline now
  * @property {MessageBatch | null} batch
+ * @property {boolean} isUncertain whether it may have aliases of a birth that has not arrived
  */
 
 /** @type {Readonly<EdgeResult>} */
-export const NOTHING = { birth: null, ended: [], batch: null };
+export const NOTHING = {
+  birth: null,
+  isContradictory: false,
+  isNewSession: false,
+  ended: [],
+  batch: null,
+  isUncertain: false,
+};
 
 /**
  * An NDEATH has no sequence number (tck-id-payloads-ndeath-seq), and an NBIRTH restarts the sequence.
@@ -206,9 +242,9 @@ export const isOfSequence = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH'
  * Takes the number of a message of the sequence.
  *
  * @param {Turn} turn
- * @returns {boolean} whether anything is missing before this message, or nothing is known of its node
+ * @returns {boolean} whether anything is missing before this message, or no birth of this session of its node has arrived
  */
-export function isMissingSome({ message, node, payload }) {
+export function isMissingSome({ message, node, nodeIdentity, payload }) {
   const inOrder = node.sequence.follows(payload.seq, message.again === true);
-  return !inOrder || !node.born;
+  return !inOrder || !node.present.has(nodeIdentity.id);
 }

@@ -37,6 +37,7 @@ const DISCONNECT_MS = 1000;
  * @param {Host | null} deps.host null: this process does not handle Sparkplug
  * @param {MappedFilters} deps.mapped topics of the mappings
  * @param {HandleMessage} deps.handleMessage
+ * @param {() => void} [deps.onInterrupted] called when messages may have been missed: the connection broke, or is there again
  * @param {() => number} deps.clock epoch ms
  * @param {Logger} deps.logger
  * @param {(error: Error) => void} deps.onFatal
@@ -49,6 +50,7 @@ export function createSubscriber(deps) {
     host,
     mapped,
     handleMessage,
+    onInterrupted = () => {},
     clock,
     logger,
     onFatal,
@@ -122,6 +124,9 @@ export function createSubscriber(deps) {
     }
   }
 
+  // Edge nodes publish births with QoS 0, and no broker keeps these for a client that is away.
+  client.on('close', onInterrupted);
+  client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
   return {
     /**

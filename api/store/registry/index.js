@@ -10,7 +10,7 @@ import { sensorWrites } from './sensor-writes.js';
 
 const SELECT_DEVICE = {
   name: 'read_device',
-  cql: 'SELECT name, site, label, state, WRITETIME(state) AS state_stamp, session, described_at, last_seen, registered_at, retired_at FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT name, site, label, state, WRITETIME(state) AS state_stamp, session, WRITETIME(session) AS session_stamp, ended_sessions, clock_offset, described_at, WRITETIME(described_at) AS described_at_stamp, last_seen, registered_at, retired_at FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_RETIRED_AT = {
   name: 'read_retired_at',
@@ -26,11 +26,11 @@ const COUNT_DEVICES = {
 };
 const WRITE_DEVICE = {
   name: 'write_device',
-  cql: 'INSERT INTO device (grp, device_id, name, site, label, session, described_at, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO device (grp, device_id, name, site, label, session, ended_sessions, clock_offset, described_at, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const WRITE_STATUS = {
   name: 'write_status',
-  cql: 'UPDATE device USING TIMESTAMP ? SET state = ? WHERE grp = ? AND device_id = ?',
+  cql: 'UPDATE device USING TIMESTAMP ? SET state = ?, session = ?, ended_sessions = ?, clock_offset = ? WHERE grp = ? AND device_id = ?',
 };
 const INDEX_DEVICE = {
   name: 'index_device',
@@ -99,7 +99,7 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ name?: string, site?: string, label?: string, session?: number, describedAt?: number, registeredAt?: number }} change undefined stays as it is
+     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } & SessionChange} change undefined stays as it is
      * @param {number} writeTimestamp epoch µs
      */
     writeDevice: ({ group, bytes }, change, writeTimestamp) =>
@@ -109,7 +109,7 @@ export function createRegistryStore(session) {
         change.name,
         change.site,
         change.label,
-        optionalTime(change.session),
+        ...sessionCells(change),
         optionalTime(change.describedAt),
         optionalTime(change.registeredAt),
         int64(writeTimestamp),
@@ -117,11 +117,17 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {'online' | 'offline'} state
+     * @param {{ state: 'online' | 'offline' } & SessionChange} change undefined stays as it is
      * @param {number} writeTimestamp epoch µs
      */
-    writeStatus: ({ group, bytes }, state, writeTimestamp) =>
-      session.write(WRITE_STATUS, [int64(writeTimestamp), state, group, bytes]),
+    writeStatus: ({ group, bytes }, change, writeTimestamp) =>
+      session.write(WRITE_STATUS, [
+        int64(writeTimestamp),
+        change.state,
+        ...sessionCells(change),
+        group,
+        bytes,
+      ]),
 
     /**
      * @param {number} group
@@ -144,6 +150,15 @@ export function createRegistryStore(session) {
 }
 
 /** @typedef {ReturnType<typeof createRegistryStore>} RegistryStore */
+
+/** Columns that change with a session. @typedef {{ session?: number, endedSessions?: number[], clockOffset?: number }} SessionChange `session`: epoch ms; `clockOffset`: ms */
+
+/** @param {SessionChange} change */
+const sessionCells = ({ session, endedSessions, clockOffset }) => [
+  optionalTime(session),
+  endedSessions && JSON.stringify(endedSessions),
+  clockOffset === undefined ? undefined : int64(clockOffset),
+];
 
 /** @param {number | undefined} ms epoch ms */
 const optionalTime = (ms) => (ms === undefined ? undefined : int64(ms));

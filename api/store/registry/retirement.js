@@ -1,7 +1,7 @@
 import { uuidBytes } from '../../../schema/ids.js';
-import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-import { int64, writeTimestamp } from '../cql-encoding.js';
-import { createNewestReads } from '../latest.js';
+import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
+import { int64 } from '../cql-encoding.js';
+import { createNewestReads, latestStamp } from '../latest.js';
 
 /** @import { Query, Row, Session } from '../session.js' */
 /** @import { DeviceKey } from './rows.js' */
@@ -15,6 +15,8 @@ const DEVICE_COLUMNS = [
   'label',
   'state',
   'session',
+  'ended_sessions',
+  'clock_offset',
   'described_at',
   'last_seen',
   'registered_at',
@@ -24,7 +26,7 @@ const SENSOR_COLUMNS = ['device', 'name', 'type', 'unit', 'site', 'label', 'inte
 
 const SELECT_DEVICE = {
   name: 'read_retiring_device',
-  cql: 'SELECT site, registered_at, WRITETIME(name) AS name_stamp, WRITETIME(site) AS site_stamp, WRITETIME(label) AS label_stamp, WRITETIME(described_at) AS described_at_stamp, WRITETIME(state) AS state_stamp, WRITETIME(session) AS session_stamp, WRITETIME(last_seen) AS last_seen_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(sensors_at) AS sensors_at_stamp FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT site, registered_at, retired_at, WRITETIME(name) AS name_stamp, WRITETIME(site) AS site_stamp, WRITETIME(label) AS label_stamp, WRITETIME(described_at) AS described_at_stamp, WRITETIME(state) AS state_stamp, WRITETIME(session) AS session_stamp, WRITETIME(ended_sessions) AS ended_sessions_stamp, WRITETIME(clock_offset) AS clock_offset_stamp, WRITETIME(last_seen) AS last_seen_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(sensors_at) AS sensors_at_stamp FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_SENSORS = {
   name: 'read_retiring_sensors',
@@ -36,7 +38,7 @@ const WRITE_RETIRED_AT = {
 };
 const REMOVE_COLUMNS = {
   name: 'retire_device',
-  cql: 'DELETE name, site, label, state, session, described_at, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
+  cql: 'DELETE name, site, label, state, session, ended_sessions, clock_offset, described_at, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
 };
 const UNINDEX_DEVICE = {
   name: 'unindex_device',
@@ -53,7 +55,7 @@ const UNINDEX_SENSOR = {
 
 /**
  * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes: metadata has the start of
- * its session, a value has the time of its measurement. A deletion with the current time would hide what the device publishes when it
+ * its receipt, a value has that of `latestStamp`. A deletion with the current time would hide what the device publishes when it
  * comes back. `retired_at` is committed first. It is greater than all of these write timestamps, and a new registration writes
  * above it. The row with `retired_at` stays, so that the packer still finds the device.
  *
@@ -89,7 +91,16 @@ export function createRetirementStore(session) {
         (max, row) => Math.max(max, newestWrite(row, SENSOR_COLUMNS)),
         newestOfDevice,
       );
-      const retiredAt = Math.max(now, Math.ceil(highest / 1000));
+      const before = device['retired_at']?.getTime() ?? null;
+      const values = Array.from(await newest.ofDevice(key), ([sensor, { ts }]) => ({
+        sensor,
+        stamp: latestStamp(ts, before),
+      }));
+      const highestValue = values.reduce((max, { stamp }) => Math.max(max, stamp), 0);
+      // Values that are sent afterwards are written above the deletions of values. Many retirements in a day must not lead far into the
+      // future, which ScyllaDB refuses.
+      const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
+      const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
       for (const column of /** @type {const} */ (['type', 'site', 'name'])) {
         await commit(`unindex_${column}`, indexPartitions(key, sensors, column));
@@ -99,9 +110,9 @@ export function createRetirementStore(session) {
           query: REMOVE_SENSOR,
           params: [int64(newestWrite(row, SENSOR_COLUMNS)), group, bytes, row['sensor_id']],
         })),
-        Array.from(await newest.ofDevice(key), ([sensor, { ts }]) => ({
+        values.map(({ sensor, stamp }) => ({
           query: REMOVE_VALUE,
-          params: [uuidBytes(sensor), writeTimestamp(ts), group, bytes],
+          params: [uuidBytes(sensor), int64(stamp), group, bytes],
         })),
       ]);
       if (device['site'] !== null) {

@@ -16,7 +16,11 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} label for people
  * @property {string | null} state `online` or `offline`; null if no status was ever sent
  * @property {number | null} stateStamp write timestamp of the state, epoch µs; null also if it was not read
- * @property {number | null} session start of the newest session, epoch ms; null without a birth
+ * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
+ * @property {number | null} sessionStamp write timestamp of the session, epoch µs; null also if it was not read
+ * @property {number[]} endedSessions starts of sessions that have ended, the newest last; empty also if they were not read
+ * @property {number} clockOffset the clock of the device minus ours in ms; 0: no difference is known, or it was not read
+ * @property {number} stamp greatest write timestamp of state, session and description, epoch µs; 0 also if it was not read
  * @property {number | null} describedAt epoch ms of the newest description over HTTP; null also if it was not read
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
@@ -38,6 +42,8 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {number | null} value
  */
 
+const STAMPS = ['state_stamp', 'session_stamp', 'described_at_stamp'];
+
 /** @param {Row} row @returns {DeviceRow} */
 export const deviceRow = (row) => ({
   name: row['name'],
@@ -46,6 +52,10 @@ export const deviceRow = (row) => ({
   state: row['state'],
   stateStamp: row['state_stamp'] ? Number(row['state_stamp']) : null,
   session: row['session']?.getTime() ?? null,
+  sessionStamp: row['session_stamp'] ? Number(row['session_stamp']) : null,
+  endedSessions: row['ended_sessions'] ? JSON.parse(row['ended_sessions']) : [],
+  clockOffset: Number(row['clock_offset'] ?? 0),
+  stamp: Math.max(...STAMPS.map((column) => Number(row[column] ?? 0))),
   describedAt: row['described_at']?.getTime() ?? null,
   lastSeen: row['last_seen']?.getTime() ?? null,
   registeredAt: row['registered_at'].getTime(),

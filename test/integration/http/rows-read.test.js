@@ -65,7 +65,7 @@ async function fill(store) {
     const site = isRare ? 'rare' : 'usual';
     await store.indexDevice(key, site, now, stamp);
     await store.writeDevice(key, { name: `d${d}`, site, registeredAt: now }, stamp);
-    await store.writeStatus(key, isRare ? 'offline' : 'online', stamp);
+    await store.writeStatus(key, { state: isRare ? 'offline' : 'online' }, stamp);
     const changes = Array.from({ length: SENSORS_PER_DEVICE }, (_, s) => ({
       bytes: /** @type {Identity} */ (identifySensor(id, `s${s}`)).bytes,
       name: isRare && s === 0 ? 'rare' : `s${s}`,

@@ -22,6 +22,7 @@ const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
  * @param {number} [options.installedAt] epoch ms of the first migration; default: now
  * @param {Partial<typeof RETENTION>} [options.retention]
  * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for tests that make many stores
+ * @param {Client} [options.database] of an earlier store, whose data stay
  * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
  * @param {Gate} [options.gate]
  * @returns {Promise<MemoryStore>}
@@ -30,14 +31,15 @@ export async function createMemoryStore(options = {}) {
   const { clock = Date.now, installedAt = clock(), around, gate } = options;
   const retention = { ...RETENTION, ...options.retention };
   const tables = options.tables ?? (await readMemoryTables(options.retention));
-  const database = createDatabase({ tables, clock, around });
-  await database.execute('INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)', [
+  const client =
+    options.database ??
+    /** @type {Client} */ (/** @type {unknown} */ (createDatabase({ tables, clock, around })));
+  await client.execute('INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)', [
     PART,
     1,
     'installation',
     new Date(installedAt),
   ]);
-  const client = /** @type {Client} */ (/** @type {unknown} */ (database));
   const store = createStore({
     client,
     dialect: DIALECTS.cassandra,

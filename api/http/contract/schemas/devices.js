@@ -22,7 +22,18 @@ const Device = z
   .strictObject({ device_id: Id, name, site: name, label: name, online: z.boolean(), last_seen: time })
   .meta({ description: '`last_seen` is the time of the last message of the device, to the minute.' });
 
-const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time, sensors: z.array(Sensor) });
+/** How far the clock of a device was off. */
+const clockOffset = z.int().nullable().meta({
+  description:
+    'The clock of the device minus that of the server in ms, when its newest session began: negative if it is behind. null: no difference is known.',
+});
+
+const DeviceWithSensors = z.strictObject({
+  ...Device.shape,
+  registered_at: Time,
+  clock_offset_ms: clockOffset,
+  sensors: z.array(Sensor),
+});
 
 const SearchResult = z
   .strictObject({
@@ -55,7 +66,13 @@ const SearchResults = z.strictObject({
   more: z.boolean().meta({ description: 'Whether there are more results than `limit`.' }),
 });
 
-const Event = z.strictObject({ ts: Time, kind: z.enum(['birth', 'online', 'offline']) });
+const Event = z.strictObject({
+  ts: Time,
+  kind: z.enum(['birth', 'online', 'offline']),
+  clock_offset_ms: z.int().optional().meta({
+    description: 'The clock of the device minus that of the server in ms; missing: no difference is known.',
+  }),
+});
 
 /** The text of an annotation: one line. */
 export const AnnotationText = z

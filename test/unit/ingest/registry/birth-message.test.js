@@ -62,7 +62,8 @@ describe('Birth', () => {
   });
 
   test('empty: the device keeps its name, the session begins now, and there are no sensors', () => {
-    expect(read({})).toEqual({ session: NOW, name: 'pump', site: undefined, sensors: [], refused: [] });
+    const session = { id: null, start: NOW, offset: null };
+    expect(read({})).toEqual({ session, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
 
   test('a device named by its id: no separate name', () => {

@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
-import { sessionStart } from '../../../../api/ingest/registry/births.js';
+import { describe, expect, test } from '@jest/globals';
+import { readSession } from '../../../../api/ingest/registry/sessions.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12);
+const DAY_MS = 86_400_000;
 
 test.each([
   [RECEIVED - 5000, RECEIVED - 5000],
@@ -9,21 +10,27 @@ test.each([
   ['2026-11-21T12:59:55+01:00', RECEIVED - 5000],
   [String(RECEIVED - 5000), RECEIVED - 5000],
 ])('Session: began at %p', (session, start) => {
-  expect(sessionStart(session, RECEIVED)).toBe(start);
+  expect(readSession(session, RECEIVED)).toEqual({ id: start, start, offset: null });
 });
 
-test.each([
-  [undefined],
-  [null],
-  ['yesterday'],
-  [{}],
-  [1.5],
-  [Number.NaN],
-  // Whose clock was never set, or is ahead.
-  [86_400_000],
-  ['1970-01-02T00:00:00Z'],
-  [RECEIVED + 1],
-  ['2027-01-01T00:00:00Z'],
-])('Session: its start is not usable, %p: the time of receipt', (session) => {
-  expect(sessionStart(session, RECEIVED)).toBe(RECEIVED);
+test.each([[undefined], [null], ['yesterday'], [{}], [1.5], [Number.NaN], [1e300]])(
+  'Session: its start is not usable, %p: no session is named',
+  (session) => {
+    expect(readSession(session, RECEIVED)).toEqual({ id: null, start: RECEIVED, offset: null });
+  },
+);
+
+describe('Session: its start is impossible: it identifies the session, and shows how far the clock is off', () => {
+  test.each([
+    [DAY_MS, DAY_MS - RECEIVED],
+    ['1970-01-02T00:00:00Z', DAY_MS - RECEIVED],
+    ['2026-12-21T12:00:00Z', 30 * DAY_MS],
+  ])('%p', (session, offset) => {
+    expect(readSession(session, RECEIVED)).toEqual({ id: RECEIVED + offset, start: RECEIVED, offset });
+  });
+
+  test('a minute ahead: it may be the delay of our own clock', () => {
+    const session = readSession(RECEIVED + 60_000, RECEIVED);
+    expect(session).toEqual({ id: RECEIVED + 60_000, start: RECEIVED, offset: null });
+  });
 });

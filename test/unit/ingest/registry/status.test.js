@@ -3,10 +3,16 @@ import { readStatus } from '../../../../api/ingest/registry/status.js';
 
 const NOW = Date.UTC(2026, 10, 22);
 
+/** No session is named. */
+const NONE = { id: null, start: NOW, offset: null };
+
 test.each([
-  ['online', { state: 'online', session: NOW }],
-  [' offline\n', { state: 'offline', session: NOW }],
-  [`{"state":"offline","session":${NOW - 5}}`, { state: 'offline', session: NOW - 5 }],
+  ['online', { state: 'online', session: NONE }],
+  [' offline\n', { state: 'offline', session: NONE }],
+  [
+    `{"state":"offline","session":${NOW - 5}}`,
+    { state: 'offline', session: { id: NOW - 5, start: NOW - 5, offset: null } },
+  ],
 ])('Status: %j: it is read', (payload, expected) => {
   expect(readStatus(Buffer.from(payload), NOW)).toEqual(expected);
 });

@@ -8,6 +8,7 @@ import { T0, vector } from '../../../support/sparkplug-vectors.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Store } from '../../../../api/store/index.js' */
+/** @import { Metric } from '../../../../api/ingest/sparkplug/payload.js' */
 /** @import { Identity } from '../../../../schema/ids.js' */
 
 const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
@@ -43,6 +44,9 @@ const openBook = () =>
 
 /** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
 const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);
+
+/** @param {string} name @param {number} alias @returns {Metric} */
+const metric = (name, alias) => /** @type {Metric} */ ({ name, alias, datatype: 10, implied: 0 });
 
 /** @returns {Promise<number[]>} when the births that stand in the database were, in ms since T0 */
 async function rows() {
@@ -101,54 +105,88 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, 1000]);
   });
 
-  test('it is older than the newest: the newest goes on to hold', async () => {
+  test('our clock was set back, or it arrives in the same ms: the birth that arrived last is the newest', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
     await book.enter(DEVICE, definitions(T0));
-    expect((await book.at(DEVICE, T0 + 6000))?.bornAt).toBe(T0 + 5000);
-    expect((await book.at(DEVICE, T0 + 4999))?.bornAt).toBe(T0);
-    expect(await rows()).toEqual([0, 5000]);
+    await book.enter(DEVICE, definitions(T0, 'dbirthSwapped'));
+    for (const each of [book, openBook()]) expect((await each.newest(DEVICE))?.names.get(10)).toBe('Count');
+    expect(await rows()).toEqual([5000, 5001, 5002]);
   });
 
-  test('it has the same time and other definitions: the last one is valid', async () => {
+  test('an alias has two names in it: it is not defined', async () => {
+    const twice = [metric('a', 1), metric('b', 1), metric('c', 2), metric('c', 2)];
+    const { names } = await openBook().enter(DEVICE, definitionsOf(twice, T0));
+    expect([...names]).toEqual([[2, 'c']]);
+  });
+
+  test('aliases that meant something else before: they are contested from then on', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0, 'dbirthSwapped'));
-    expect((await book.at(DEVICE, T0))?.names.get(10)).toBe('Count');
+    await book.enter(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
+    await book.enter(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
+    const { contested } = await book.enter(DEVICE, definitionsOf([metric('c', 1), metric('b', 2)], T0 + 2));
+    expect([...contested]).toEqual([1]);
   });
 });
 
 describe('Definition book: data is read', () => {
   test('no birth is known: there are no definitions', async () => {
-    expect(await openBook().at(DEVICE, T0)).toBeNull();
+    expect(await openBook().newest(DEVICE)).toBeNull();
   });
 
   test('after a restart: the database knows what the birth defined', async () => {
     await openBook().enter(DEVICE, definitions(T0));
-    const found = await openBook().at(DEVICE, T0 + 1);
+    const found = await openBook().newest(DEVICE);
     expect(found).toMatchObject({ bornAt: T0 });
     expect(found?.names.get(10)).toBe('Temperature');
     expect(found?.datatypes.get('Count')).toBe(4);
-  });
-
-  test('it is older than the newest birth: the birth of then holds, from its own moment on', async () => {
-    const book = openBook();
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
-    for (const each of [book, openBook()]) {
-      expect((await each.at(DEVICE, T0 + 4999))?.bornAt).toBe(T0);
-      expect((await each.at(DEVICE, T0 + 5000))?.bornAt).toBe(T0 + 5000);
-      expect(await each.at(DEVICE, T0 - 1)).toBeNull();
-    }
   });
 
   test('many ask at once, and again: the database is asked once', async () => {
     await openBook().enter(DEVICE, definitions(T0));
     const book = openBook();
     requests = [];
-    await Promise.all([1, 2, 3].map((ms) => book.at(DEVICE, T0 + ms)));
-    await book.at(DEVICE, T0 + 4);
-    await book.at(DEVICE, T0);
+    await Promise.all([1, 2, 3].map(() => book.newest(DEVICE)));
+    await book.newest(DEVICE);
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('Definition book: a dead letter is replayed', () => {
+  /** @param {Array<[name: string, alias: number][]>} births one each second */
+  async function enterAll(births) {
+    const book = openBook();
+    for (const [index, entries] of births.entries()) {
+      const metrics = entries.map(([name, alias]) => metric(name, alias));
+      await book.enter(DEVICE, definitionsOf(metrics, T0 + 1000 * index));
+    }
+    return book;
+  }
+
+  /** @param {DefinitionBook} book @param {number} ms since T0 */
+  const aliases = async (book, ms) => [...((await book.around(DEVICE, T0 + ms))?.names ?? [])];
+
+  test('no birth before it: nothing is certain', async () => {
+    const book = await enterAll([[['a', 1]]]);
+    expect([await aliases(book, -1), await aliases(book, 0)]).toEqual([[], []]);
+  });
+
+  test('the births before and after it agree on an alias: it is certain', async () => {
+    const book = await enterAll([
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+      [
+        ['a', 1],
+        ['c', 2],
+      ],
+    ]);
+    expect(await aliases(book, 500)).toEqual([[1, 'a']]);
+  });
+
+  test('an alias was swapped and swapped back since, or before: it is not certain', async () => {
+    const book = await enterAll([[['a', 1]], [['b', 1]], [['a', 1]]]);
+    for (const ms of [500, 1500, 2500]) expect(await aliases(book, ms)).toEqual([]);
   });
 });

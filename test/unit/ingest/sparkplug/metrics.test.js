@@ -123,7 +123,7 @@ describe('Sparkplug: name and type of a metric', () => {
 
 describe('Sparkplug: birth certificate', () => {
   test('protocol metrics, texts, repeated names and metrics without a name: no sensors', () => {
-    const { metrics } = payloadOf([
+    const payload = payloadOf([
       { name: 'bdSeq', datatype: UINT64, long: 1 },
       { alias: 1, datatype: DOUBLE, double: 1 },
       { name: 'Device Control/Reboot', datatype: BOOLEAN },
@@ -133,7 +133,7 @@ describe('Sparkplug: birth certificate', () => {
       { name: 't', datatype: BOOLEAN },
       { name: 'implied', double: 1 },
     ]);
-    const { sensors, refused } = readBirthCertificate(metrics, DEVICE, NOW);
+    const { sensors, refused } = readBirthCertificate(payload, DEVICE, NOW);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [5, 't', 'Double', undefined],
       [7, 'implied', 'Double', undefined],
@@ -142,11 +142,11 @@ describe('Sparkplug: birth certificate', () => {
   });
 
   test('a name that is too long: no sensor; the others are sensors', () => {
-    const { metrics } = payloadOf([
+    const payload = payloadOf([
       { name: 'x'.repeat(129), datatype: DOUBLE },
       { name: 't', datatype: DOUBLE },
     ]);
-    expect(readBirthCertificate(metrics, DEVICE, NOW).sensors).toMatchObject([{ index: 1, name: 't' }]);
+    expect(readBirthCertificate(payload, DEVICE, NOW).sensors).toMatchObject([{ index: 1, name: 't' }]);
   });
 });
 

@@ -28,8 +28,8 @@ describe('Sparkplug payload: births', () => {
   test('node: metrics are sensors and measurements, except those of the protocol, and bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
-    expect(readBirthCertificate(payload.metrics, DEVICE, T0)).toMatchObject({
-      session: T0,
+    expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
+      session: { id: T0, start: T0, offset: null },
       name: 'plant/edge-1/press',
       sensors: [{ index: 2, name: 'Supply Voltage', type: 'Float', unit: 'V' }],
       refused: [],
@@ -43,7 +43,7 @@ describe('Sparkplug payload: births', () => {
   });
 
   test('device: texts are no sensors, a sensor with null is one', () => {
-    const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')).metrics, DEVICE, T0);
+    const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [0, 'Temperature', 'Double', '°C'],
       [1, 'Count', 'Int64', undefined],

@@ -20,6 +20,7 @@ beforeEach(async () => {
 async function beBorn() {
   await edge.send('NBIRTH', vector('nbirth'));
   await edge.send('DBIRTH', vector('dbirth'));
+  now++;
 }
 
 /** @param {Awaited<ReturnType<typeof edge.send>>} said */
@@ -72,11 +73,42 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('this process was restarted: aliases are known, and any number may come next', async () => {
+  test('this process was restarted: no alias is believed, and a rebirth is requested', async () => {
     await beBorn();
     edge.restart();
-    expect(values(await edge.send('DDATA', vector('ddata', 5)))).toEqual([['Temperature', 27]]);
-    expect(edge.commands).toEqual([]);
+    const { batch } = await edge.send('DDATA', vector('ddata', 5));
+    expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
+    expect(edge.commands).toEqual([COMMAND]);
+    await beBorn();
+    expect(values(await edge.send('DDATA', vector('ddata', 6)))).toEqual([['Temperature', 28]]);
+  });
+
+  test('the connection to the broker broke: no alias is believed before the next birth', async () => {
+    await beBorn();
+    edge.forgetBirths();
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
+    expect(edge.commands).toEqual([COMMAND]);
+  });
+
+  test('its clock was set back since the birth: its aliases are those of the birth', async () => {
+    await edge.send('NBIRTH', vector('nbirthNext'));
+    await edge.send('DBIRTH', vector('dbirthSwapped'));
+    expect(values(await edge.send('DDATA', vector('ddata')))).not.toContainEqual(['Temperature', 22]);
+  });
+
+  test('a birth of its device is refused: the aliases before are not valid', async () => {
+    await beBorn();
+    edge.doubt('DBIRTH');
+    expect(edge.commands).toEqual([COMMAND]);
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
+  });
+
+  test('the broker repeats it, and its alias means something else now: it is refused', async () => {
+    await beBorn();
+    await edge.send('NBIRTH', vector('nbirthNext'));
+    await edge.send('DBIRTH', vector('dbirthSwapped'));
+    const { batch } = await edge.send('DDATA', vector('ddata'), { again: true });
+    expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
   });
 });
 
@@ -86,7 +118,7 @@ describe('Sparkplug births', () => {
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
     const device = await edge.send('DBIRTH', vector('dbirth'));
-    expect(device.birth?.session).toBe(T0 + 1);
+    expect(device.birth?.session.id).toBe(T0 + 1);
     expect([values(device)?.length, device.ended, edge.commands]).toEqual([3, [], []]);
   });
 
@@ -123,15 +155,39 @@ describe('Sparkplug births', () => {
     expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
-  test('a node is born again on the same connection: its devices stay', async () => {
+  test('a node is born again on the same connection: its devices stay, and their births have to follow', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('devices born after the node: they stay', async () => {
+  test('a device whose birth has a later time than that of its node: the birth that arrived last counts', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
-    expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([]);
+    expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
+  });
+
+  test.each([
+    ['NBIRTH', 'nbirth'],
+    ['DBIRTH', 'dbirth'],
+  ])(
+    '%s of an earlier session comes again: no alias is believed, and a rebirth is requested',
+    async (type, name) => {
+      await beBorn();
+      await edge.send('NBIRTH', vector('nbirthNext'));
+      await edge.send('DBIRTH', vector('dbirthSwapped'));
+      const again = await edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name), { again: true });
+      expect([again.isContradictory, edge.commands]).toEqual([true, [COMMAND]]);
+      expect(values(await edge.send('DDATA', vector('ddataSwapped')))).toEqual([]);
+    },
+  );
+
+  test('the newest births come again: their aliases are valid', async () => {
+    await beBorn();
+    await edge.send('NBIRTH', vector('nbirth'), { again: true });
+    await edge.send('DBIRTH', vector('dbirth'), { again: true });
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
+    expect(edge.commands).toEqual([]);
   });
 });
 
@@ -167,10 +223,11 @@ describe('Sparkplug deaths', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('device that was born again since: no session has ended', async () => {
+  test('device, with a time before its birth: its session has ended, and its aliases are not valid', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
-    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
+    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
   test('unknown device: no session has ended', async () => {
@@ -179,11 +236,19 @@ describe('Sparkplug deaths', () => {
 });
 
 describe('Sparkplug messages that are replayed', () => {
-  test('data: read with the birth of its time, without a rebirth request', async () => {
+  test('data: read with the births before and after it, without a rebirth request', async () => {
     await beBorn();
+    now++;
     const { birth, batch } = await edge.readAgain('DDATA', vector('ddata', 7));
     expect([birth, batch && valuesOf(batch)]).toEqual([null, [['Temperature', 29]]]);
     expect(edge.commands).toEqual([]);
+  });
+
+  test('data, and no birth arrived since a restart: its aliases are not certain', async () => {
+    await beBorn();
+    now++;
+    edge.restart();
+    expect((await edge.readAgain('DDATA', vector('ddata', 7))).batch?.refused).toHaveLength(1);
   });
 
   test('a birth: its sensors and values are read', async () => {

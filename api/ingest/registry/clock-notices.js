@@ -1,0 +1,32 @@
+import { LogThrottle } from '../../../common/log-throttle.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { Device } from './cache.js' */
+
+/** One line for all devices in a minute: a site without a time server has many whose clocks are off. */
+const KEY = 'clocks';
+
+/** Logs a device whose clock is off when a session of it begins. */
+export class ClockNotices {
+  #logger;
+  #throttle = new LogThrottle();
+
+  /** @param {{ logger: Logger }} deps */
+  constructor({ logger }) {
+    this.#logger = logger;
+  }
+
+  /**
+   * @param {Pick<Device, 'id' | 'name' | 'clockOffset'>} device before its session begins
+   * @param {number | undefined} offsetMs its clock minus ours, in ms; 0 or undefined: no difference is known
+   */
+  note({ id, name, clockOffset }, offsetMs = 0) {
+    if (offsetMs === 0 || Math.sign(offsetMs) === Math.sign(clockOffset)) return;
+    const devices = this.#throttle.count(KEY);
+    if (devices === 0) return;
+    this.#logger.warn(
+      { device: name ?? id, offsetMs, devices },
+      offsetMs < 0 ? 'the clock of a device is behind' : 'the clock of a device is ahead',
+    );
+  }
+}

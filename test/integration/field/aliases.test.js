@@ -1,0 +1,157 @@
+// cspell:ignore Sepp
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useInstallation } from '../../support/installation.js';
+import { bdSeq, encodePayload } from '../../support/sparkplug-payload.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @import { MetricContent } from '../../support/sparkplug-payload.js' */
+
+/**
+ * Public reports about aliases of Sparkplug behind an external broker, replayed in our own words and bytes. Each test names its report.
+ */
+
+const { broker, start, afterwards } = useInstallation({});
+
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  client = await mqtt.connectAsync(broker().url);
+});
+afterAll(() => client?.endAsync(true));
+
+/** @param {string} node @returns {Promise<{ commands: number }>} rebirth commands that the node received */
+async function listen(node) {
+  const state = { commands: 0 };
+  client.on('message', (topic) => {
+    if (topic.endsWith(`/${node}`)) state.commands++;
+  });
+  await client.subscribeAsync(`spBv1.0/field/NCMD/${node}`, { qos: 1 });
+  return state;
+}
+
+/** @param {string} node @param {string} type @param {Parameters<typeof encodePayload>[0]} content @param {{ device?: string, qos?: 0 | 1 }} [options] */
+const edge = (node, type, content, { device, qos = 1 } = {}) =>
+  client.publishAsync(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content), {
+    qos,
+  });
+
+/** @param {string} name @param {number} alias @param {number} value @param {MetricContent['type']} [type] @returns {MetricContent} */
+const metric = (name, alias, value, type = 'double') => ({ name, alias, ts: Date.now(), type, value });
+
+/** @param {{ httpUrl: string }} api @param {string} path @returns {Promise<any>} */
+async function get({ httpUrl }, path) {
+  const response = await fetch(`${httpUrl}/api/v1${path}`);
+  return response.status === 200 ? response.json() : null;
+}
+
+/** @param {{ httpUrl: string }} api @param {string} device @param {string} sensor @returns {Promise<number[]>} the oldest first */
+async function values(api, device, sensor) {
+  const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
+  return ((await get(api, path))?.items ?? []).map((/** @type {any} */ item) => item.value);
+}
+
+/** @param {{ httpUrl: string }} api @param {string} device @returns {Promise<Array<Record<string, number>>>} codes of its dead letters */
+async function deadLetters(api, device) {
+  const { items } = await get(api, `/dead-letters?device=${encodeURIComponent(device)}`);
+  return items.map((/** @type {any} */ item) => item.codes);
+}
+
+test('Aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host was away: a rebirth is requested', async () => {
+  const first = await start({ MQTT_CLIENT_ID: 'host' });
+  const node = await listen('swapped');
+  await edge('swapped', 'NBIRTH', {
+    seq: 0,
+    metrics: [bdSeq(0), metric('temp', 1, 21), metric('pressure', 2, 1013)],
+  });
+  await until(async () => (await values(first, 'field/swapped', 'temp')).length === 1);
+  first.signal('SIGTERM');
+  await first.ended;
+  const swapped = { seq: 0, metrics: [bdSeq(1), metric('pressure', 1, 1013), metric('temp', 2, 22)] };
+  await edge('swapped', 'NBIRTH', swapped, { qos: 0 });
+  const second = await start({ MQTT_CLIENT_ID: 'host' });
+  await edge('swapped', 'NDATA', { ts: Date.now(), seq: 1, metrics: [{ alias: 1, value: 1014 }] });
+  await until(() => node.commands === 1);
+  await until(async () => (await deadLetters(second, 'field/swapped')).length === 1);
+  expect(await deadLetters(second, 'field/swapped')).toEqual([{ unknown_sensor: 1 }]);
+  await edge('swapped', 'NBIRTH', swapped);
+  await edge('swapped', 'NDATA', { ts: Date.now(), seq: 1, metrics: [{ alias: 1, value: 1015 }] });
+  await until(async () => (await values(second, 'field/swapped', 'pressure')).includes(1015));
+  expect(await values(second, 'field/swapped', 'temp')).not.toContain(1014);
+  second.signal('SIGTERM');
+  await second.ended;
+});
+
+test('Aliases: eclipse-sparkplug/sparkplug#135: a mere restart of the host: what waited is stored after the rebirth', async () => {
+  const first = await start({ MQTT_CLIENT_ID: 'host' });
+  const node = await listen('waiting');
+  const birth = { seq: 0, metrics: [bdSeq(0), metric('temp', 1, 21)] };
+  await edge('waiting', 'NBIRTH', birth);
+  await until(async () => (await values(first, 'field/waiting', 'temp')).length === 1);
+  await first.kill();
+  // The session of the host at the broker keeps it.
+  await edge('waiting', 'NDATA', { ts: Date.now(), seq: 1, metrics: [{ alias: 1, value: 22 }] });
+  const second = await start({ MQTT_CLIENT_ID: 'host' });
+  await until(() => node.commands === 1);
+  await edge('waiting', 'NBIRTH', birth);
+  await until(async () => (await values(second, 'field/waiting', 'temp')).includes(22));
+  expect(await deadLetters(second, 'field/waiting')).toEqual([{ unknown_sensor: 1 }]);
+  second.signal('SIGTERM');
+  await second.ended;
+});
+
+/** Starts Millrace with the embedded broker, to which the client of this file connects. */
+async function startEmbedded() {
+  const system = await startTestSystem();
+  const before = client;
+  client = await mqtt.connectAsync(system.mqttUrl);
+  afterwards(async () => {
+    await client.endAsync(true);
+    client = before;
+    await system.stop();
+  });
+  return system;
+}
+
+test('Aliases: mqtt-viewer/mqtt-viewer#129: the same alias of two devices: each has its own meaning', async () => {
+  const api = await startEmbedded();
+  await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('load', 3, 1)] });
+  await edge('spaces', 'DBIRTH', { seq: 1, metrics: [metric('energy', 3, 2)] }, { device: 'meter' });
+  await edge('spaces', 'DBIRTH', { seq: 2, metrics: [metric('volts', 3, 3)] }, { device: 'grid' });
+  const ts = Date.now() + 1;
+  await edge('spaces', 'DDATA', { ts, seq: 3, metrics: [{ alias: 3, value: 20 }] }, { device: 'meter' });
+  await edge('spaces', 'DDATA', { ts, seq: 4, metrics: [{ alias: 3, value: 30 }] }, { device: 'grid' });
+  await edge('spaces', 'NDATA', { ts, seq: 5, metrics: [{ alias: 3, value: 10 }] });
+  await until(async () => (await values(api, 'field/spaces', 'load')).length === 2);
+  expect(await values(api, 'field/spaces/meter', 'energy')).toEqual([2, 20]);
+  expect(await values(api, 'field/spaces/grid', 'volts')).toEqual([3, 30]);
+  expect(await values(api, 'field/spaces', 'load')).toEqual([1, 10]);
+
+  // eclipse-sparkplug/sparkplug#178, SeppPenner/SparkplugNet#57: a second NBIRTH on one connection, and data with the next number.
+  const node = await listen('spaces');
+  await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('volume', 3, 5)] });
+  await edge('spaces', 'NDATA', { ts: Date.now() + 2, seq: 1, metrics: [{ alias: 3, value: 6 }] });
+  await until(async () => (await values(api, 'field/spaces', 'volume')).length === 2);
+  expect(await values(api, 'field/spaces', 'load')).toEqual([1, 10]);
+  expect(node.commands).toBe(0);
+
+  // eclipse-tahu/tahu#370: a metric that the birth does not define.
+  await edge('spaces', 'NDATA', { ts: Date.now(), seq: 2, metrics: [{ alias: 99, value: 7 }] });
+  await until(() => node.commands === 1);
+  expect(await deadLetters(api, 'field/spaces')).toEqual([{ unknown_sensor: 1 }]);
+});
+
+test('Aliases: united-manufacturing-hub/benthos-umh#454: name and alias without a type: the type of the birth counts', async () => {
+  const api = await startEmbedded();
+  await edge('named', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('level', 1, 5, 'int32')] });
+  const named = { ...metric('level', 1, -12, 'int32'), ts: Date.now() + 1 };
+  const bytes = encodePayload({ seq: 1, metrics: [named] });
+  // Without the field of the type: data may leave it out.
+  const at = bytes.indexOf(Buffer.from([0x20, 0x03]));
+  const without = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 2)]);
+  without[1] = Number(without[1]) - 2;
+  await client.publishAsync('spBv1.0/field/NDATA/named', without, { qos: 1 });
+  await until(async () => (await values(api, 'field/named', 'level')).length === 2);
+  expect(await values(api, 'field/named', 'level')).toEqual([5, -12]);
+});

@@ -1,0 +1,179 @@
+// cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca guycorbaz smartme thomassorensen
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { bdSeq, encodePayload } from '../../support/sparkplug-payload.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @import { MetricContent } from '../../support/sparkplug-payload.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/**
+ * Public reports about order, replayed in our own words and bytes: clocks that go back, births and last wills that arrive late, and values
+ * of one instant. Each test names its report.
+ */
+
+const DAY_MS = 86_400_000;
+
+/** @type {TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @param {'birth' | 'status' | 'measurements'} kind @param {unknown} content */
+const publish = (device, kind, content) =>
+  client.publishAsync(
+    `iot/v1/${device}/${kind}`,
+    typeof content === 'string' ? content : JSON.stringify(content),
+    { qos: 1 },
+  );
+
+/** @param {string} device @param {number} session @param {string} unit */
+const birth = (device, session, unit) =>
+  publish(device, 'birth', { session, sensors: [{ sensor_id: 't', unit }] });
+
+/** @param {string} device @returns {Promise<any>} */
+const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
+
+/** @param {string} device @param {string} sensor @returns {Promise<number[]>} its values, the oldest first */
+async function values(device, sensor) {
+  const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
+  return (await system.all(path)).map(({ value }) => value);
+}
+
+/** @param {string} node @param {string} type @param {Parameters<typeof encodePayload>[0]} content @param {string} [device] */
+const edge = (node, type, content, device) =>
+  client.publishAsync(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content), {
+    qos: 1,
+  });
+
+/** @param {number} ts @param {string} name @param {number} alias @param {number} value @returns {MetricContent} */
+const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', value });
+
+test('Clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: online, with the new unit', async () => {
+  const now = Date.now();
+  await birth('back', now - 60_000, 'K');
+  await publish('back', 'status', { state: 'online', session: now - 60_000 });
+  await publish('back', 'status', { state: 'offline', session: now - 60_000 });
+  const session = now - 10 * DAY_MS;
+  await birth('back', session, 'Cel');
+  await publish('back', 'status', { state: 'online', session });
+  await publish('back', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  const device = await read('back');
+  expect(device).toMatchObject({ online: true, sensors: [{ unit: 'Cel', value: 1 }] });
+  expect(Math.round(device.clock_offset_ms / DAY_MS)).toBe(-10);
+  const events = await system.all('/devices/back/events');
+  expect(events.filter(({ clock_offset_ms: offset }) => offset).map(({ kind }) => kind)).toEqual([
+    'online',
+    'birth',
+  ]);
+});
+
+test('Clock: arendst/Tasmota#2571: 1970 after an update: the last will of that session sets it offline', async () => {
+  await publish('epoch', 'status', { state: 'online', session: Date.now() - 5000 });
+  await publish('epoch', 'status', { state: 'online', session: 3000 });
+  expect((await read('epoch')).clock_offset_ms).toBeLessThan(-50 * 365 * DAY_MS);
+  await publish('epoch', 'status', { state: 'offline', session: 3000 });
+  expect((await read('epoch')).online).toBe(false);
+});
+
+test('Clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest session describes it', async () => {
+  const now = Date.now();
+  await birth('ahead', now + 30 * DAY_MS, 'K');
+  expect(Math.round((await read('ahead')).clock_offset_ms / DAY_MS)).toBe(30);
+  await birth('ahead', now, 'Cel');
+  expect(await read('ahead')).toMatchObject({ clock_offset_ms: null, sensors: [{ unit: 'Cel' }] });
+});
+
+test('Presence: nielsonm236/NetMod-ServerApp#228: bare words, and the old last will comes last: a measurement proves it', async () => {
+  for (const state of ['online', 'online', 'offline']) await publish('bare', 'status', state);
+  expect((await read('bare')).online).toBe(false);
+  await publish('bare', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  expect((await read('bare')).online).toBe(true);
+  const kinds = (await system.all('/devices/bare/events')).map(({ kind }) => kind);
+  expect(kinds.slice(0, 2)).toEqual(['online', 'offline']);
+});
+
+test('Presence: moscajs/mosca#632: the end of the old connection comes after the new one: online', async () => {
+  const session = Date.now() - 60_000;
+  await publish('taken-over', 'status', { state: 'online', session });
+  // The clock of the device was set back between the two connections.
+  await publish('taken-over', 'status', { state: 'online', session: session - 5000 });
+  await publish('taken-over', 'status', { state: 'offline', session });
+  expect((await read('taken-over')).online).toBe(true);
+});
+
+test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last will is retained: its data prove it', async () => {
+  const device = await mqtt.connectAsync(system.mqttUrl, {
+    reconnectPeriod: 0,
+    will: { topic: 'iot/v1/heat-pump/status', payload: Buffer.from('offline'), qos: 0, retain: true },
+  });
+  await publish('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  device.stream.destroy();
+  await until(async () => (await read('heat-pump')).online === false);
+  await publish('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 2 });
+  expect((await read('heat-pump')).online).toBe(true);
+});
+
+test('Birth: guycorbaz/smartme_mqtt#29: the time of the last reading, declared again after a reconnect: online', async () => {
+  const now = Date.now();
+  const reading = now - 37 * 60_000;
+  const declared = { ts: reading, seq: 1, metrics: [metric(reading, 'power', 10, 11)] };
+  await edge('meter', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0)] });
+  await edge('meter', 'DBIRTH', declared, 'dev');
+  await edge('meter', 'NDEATH', { metrics: [bdSeq(0)] });
+  expect((await read('field/meter/dev')).online).toBe(false);
+  await edge('meter', 'NBIRTH', { ts: now + 1, seq: 0, metrics: [bdSeq(1)] });
+  await edge('meter', 'DBIRTH', declared, 'dev');
+  expect((await read('field/meter/dev')).online).toBe(true);
+  await edge('meter', 'DDATA', { ts: reading + 900_000, seq: 2, metrics: [{ alias: 10, value: 22 }] }, 'dev');
+  expect(await values('field/meter/dev', 'power')).toEqual([11, 22]);
+});
+
+test('Death: eclipse-sparkplug/sparkplug#524: an NDEATH of another session: it changes nothing', async () => {
+  const now = Date.now();
+  await edge('two-lives', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(3), metric(now, 't', 1, 1)] });
+  await edge('two-lives', 'NBIRTH', {
+    ts: now - DAY_MS,
+    seq: 0,
+    metrics: [bdSeq(4), metric(now + 1, 't', 1, 2)],
+  });
+  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(3)] });
+  expect((await read('field/two-lives')).online).toBe(true);
+  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(4)] });
+  expect((await read('field/two-lives')).online).toBe(false);
+});
+
+test('Death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: an NDEATH with a seq: it ends the session', async () => {
+  const now = Date.now();
+  await edge('with-seq', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0), metric(now, 't', 1, 1)] });
+  await edge('with-seq', 'NDEATH', { ts: now - DAY_MS, seq: 1, metrics: [bdSeq(0)] });
+  expect((await read('field/with-seq')).online).toBe(false);
+});
+
+test('One instant: united-manufacturing-hub/benthos-umh#416: a metric twice in a payload: the later one is stored', async () => {
+  const ts = Date.now();
+  const run = (/** @type {boolean} */ value) => ({ alias: 2, ts, value });
+  await edge('twice', 'NBIRTH', {
+    ts: ts - 1000,
+    seq: 0,
+    metrics: [bdSeq(0), { name: 'run', alias: 2, ts: ts - 1000, type: 'boolean', value: false }],
+  });
+  await edge('twice', 'NDATA', { ts, seq: 1, metrics: [run(true), run(false)] });
+  const { sensors } = await read('field/twice');
+  expect(sensors).toMatchObject([{ name: 'run', value: 0 }]);
+  await publish(
+    'twice',
+    'measurements',
+    [9, 3].map((value) => ({ sensor_id: 't', ts, value })),
+  );
+  expect(await values('twice', 't')).toEqual([3]);
+});

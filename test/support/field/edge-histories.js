@@ -1,0 +1,248 @@
+import { Random } from '../../../simulator/random.js';
+import { startMemoryPipeline } from '../memory-pipeline.js';
+import { SimulatedNode, sentName } from './edge-history.js';
+
+/** @import { Series } from '../../../api/ingest/sample-writer.js' */
+/** @import { Device } from '../../../api/ingest/registry/cache.js' */
+/** @import { MemoryPipeline } from '../memory-pipeline.js' */
+/** @import { Table } from '../memory-store/tables.js' */
+/** @import { Packet, Sent } from './edge-history.js' */
+
+/** Unacknowledged messages that a broker or a node sends again. */
+const IN_FLIGHT = 3;
+
+const MAX_DEAD_LETTERS = 500;
+const DAY_MS = 86_400_000;
+
+/** A node with the state of its way to Millrace. `late`: a last will that the broker has not published yet. */
+class Way {
+  /** What an external broker keeps while Millrace is away. @type {Packet[]} */
+  queue = [];
+  /** The last messages of QoS 1, which may come again. @type {Packet[]} */
+  last = [];
+  /** @type {Packet | null} */
+  late = null;
+  /** Values that Millrace has acknowledged. @type {Sent[]} */
+  acknowledged = [];
+  /** Refused elements. */
+  refused = 0;
+  /** Whether a rebirth command is under way. */
+  isAsked = false;
+  /** Rebirth commands so far. */
+  asked = 0;
+
+  /** @param {SimulatedNode} node */
+  constructor(node) {
+    this.node = node;
+  }
+}
+
+/**
+ * Runs histories of edge nodes against one installation in memory, interleaved: births, deaths, data, other aliases, clocks that jump, messages that
+ * come again, and restarts of Millrace, behind either broker.
+ *
+ * @param {object} options
+ * @param {number} options.seed
+ * @param {number} options.nodes each has one history
+ * @param {number} options.steps of each
+ * @param {'embedded' | 'external'} options.broker
+ * @param {Map<string, Table>} options.tables of `readMemoryTables`
+ * @returns {Promise<{ faults: string[], stored: number, refused: number, rebirths: number, recovered: number }>} `recovered`: values stored after their refusal
+ */
+export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
+  const random = new Random(seed);
+  const chance = (/** @type {number} */ share) => random.uniform() < share;
+  let now = Date.UTC(2026, 10, 25, 12);
+  const clock = () => now;
+  /** @type {string[]} */
+  const faults = [];
+  /** @type {Set<string>} */
+  const stored = new Set();
+  const ways = Array.from(
+    { length: nodes },
+    (_, index) => new Way(new SimulatedNode(`n${index}`, () => random.uniform(), clock)),
+  );
+  const byCommand = new Map(ways.map((way) => [`spBv1.0/g/NCMD/${way.node.id}`, way]));
+
+  /** @param {Device} device @param {unknown} _ @param {Series[]} series */
+  function onStored({ name: device }, _, series) {
+    for (const { known, values } of series) {
+      for (const value of values) {
+        if (sentName(value) !== known.name) {
+          faults.push(`${device}: ${value} is a ${sentName(value)}, stored as ${known.name}`);
+        }
+        stored.add(`${device}/${value}`);
+      }
+    }
+  }
+
+  /** @param {string} topic */
+  function send(topic) {
+    const way = byCommand.get(topic);
+    if (!way) return;
+    way.isAsked = true;
+    way.asked++;
+  }
+
+  /** @param {MemoryPipeline['client']} [database] */
+  const start = (database) => startMemoryPipeline({ clock, tables, onStored, send, database });
+  let pipeline = await start();
+  let isAway = false;
+
+  /** @param {Way} way @param {Packet} packet @param {boolean} [again] */
+  async function deliver(way, packet, again = false) {
+    if (packet.qos === 1 && !again) way.last = [...way.last, packet].slice(-IN_FLIGHT);
+    const { topic, payload } = packet;
+    const onRefused = (/** @type {unknown[]} */ refused) => {
+      way.refused += refused.length;
+    };
+    await pipeline.accept(topic, payload, { again, onRefused });
+    way.acknowledged.push(...packet.values);
+  }
+
+  /** @param {Way} way @param {Packet[]} packets */
+  async function publish(way, packets) {
+    const work = [];
+    for (const packet of packets) {
+      now += random.uniform() < 0.5 ? 0 : Math.floor(random.uniform() * 400);
+      // Behind the embedded broker nobody publishes while Millrace is away.
+      if (!isAway) work.push(deliver(way, packet));
+      else if (packet.qos === 1) way.queue.push(packet);
+      if (chance(0.5)) await Promise.all(work.splice(0));
+    }
+    await Promise.all(work);
+  }
+
+  /** The unacknowledged messages come again, in order. @param {Way} way */
+  async function repeat(way) {
+    for (const packet of way.last.slice(-Math.floor(random.uniform() * (IN_FLIGHT + 1)))) {
+      await deliver(way, packet, true);
+    }
+  }
+
+  /** @param {Way} way */
+  async function connect(way) {
+    await publish(way, way.node.connect());
+    if (way.late && chance(0.5)) {
+      await publish(way, [way.late]);
+      way.late = null;
+    }
+    // Some clients send what was not acknowledged on the connection before, after what they send first.
+    if (broker === 'embedded' && chance(0.3)) await repeat(way);
+  }
+
+  /** @param {Way} way */
+  async function disconnect(way) {
+    const will = way.node.disconnect();
+    if (way.late) await publish(way, [way.late]);
+    way.late = null;
+    if (chance(0.3)) way.late = will;
+    else await publish(way, [will]);
+  }
+
+  async function restart() {
+    if (broker === 'embedded') {
+      for (const way of ways) {
+        if (way.node.isUp) way.node.disconnect();
+        way.late = null;
+      }
+    }
+    await pipeline.stop();
+    isAway = true;
+  }
+
+  async function comeBack() {
+    pipeline = await start(pipeline.client);
+    isAway = false;
+    for (const way of ways) await drain(way);
+  }
+
+  /** The external broker sends what was not acknowledged, then what has waited. @param {Way} way */
+  async function drain(way) {
+    if (broker === 'embedded') return;
+    await repeat(way);
+    for (const packet of way.queue.splice(0)) await deliver(way, packet);
+  }
+
+  /** The connection of the subscriber breaks, and births may be missed. */
+  async function interrupt() {
+    pipeline.ingest.forgetBirths();
+    isAway = true;
+    for (let step = 0; step < nodes / 2; step++) await act(pick());
+    isAway = false;
+    pipeline.ingest.forgetBirths();
+    for (const way of ways) await drain(way);
+  }
+
+  const pick = () => /** @type {Way} */ (ways[Math.floor(random.uniform() * ways.length)]);
+
+  /** @param {Way} way */
+  async function act(way) {
+    const { node } = way;
+    now += Math.floor(random.uniform() * 2000);
+    if (!node.isUp) {
+      if (broker === 'external' || !isAway) await connect(way);
+      return;
+    }
+    if (way.isAsked && chance(0.3)) {
+      way.isAsked = false;
+      return publish(way, node.beBornAgain(chance(0.1)));
+    }
+    const dice = random.uniform();
+    if (dice < 0.6) {
+      const packet = node.data();
+      if (packet) await publish(way, [packet]);
+    } else if (dice < 0.72) await disconnect(way);
+    else if (dice < 0.8) await publish(way, node.beBornAgain(true));
+    else if (dice < 0.88) await publish(way, node.replaceDevice());
+    else node.jump();
+  }
+
+  for (let step = 0; step < nodes * steps; step++) {
+    await act(pick());
+    if (isAway && chance(2 / nodes)) await comeBack();
+    else if (!isAway && chance(1 / (nodes * 4))) await restart();
+    else if (!isAway && broker === 'external' && chance(1 / (nodes * 5))) await interrupt();
+  }
+  if (isAway) await comeBack();
+  for (const way of ways) {
+    // After a rebirth the data of the node are stored again.
+    await publish(way, way.node.isUp ? way.node.beBornAgain(false) : way.node.connect());
+    way.asked = 0;
+    const packets = [way.node.data(), way.node.data()].flatMap((packet) => packet ?? []);
+    await publish(way, packets);
+    const values = packets.flatMap(({ values }) => values);
+    const missing = values.filter(({ device, value }) => !stored.has(`${device}/${value}`));
+    if (missing.length > 0) faults.push(`${way.node.name}: data after a birth are not stored`);
+  }
+  for (const way of ways) {
+    const missing = way.acknowledged.filter(({ device, value }) => !stored.has(`${device}/${value}`));
+    if (missing.length > way.refused) {
+      faults.push(`${way.node.name}: ${missing.length} values are lost, and ${way.refused} were refused`);
+    }
+  }
+  const before = stored.size;
+  await replayAll(pipeline, now);
+  const recovered = stored.size - before;
+  await pipeline.stop();
+  const refused = ways.reduce((sum, way) => sum + way.refused, 0);
+  const rebirths = ways.reduce((sum, way) => sum + way.asked, 0);
+  return { faults, stored: stored.size, refused, rebirths, recovered };
+}
+
+/** An operator replays all dead letters. @param {MemoryPipeline} pipeline @param {number} now epoch ms */
+async function replayAll({ store, ingest }, now) {
+  let before = null;
+  do {
+    const range = { from: now - DAY_MS, to: now + DAY_MS };
+    const page = await store.deadLetters.page(range, { before, limit: MAX_DEAD_LETTERS });
+    for (const deadLetter of page.deadLetters) {
+      try {
+        await ingest.replay(deadLetter);
+      } catch (error) {
+        if (/** @type {{ code?: string }} */ (error).code !== 'not_replayable') throw error;
+      }
+    }
+    before = page.next;
+  } while (before);
+}

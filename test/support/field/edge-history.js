@@ -1,0 +1,164 @@
+import { bdSeq, encodePayload } from '../sparkplug-payload.js';
+
+/** @import { MemoryPipeline } from '../memory-pipeline.js' */
+/** @import { MetricContent } from '../sparkplug-payload.js' */
+
+const NAMES = ['temp', 'pressure', 'flow', 'level'];
+const NUMBERS = 256;
+const DAY_MS = 86_400_000;
+
+/** A message that reached the broker. @typedef {{ topic: string, payload: Buffer, qos: 0 | 1, values: Sent[] }} Packet */
+
+/** A value that the node has sent. @typedef {{ device: string, name: string, ts: number, value: number }} Sent */
+
+/**
+ * A Sparkplug edge node with one device. It knows the name of each value that it sends, so a value under another name is found. Its value is
+ * 8 n + i for the i-th name.
+ */
+export class SimulatedNode {
+  #random;
+  #id;
+  #connection = -1;
+  #seq = 0;
+  #isUp = false;
+  /** Aliases of the node and of its device, by name. @type {Array<Map<string, number>>} */
+  #tables = [new Map(), new Map()];
+  /** The clock of the node minus that of the test, in ms. */
+  #offset = 0;
+  #clock;
+  #measured = 0;
+  #qos;
+
+  /**
+   * @param {string} id
+   * @param {() => number} random at least 0, less than 1
+   * @param {() => number} clock epoch ms
+   */
+  constructor(id, random, clock) {
+    this.#id = id;
+    this.#random = random;
+    this.#clock = clock;
+    this.#qos = /** @type {0 | 1} */ (random() < 0.5 ? 0 : 1);
+  }
+
+  get id() {
+    return this.#id;
+  }
+
+  get name() {
+    return `g/${this.#id}`;
+  }
+
+  get isUp() {
+    return this.#isUp;
+  }
+
+  #below(/** @type {number} */ count) {
+    return Math.floor(this.#random() * count);
+  }
+
+  #now() {
+    return this.#clock() + this.#offset;
+  }
+
+  /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {MetricContent[]} metrics @param {{ values?: Sent[], qos?: 0 | 1 }} [options] @returns {Packet} */
+  #packet(type, metrics, { values = [], qos = this.#qos } = {}) {
+    const topic = `spBv1.0/g/${type}/${this.#id}${type.startsWith('D') ? '/dev' : ''}`;
+    if (type === 'NBIRTH') this.#seq = 0;
+    const seq = type === 'NDEATH' ? undefined : this.#seq;
+    if (type !== 'NDEATH') this.#seq = (this.#seq + 1) % NUMBERS;
+    const payload = encodePayload({ ts: type === 'NDEATH' ? undefined : this.#now(), seq, metrics });
+    return { topic, payload, qos, values };
+  }
+
+  /** Assigns the aliases again: often the same ones to other metrics. @param {0 | 1} which */
+  #assign(which) {
+    const aliases = [1, 2, 3, 4].sort(() => this.#random() - 0.5);
+    const used = NAMES.filter(() => this.#random() < 0.8);
+    this.#tables[which] = new Map(used.map((name, index) => [name, Number(aliases[index])]));
+  }
+
+  /** @param {0 | 1} which @param {string} name @returns {Sent} */
+  #measure(which, name) {
+    this.#measured++;
+    const device = which === 0 ? this.name : `${this.name}/dev`;
+    const value = 8 * this.#measured + NAMES.indexOf(name);
+    // Each value has an instant of its own, so that none hides another.
+    return { device, name, ts: this.#now() - DAY_MS + this.#measured * 7, value };
+  }
+
+  /** @param {0 | 1} which @param {MetricContent[]} more */
+  #birth(which, more) {
+    const values = [...(this.#tables[which] ?? [])].map(([name]) => this.#measure(which, name));
+    const metrics = values.map(({ name, ts, value }) => {
+      const alias = this.#tables[which]?.get(name);
+      return { name, alias, ts, type: /** @type {const} */ ('double'), value };
+    });
+    return this.#packet(which === 0 ? 'NBIRTH' : 'DBIRTH', [...more, ...metrics], { values });
+  }
+
+  /** @returns {Packet[]} births of the node and its device */
+  #births() {
+    return [this.#birth(0, [bdSeq(this.#connection % NUMBERS)]), this.#birth(1, [])];
+  }
+
+  /** @returns {Packet} the last will of this connection */
+  #will() {
+    return this.#packet('NDEATH', [bdSeq(this.#connection % NUMBERS)], { qos: 1 });
+  }
+
+  /** Connects, with other aliases most of the time. @returns {Packet[]} */
+  connect() {
+    this.#isUp = true;
+    this.#connection++;
+    if (this.#random() < 0.7) this.#assign(0);
+    if (this.#random() < 0.7) this.#assign(1);
+    return this.#births();
+  }
+
+  /** The connection breaks. @returns {Packet} its will, which may arrive late */
+  disconnect() {
+    this.#isUp = false;
+    return this.#will();
+  }
+
+  /** Answers a rebirth command, or its configuration changes. @param {boolean} changes @returns {Packet[]} */
+  beBornAgain(changes) {
+    if (changes) {
+      this.#assign(0);
+      this.#assign(1);
+    }
+    return this.#births();
+  }
+
+  /** @returns {Packet[]} the device ends, and comes back with a birth of its own */
+  replaceDevice() {
+    const death = this.#packet('DDEATH', []);
+    this.#assign(1);
+    return [death, this.#birth(1, [])];
+  }
+
+  /** @returns {Packet | null} some values, most by alias only; null: it has no metrics */
+  data() {
+    const which = /** @type {0 | 1} */ (this.#below(2));
+    const table = this.#tables[which] ?? new Map();
+    const names = [...table.keys()].filter(() => this.#random() < 0.6);
+    if (names.length === 0) return null;
+    const values = names.map((name) => this.#measure(which, name));
+    const isNamed = this.#random() < 0.1;
+    const metrics = values.map(({ name, ts, value }) => ({
+      ...(isNamed ? { name } : { alias: table.get(name) }),
+      ts,
+      value,
+    }));
+    return this.#packet(which === 0 ? 'NDATA' : 'DDATA', metrics, { values });
+  }
+
+  /** The clock jumps. */
+  jump() {
+    this.#offset = [0, -10 * DAY_MS, -3_600_000, 60_000, -5][this.#below(5)] ?? 0;
+  }
+}
+
+/** @param {number} value @returns {string | undefined} the name that it was sent under */
+export const sentName = (value) => NAMES[value % 8];

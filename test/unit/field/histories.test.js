@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { runDeviceHistories } from '../../support/field/device-histories.js';
+import { runEdgeHistories } from '../../support/field/edge-histories.js';
+import { readMemoryTables } from '../../support/memory-store/index.js';
+
+/** Histories of one run. `HISTORIES=100000` makes a long run, and `HISTORIES_SEED` repeats one. */
+const HISTORIES = Number(process.env['HISTORIES'] ?? 300);
+const SEED = Number(process.env['HISTORIES_SEED'] ?? 1);
+
+/** Nodes or devices of one installation. */
+const NODES = 100;
+
+test('Sparkplug: random histories: no value has another name, and none is lost without a dead letter', async () => {
+  const tables = await readMemoryTables();
+  const totals = { stored: 0, refused: 0, recovered: 0 };
+  for (let done = 0; done < HISTORIES; done += NODES) {
+    const seed = SEED + done;
+    const broker = (done / NODES) % 2 === 0 ? 'external' : 'embedded';
+    const result = await runEdgeHistories({ seed, nodes: NODES, steps: 16, broker, tables });
+    expect({ seed, broker, faults: result.faults }).toEqual({ seed, broker, faults: [] });
+    totals.stored += result.stored;
+    totals.refused += result.refused;
+    totals.recovered += result.recovered;
+  }
+  // The histories reach what they are about.
+  expect(Math.min(totals.stored, totals.refused)).toBeGreaterThan(HISTORIES);
+}, 86_400_000);
+
+test('Own topics: random histories: what arrived last decides whether a device is online, and describes it', async () => {
+  const tables = await readMemoryTables();
+  for (let done = 0; done < HISTORIES; done += NODES) {
+    const seed = SEED + done;
+    const faults = await runDeviceHistories({ seed, devices: NODES, steps: 12, tables });
+    expect({ seed, faults }).toEqual({ seed, faults: [] });
+  }
+}, 86_400_000);
