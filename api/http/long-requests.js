@@ -1,3 +1,5 @@
+import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { MillraceError } from '../../common/errors.js';
 
 /** @import { Response } from 'express' */
@@ -15,6 +17,8 @@ export const MAX_CONCURRENT = {
   series: 128,
   queries: 8,
   changes: 64,
+  pages: 8,
+  points: 8,
 };
 
 /** @param {typeof MAX_CONCURRENT} limits */
@@ -43,7 +47,32 @@ export const createConcurrencyLimits = (limits) => ({
     limits.queries,
     'This process answers as many queries of many sensors as it can; try again later.',
   ),
+  pages: createTurns(limits.pages),
+  points: createTurns(limits.points),
 });
+
+/**
+ * Large answers by turns: a few are made at once, and the others wait. Without turns, 500 requests at once for `latest` held up acknowledgements and
+ * health checks for 0.9 s, and 100 for a device of 10,000 sensors for 4.9 s. A turn ends when the answer is handed over, however slowly the client reads.
+ *
+ * @param {number} most
+ */
+export function createTurns(most) {
+  const limit = pLimit(most);
+  /**
+   * @param {Response} res a client that disconnected before its turn gets no answer
+   * @param {() => Promise<unknown>} answer
+   * @returns {Promise<void>}
+   */
+  return (res, answer) =>
+    limit(async () => {
+      if (res.closed) return;
+      await answer();
+      await othersHadTheirTurn();
+    });
+}
+
+/** @typedef {ReturnType<typeof createTurns>} Turns */
 
 /**
  * @param {number} limit

@@ -99,7 +99,7 @@ export const importStream = (ingest, { source, format }, options) =>
  * @returns {Promise<Imported>}
  */
 async function importRows(ingest, rows, options) {
-  const importer = new Importer({ files: ingest.files, times: ingest.acceptedTimes(), options });
+  const importer = new Importer({ files: ingest.files, times: await ingest.acceptedTimes(), options });
   for await (const some of rows) {
     if (some.end > options.skip) await importer.add(some);
     if (options.signal.aborted) break;

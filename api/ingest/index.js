@@ -172,7 +172,7 @@ export function createIngest(context, deps) {
       emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),
     }),
     pipeline,
-    clock,
+    clock: clockGuard,
     metrics,
     processStats,
   });
@@ -202,8 +202,11 @@ export function createIngest(context, deps) {
     /** Descriptions of devices and sensors from clients of HTTP. */
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     files,
-    /** @returns {{ oldest: number, newest: number }} the times that are accepted now, epoch ms */
-    acceptedTimes: () => ({ oldest: clock() - historyMs, newest: clock() + maxClockSkewMs }),
+    /** @returns {Promise<{ oldest: number, newest: number }>} the times that are accepted now, epoch ms; settles when the clock is right */
+    async acceptedTimes() {
+      const now = await clockGuard.now();
+      return { oldest: now - historyMs, newest: now + maxClockSkewMs };
+    },
     /** The connection to the broker broke: births of Sparkplug may have been missed. */
     forgetBirths: () => pipeline.forgetBirths(),
     /** Lets alarms look at committed samples. */

@@ -187,13 +187,15 @@ export class IngestPipeline {
    */
   handleMessage = async (message) => {
     const began = this.#receive(message);
+    const isTrusted = this.#deps.clockGuard.isTrusted;
     let isSettled = false;
     let result = 'unsettled';
     try {
       const admitted = this.#limit(message);
       if (admitted) await admitted;
       try {
-        const outcome = await this.#route(message);
+        const isTimed = isTrusted && this.#deps.clockGuard.isTrusted;
+        const outcome = await this.#route(isTimed ? message : await this.#receiveAgain(message, began));
         // A message without measurements did not check the clock, so it waits here while the clock is off.
         if (!this.#deps.clockGuard.isTrusted) await this.#deps.clockGuard.now();
         result = outcome === 'unknown_topic' ? 'unknown_topic' : 'settled';
@@ -213,6 +215,19 @@ export class IngestPipeline {
   #receive(message) {
     this.#deps.progress.begin(message);
     return performance.now();
+  }
+
+  /**
+   * Waits until the clock is right. By a wrong clock, good measurements would be refused, and those without a time would be stored at
+   * a wrong one.
+   *
+   * @param {Message} message that arrived while the clock was wrong
+   * @param {number} began by `performance.now()`, when it arrived
+   * @returns {Promise<Message>} with its time of receipt by the right clock
+   */
+  async #receiveAgain(message, began) {
+    const now = await this.#deps.clockGuard.now();
+    return { ...message, receivedAt: now - Math.round(performance.now() - began) };
   }
 
   /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: there is room at once */

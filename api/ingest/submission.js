@@ -9,6 +9,7 @@ import { resultOf, resultOrRefusal } from './ingest-result.js';
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
@@ -71,7 +72,7 @@ export class Submissions {
    * @param {MessageDecoder} deps.decoder
    * @param {LineDecoder} deps.lineDecoder
    * @param {IngestPipeline} deps.pipeline
-   * @param {() => number} deps.clock epoch ms
+   * @param {ClockGuard} deps.clock measurements wait while it is wrong
    * @param {Metrics} deps.metrics
    * @param {ProcessStats} deps.processStats
    */
@@ -138,7 +139,7 @@ export class Submissions {
   /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
   async #settle({ device, contentType }, payload) {
     const began = performance.now();
-    const receivedAt = this.#clock();
+    const receivedAt = await this.#clock.now();
     const result = await resultOrRefusal(async () => {
       const batch = this.#decoder.decode(payload, contentType, receivedAt);
       await this.#pipeline.store(device, batch, arrivalAt(receivedAt));
@@ -150,7 +151,7 @@ export class Submissions {
   /** @param {Precision} precision @param {Buffer} payload @returns {Promise<LineResult>} */
   async #settleLines(precision, payload) {
     const began = performance.now();
-    const receivedAt = this.#clock();
+    const receivedAt = await this.#clock.now();
     const { lines, devices, refused, texts } = this.#lineDecoder.decode(payload, precision, receivedAt);
     await someAtOnce(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, receivedAt);

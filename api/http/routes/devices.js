@@ -20,7 +20,7 @@ import { allPages, sendTable } from '../tables.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { createStream } from '../stream/index.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+/** @import { ConcurrencyLimit, Turns } from '../long-requests.js' */
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -94,12 +94,13 @@ export const getDevices =
 /**
  * `GET /devices/{device}`: one device with its sensors.
  *
- * @param {RouteDeps} deps
+ * @param {RouteDeps & { limits: { pages: Turns } }} deps
  * @returns {RequestHandler}
  */
 export const getDevice = (deps) => async (req, res) => {
   readQuery(req, {});
-  res.json(await readItem(deps, parseDevice(String(req.params['device']))));
+  const device = parseDevice(String(req.params['device']));
+  await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
 };
 
 /** @param {Pick<RouteDeps, 'store' | 'groups' | 'clock'>} deps @param {Identity} device @throws {MillraceError} `not_found` */

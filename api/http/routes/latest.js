@@ -14,7 +14,7 @@ import { allPages, sendTable } from '../tables.js';
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+/** @import { ConcurrencyLimit, Turns } from '../long-requests.js' */
 
 export const QUERY = {
   limit: fields.limit,
@@ -52,7 +52,7 @@ const tableRow = (row) => ({
 /**
  * `GET /latest`: the latest value of every sensor, page by page. CSV and NDJSON have all pages.
  *
- * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
+ * @param {RouteDeps & { limits: { exports: ConcurrencyLimit, pages: Turns } }} deps
  * @returns {RequestHandler}
  */
 export const getLatest = (deps) => async (req, res) => {
@@ -89,8 +89,11 @@ export const getLatest = (deps) => async (req, res) => {
     });
   }
   const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
-  const { rows, next } = await read(cursor === undefined ? null : cursors.open(scope, cursor), limit);
-  res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
+  const after = cursor === undefined ? null : cursors.open(scope, cursor);
+  await limits.pages(res, async () => {
+    const { rows, next } = await read(after, limit);
+    res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
+  });
 };
 
 /** @type {Operation} */

@@ -14,14 +14,14 @@ const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs'
 /** Labels that sensors often have as names. Alone they are no record: a record has a name or a value, or sets a base. */
 const AMBIGUOUS_LABELS = ['s', 't', 'u'];
 
-/** The decoder of each content type. @type {Record<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void>} */
-const BY_TYPE = {
-  'application/json': readJson,
-  'text/json': readJson,
-  'application/senml+json': readSenmlJson,
-  'application/senml+cbor': readCbor,
-  'application/cbor': readCbor,
-};
+/** The decoder of each content type. @type {Map<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void>} */
+const BY_TYPE = new Map([
+  ['application/json', readJson],
+  ['text/json', readJson],
+  ['application/senml+json', readSenmlJson],
+  ['application/senml+cbor', readCbor],
+  ['application/cbor', readCbor],
+]);
 
 /** Decodes messages and validates each measurement in them, by the settings of this process. */
 export class MessageDecoder {
@@ -79,7 +79,7 @@ export class MessageDecoder {
  */
 export function decode(payload, contentType, batch) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  const read = type ? BY_TYPE[type] : byShape(payload);
+  const read = type ? BY_TYPE.get(type) : byShape(payload);
   if (!read) {
     throw new MillraceError(
       'unknown_format',

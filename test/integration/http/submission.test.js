@@ -116,6 +116,8 @@ describe('Post: whole message refused', () => {
     ['broken JSON', '[{"sensor_id":', 'application/json', 400, 'malformed'],
     ['broken CBOR', CBOR.subarray(0, 5), 'application/senml+cbor', 400, 'malformed'],
     ['a form', 'sensor_id=t&value=1', 'application/x-www-form-urlencoded', 415, 'unknown_format'],
+    ['the content type constructor', '{"sensor_id":"t","value":1}', 'constructor', 415, 'unknown_format'],
+    ['the content type __proto__', '{"sensor_id":"t","value":1}', '__proto__', 415, 'unknown_format'],
     ['bytes of no format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
     ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
   ])('%s', async (_, payload, type, status, code) => {

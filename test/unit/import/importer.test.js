@@ -15,7 +15,7 @@ async function dryRun(lines) {
   });
   const ingest = /** @type {any} */ ({
     files: { resolve },
-    acceptedTimes: () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
+    acceptedTimes: async () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
   });
   /** @type {RefusedLine[]} */
   const refused = [];

@@ -67,6 +67,13 @@ describe('Decode: format of a payload', () => {
     expect(() => read(Buffer.from([...bytes, 0x31]))).toThrow(error);
   });
 
+  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'text/html'])(
+    'content type %s: the format is unknown',
+    (contentType) => {
+      expect(() => read(PLAIN, contentType)).toThrow(expect.objectContaining({ code: 'unknown_format' }));
+    },
+  );
+
   test('a defect of the decoder: it is no refusal of the message', () => {
     const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
     const payload = Object.assign(Buffer.from(PLAIN), {
