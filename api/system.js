@@ -244,6 +244,7 @@ export async function startSystem(parts) {
       process: { clientId, role: config.role, version },
       read: () => ({
         ...processStats.read(),
+        measurements: processStats.measurements,
         broker: messageSource?.checks.broker() ?? null,
         shares: takes && shares,
         stream: streamOut?.state() ?? null,
@@ -260,6 +261,7 @@ export async function startSystem(parts) {
     stop,
     httpPort: http.port,
     mqttPort: messageSource?.mqttPort ?? 0,
+    measurements: () => processStats.measurements,
   };
 }
 

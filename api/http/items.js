@@ -1,5 +1,6 @@
 import { formatTime } from '../../common/times.js';
 import { isSilent } from '../observability/heartbeat.js';
+import { NO_MEASUREMENTS } from '../observability/process-stats.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { LiveItem } from '../live/messages.js' */
@@ -83,6 +84,7 @@ export function processItem(row, now) {
     window_limit,
     waiting,
     broker,
+    measurements = NO_MEASUREMENTS,
     shares: _shares,
     stream: _stream,
     ...rates
@@ -95,6 +97,7 @@ export function processItem(row, now) {
     seen: formatTime(seenAt),
     stale: isSilent(row, now),
     ...rates,
+    measurements,
     pressure: { window, window_limit, waiting },
     broker,
   };

@@ -8,7 +8,7 @@ import { parseTopic } from '../../schema/topics.js';
 import { keptBytes } from './backpressure/byte-budget.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
-import { resultOf } from './ingest-result.js';
+import { accountOf, ONE_REFUSED, resultOf } from './ingest-result.js';
 import { sensorOf } from './registry/cache.js';
 import { isProof } from './registry/sessions.js';
 
@@ -455,6 +455,7 @@ export class IngestPipeline {
   async #refuse(message, topic, refusal) {
     if (topic.kind === 'sparkplug' && isBirth(topic.sparkplug.type)) this.#handlers.doubt(topic.sparkplug);
     await this.#deps.deadLetters.put(message, topic.device, [refusal]);
+    this.#processStats.account(ONE_REFUSED);
     return 'refused';
   }
 
@@ -482,7 +483,8 @@ export class IngestPipeline {
   #countMerged({ counts }, series) {
     let stored = 0;
     for (const { times } of series) stored += times.length;
-    if (stored < counts.samples) this.#metrics.merged.inc(counts.samples - stored);
+    counts.merged = counts.samples - stored;
+    if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
     counts.samples = stored;
   }
 
@@ -499,12 +501,8 @@ export class IngestPipeline {
   }
 
   /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
-  noteSettled({ counts, refused }, began) {
-    this.#processStats.note({
-      samples: counts.samples,
-      refused: refused.length,
-      commitMs: performance.now() - began,
-    });
+  noteSettled(batch, began) {
+    this.#processStats.note(accountOf(batch), performance.now() - began);
   }
 
   /**

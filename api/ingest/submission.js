@@ -1,14 +1,15 @@
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
+import { sumOf } from '../observability/process-stats.js';
 import { ByteBudget, keptBytes, PayloadMemory } from './backpressure/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
-import { resultOf, resultOrRefusal } from './ingest-result.js';
+import { accountOf, ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { Account, ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
@@ -140,12 +141,14 @@ export class Submissions {
   async #settle({ device, contentType }, payload) {
     const began = performance.now();
     const receivedAt = await this.#clock.now();
+    let account = ONE_REFUSED;
     const result = await resultOrRefusal(async () => {
       const batch = this.#decoder.decode(payload, contentType, receivedAt);
       await this.#pipeline.store(device, batch, arrivalAt(receivedAt));
+      account = accountOf(batch);
       return resultOf(batch);
     });
-    return this.#count(result, began);
+    return this.#count(result, account, began);
   }
 
   /** @param {Precision} precision @param {Buffer} payload @returns {Promise<LineResult>} */
@@ -164,7 +167,11 @@ export class Submissions {
     this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines);
     this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
     this.#metrics.skipped.inc(texts);
-    return this.#count(result, began);
+    const account = sumOf([
+      ...batches.map(accountOf),
+      { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
+    ]);
+    return this.#count(result, account, began);
   }
 
   /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {number} receivedAt epoch ms */
@@ -185,13 +192,14 @@ export class Submissions {
   /**
    * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
    * @param {T} result
+   * @param {Account} account
    * @param {number} began by `performance.now()`
    * @returns {T}
    */
-  #count(result, began) {
+  #count(result, account, began) {
     for (const { code } of result.refused) this.#metrics.refused.inc({ code });
     const commitMs = performance.now() - began;
-    this.#processStats.note({ samples: result.accepted, refused: result.refused.length, commitMs });
+    this.#processStats.note(account, commitMs);
     this.#metrics.commitSeconds.observe(commitMs / 1000);
     return result;
   }
@@ -216,7 +224,7 @@ function eachOnce(refusals) {
 
 /** @param {MessageBatch} batch @param {ErrorCode} code @param {string} rule */
 function refuseAll(batch, code, rule) {
-  const indexes = new Set([...batch.sensors.values()].flatMap((samples) => samples.indexes));
+  const indexes = [...batch.sensors.values()].flatMap((samples) => samples.indexes);
   batch.sensors.clear();
   batch.counts.samples = 0;
   for (const index of indexes) batch.refuse(index, code, undefined, rule);

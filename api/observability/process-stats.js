@@ -4,6 +4,34 @@ import { parseHealth } from './process-health.js';
 
 /** The figures of one second. @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot `second`: epoch s */
 
+/**
+ * Which way measurements have gone. For settled messages `received` is the sum of the others. A message that is refused as a whole counts as
+ * one.
+ *
+ * @typedef {object} Account
+ * @property {number} received
+ * @property {number} stored
+ * @property {number} merged with another of the same sensor and instant in their message
+ * @property {number} refused
+ * @property {number} skipped by rule: texts, nulls and the like
+ */
+
+/** @type {Account} */
+export const NO_MEASUREMENTS = { received: 0, stored: 0, merged: 0, refused: 0, skipped: 0 };
+
+/** @param {Account[]} accounts @returns {Account} */
+export function sumOf(accounts) {
+  const sum = { ...NO_MEASUREMENTS };
+  for (const { received, stored, merged, refused, skipped } of accounts) {
+    sum.received += received;
+    sum.stored += stored;
+    sum.merged += merged;
+    sum.refused += refused;
+    sum.skipped += skipped;
+  }
+  return sum;
+}
+
 /** Rates and latencies cover this many past seconds. */
 const SECONDS = 5;
 
@@ -12,6 +40,7 @@ export class ProcessStats {
   #clock;
   #pressure;
   #readers;
+  #total = NO_MEASUREMENTS;
   /** One for each second, in a ring. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
@@ -32,12 +61,23 @@ export class ProcessStats {
     this.#readers = readers;
   }
 
-  /** Counts a settled message. @param {{ samples: number, refused: number, commitMs: number }} message */
-  note({ samples, refused, commitMs }) {
+  /** Counts a settled message. @param {Account} account @param {number} commitMs */
+  note(account, commitMs) {
+    this.account(account);
+    this.#slotNow().commits.record(commitMs);
+  }
+
+  /** Counts a message whose time is not of interest. @param {Account} account */
+  account(account) {
+    this.#total = sumOf([this.#total, account]);
     const slot = this.#slotNow();
-    slot.samples += samples;
-    slot.refused += refused;
-    slot.commits.record(commitMs);
+    slot.samples += account.stored;
+    slot.refused += account.refused;
+  }
+
+  /** Measurements of all settled messages since the process started. Replays and imports have their own reports. */
+  get measurements() {
+    return this.#total;
   }
 
   /** Sums up the last whole seconds. @returns {StatsSnapshot} */

@@ -114,19 +114,34 @@ export async function startTestSystem(options = {}) {
 
     /** Stops the system, and keeps its keyspace for another system. */
     async halt() {
-      await system.stop();
+      await stopSystem();
       use.leave();
     },
 
     async stop() {
-      await system.stop();
       try {
-        await use.release();
+        await stopSystem();
       } finally {
-        await rm(dataDir, { recursive: true, force: true });
+        await release();
       }
     },
   };
+
+  /** Every test ends with accounts that balance: no measurement of a settled message went another way. */
+  async function stopSystem() {
+    await system.stop();
+    const { received, stored, merged, refused, skipped } = system.measurements();
+    if (received !== stored + merged + refused + skipped)
+      throw new Error(`measurements are unaccounted for: ${JSON.stringify(system.measurements())}`);
+  }
+
+  async function release() {
+    try {
+      await use.release();
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
 }
 
 /** @typedef {Awaited<ReturnType<typeof startTestSystem>>} TestSystem */

@@ -130,12 +130,21 @@
  * @property {number} refused_per_s
  * @property {number} readers that follow its stream
  * @property {{ window: number, window_limit: number, waiting: number }} pressure requests that may be in flight now, and at most, and that wait for a place
+ * @property {Measurements} measurements
  * @property {Check | null} broker
+ *
+ * @typedef {object} Measurements which way those of settled messages have gone since the start: `received` is the sum of the others
+ * @property {number} received
+ * @property {number} stored
+ * @property {number} merged
+ * @property {number} refused
+ * @property {number} skipped
  *
  * @typedef {{ address: string, data_center: string | null, up: boolean }} DatabaseNode
  *
  * @typedef {object} Pipeline
  * @property {ProcessInfo[]} processes
+ * @property {Measurements} measurements of all processes that run
  * @property {{ nodes: DatabaseNode[] }} database
  * @property {Check | null} broker
  * @property {string} packed_until ISO 8601

@@ -2,7 +2,7 @@ import { wordsOf } from '../api/request.js';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
 import { BEHIND_MS, packingOf } from './processes.jsx';
 
-/** @import { Pipeline, Stats } from '../api/types.js' */
+/** @import { Measurements, Pipeline, Stats } from '../api/types.js' */
 /** @import { Problem } from '../api/request.js' */
 /** @import { Verdict } from '../state/verdict.js' */
 
@@ -32,7 +32,14 @@ export function findingsOf({ pipeline, problem, stats, now }) {
     ...(problem ? [unanswered(problem)] : []),
     ...(pipeline ? [...ofBroker(pipeline), ...ofProcesses(pipeline, now)] : []),
     ...(stats ? [...ofPressure(stats), ...ofRefusals(stats)] : []),
-    ...(pipeline ? [...ofNodes(pipeline), ...ofPacking(pipeline, now), ...ofStreamOut(pipeline, now)] : []),
+    ...(pipeline
+      ? [
+          ...ofMeasurements(pipeline),
+          ...ofNodes(pipeline),
+          ...ofPacking(pipeline, now),
+          ...ofStreamOut(pipeline, now),
+        ]
+      : []),
   ];
 }
 
@@ -118,6 +125,25 @@ function ofRefusals({ refused_per_s }) {
     },
   ];
 }
+
+/** @param {Pipeline} pipeline @returns {Finding[]} */
+function ofMeasurements({ measurements }) {
+  const missing = unaccounted(measurements);
+  if (missing === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'bad',
+      short: 'counts differ',
+      title: `${formatCounted(Math.abs(missing), 'measurement is', 'measurements are')} ${missing > 0 ? 'unaccounted for' : 'counted twice'}`,
+      advice: 'This is a defect of Millrace. Please report it with the figures below.',
+    },
+  ];
+}
+
+/** @param {Measurements} measurements @returns {number} received, and neither stored nor merged, refused or skipped */
+export const unaccounted = ({ received, stored, merged, refused, skipped }) =>
+  received - stored - merged - refused - skipped;
 
 /** @param {Pipeline} pipeline @returns {Finding[]} */
 function ofNodes({ database: { nodes } }) {

@@ -11,7 +11,7 @@ import {
 } from '../format.js';
 import { useServices } from '../state/hooks.js';
 
-/** @import { Check, Pipeline, ProcessInfo } from '../api/types.js' */
+/** @import { Check, Measurements, Pipeline, ProcessInfo } from '../api/types.js' */
 
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
@@ -103,6 +103,27 @@ export function ProcessTable({ processes, isOld }) {
     </div>
   );
 }
+
+/** @type {Array<[key: keyof Measurements, label: string, title: string]>} */
+const WAYS = [
+  ['received', 'Received', 'Measurements of all messages that are settled, since each process started'],
+  ['stored', 'Stored', 'Committed to the database'],
+  ['merged', 'Merged', 'Of a sensor and an instant that another measurement of their message has'],
+  ['refused', 'Refused', 'In dead letters, or refused in the answer to a POST'],
+  ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
+];
+
+/** Which way all measurements have gone. @param {{ measurements: Measurements }} props */
+export const Accounts = ({ measurements }) => (
+  <dl class="accounts">
+    {WAYS.map(([key, label, title]) => (
+      <div key={key} title={title}>
+        <dt>{label}</dt>
+        <dd>{formatCount(measurements[key])}</dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** @param {Check | null} broker @param {boolean} isOld */
 function brokerWords(broker, isOld) {

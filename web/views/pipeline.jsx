@@ -4,7 +4,7 @@ import { ProblemNotice } from '../components/notice.jsx';
 import { formatCount, formatMs, formatRate, formatTime } from '../format.js';
 import { Way } from '../pipeline/data-path.jsx';
 import { Findings, findingsOf, VerdictLead } from '../pipeline/findings.jsx';
-import { ProcessTable, Storage } from '../pipeline/processes.jsx';
+import { Accounts, ProcessTable, Storage } from '../pipeline/processes.jsx';
 import { StripChart } from '../pipeline/strip-chart.jsx';
 import { useServices, useTitle } from '../state/hooks.js';
 import { useFiguresAlone, useRecentStats } from '../state/stats.js';
@@ -82,6 +82,10 @@ export function PipelineView() {
       {pipeline && (
         <>
           {problem && !isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
+          <section class="panel" aria-label="Measurements since the start">
+            <h2 class="panel-title">Measurements since the start</h2>
+            <Accounts measurements={pipeline.measurements} />
+          </section>
           <Storage pipeline={pipeline} now={now} isOld={problem !== null} />
           <section class="panel" aria-label="Processes">
             <h2 class="panel-title">Processes</h2>

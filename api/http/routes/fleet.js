@@ -1,5 +1,6 @@
 import { formatTime } from '../../../common/times.js';
 import { isSilent } from '../../observability/heartbeat.js';
+import { sumOf } from '../../observability/process-stats.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { fleetItem, isOnline, nodeItem, processItem, streamItem } from '../items.js';
@@ -220,6 +221,7 @@ export const getPipeline =
     const brokers = processes.flatMap(({ broker, stale }) => (broker && !stale ? [broker] : []));
     res.json({
       processes,
+      measurements: sumOf(processes.filter(({ stale }) => !stale).map(({ measurements }) => measurements)),
       database: { nodes: store.nodes().map(nodeItem) },
       broker: brokers.find(({ ok }) => !ok) ?? brokers[0] ?? null,
       packed_until: formatTime(Math.min(...progress.map(({ packedUntil }) => packedUntil))),

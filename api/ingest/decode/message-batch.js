@@ -40,7 +40,11 @@ export class MessageBatch {
   sensors = new Map();
   /** @type {Refusals} */
   refused = [];
-  counts = { samples: 0, skipped: 0, relative: 0 };
+  /**
+   * `received` counts what the decoder found, and not what it did with it: each is then a sample, merged with an equal instant, skipped, or
+   * refused. The accounts of the process compare the two.
+   */
+  counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
   /**
    * By the id or name of the sensor: its measurements whose times count from the receipt of the message. `ReceiptTimes` moves them to
    * instants of their own. null: there are none.
@@ -173,6 +177,11 @@ export class MessageBatch {
     this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
 
+  /** The decoder found elements. @param {number} elements */
+  receive(elements) {
+    this.counts.received += elements;
+  }
+
   /** An element of a kind that is not stored. */
   skip() {
     this.counts.skipped++;
@@ -184,7 +193,7 @@ export class MessageBatch {
     this.#latest = undefined;
     this.refused.length = 0;
     this.untimed = null;
-    this.counts = { samples: 0, skipped: 0, relative: 0 };
+    this.counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
   }
 
   /**
@@ -218,6 +227,7 @@ export class MessageBatch {
       this.counts.samples += wanted.indexes.length;
       this.#keep(sensor, wanted);
     }
+    this.counts.received = this.counts.samples + this.refused.filter(({ index }) => index >= 0).length;
   }
 }
 

@@ -73,26 +73,33 @@ class MapReader {
   read(element, content) {
     this.#element = element;
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
+      this.#batch.receive(1);
       return this.#batch.refuse(this.#count(''), 'malformed');
     }
     if (!isSensorMap(content)) {
+      this.#batch.receive(1);
       return this.#batch.refuse(this.#count(''), 'bad_id', 'sensor_id', NO_SENSOR_ID);
     }
     this.#ts = content['ts'];
     this.#time = this.#ts === undefined ? null : this.#batch.timeOf(this.#ts);
     const before = this.#names.length;
     this.#readMembers(content, '', 1);
-    if (this.#names.length === before)
+    if (this.#names.length === before) {
+      this.#batch.receive(1);
       this.#batch.refuse(this.#count(''), 'not_numeric', undefined, NO_NUMBER);
+    }
   }
 
   /** @param {object} object @param {string} prefix of its keys @param {number} depth */
   #readMembers(object, prefix, depth) {
     for (const [key, value] of Object.entries(object)) {
+      const isTime = depth === 1 && key === 'ts' && (typeof value !== 'object' || value === null);
+      if (isTime) continue;
+      const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
+      if (!isNested || depth === MAX_DEPTH) this.#batch.receive(1);
       if (typeof value === 'number' || typeof value === 'boolean') {
-        if (depth > 1 || key !== 'ts') this.#add(prefix + key, Number(value));
+        this.#add(prefix + key, Number(value));
       } else if (value === null || typeof value === 'string') {
-        if (depth === 1 && key === 'ts') continue;
         if (value !== null && NUMERIC.test(value)) this.#refuse(prefix + key, 'not_numeric', NUMBER_AS_TEXT);
         else this.#batch.skip();
       } else if (Array.isArray(value)) {

@@ -222,6 +222,7 @@ export class Mapping {
   #readOne(rule, part, reading) {
     const value = find(part.root, rule.at);
     if (value === undefined) return;
+    reading.receive();
     if (value === null) return reading.skip();
     const path = rule.at.join('.');
     const sensor = rule.sensor
@@ -247,6 +248,7 @@ export class Mapping {
       const path = tokens.join('.');
       // No sensor has a longer name.
       if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return;
+      reading.receive();
       const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
       if (number === null) return reading.skip();
       const own = [part.levels['sensor'], path].filter(Boolean).join('.') || 'value';
@@ -309,6 +311,11 @@ class Reading {
   /** Whether no value was found, not even one to skip. */
   get isEmpty() {
     return this.#isEmpty;
+  }
+
+  /** The payload has a value that the mapping names. */
+  receive() {
+    this.#batch.receive(1);
   }
 
   /** A value that is not stored. */

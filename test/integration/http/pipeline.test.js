@@ -37,6 +37,7 @@ test('GET /pipeline: running process: listed, and its state is updated', async (
       in_flight: expect.any(Number),
       refused_per_s: 0,
       readers: 0,
+      measurements: { received: 0, stored: 0, merged: 0, refused: 0, skipped: 0 },
       pressure: { window: expect.any(Number), window_limit: 512, waiting: 0 },
       broker: { ok: true, message: expect.any(String) },
     },

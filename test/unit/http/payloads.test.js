@@ -253,7 +253,8 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   let now = NOW;
   const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
   const processStats = new ProcessStats({ clock: () => now, pressure });
-  for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note({ samples: 1, refused: 1, commitMs });
+  const account = { received: 2, stored: 1, merged: 0, refused: 1, skipped: 0 };
+  for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note(account, commitMs);
   now += 1000;
   const snapshot = processStats.snapshot();
   expect(snapshot.commits).toHaveLength(4);

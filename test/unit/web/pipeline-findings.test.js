@@ -23,6 +23,8 @@ const STATS = {
   readers: 1,
 };
 
+const MEASUREMENTS = { received: 10, stored: 6, merged: 1, refused: 1, skipped: 2 };
+
 /** @param {Partial<ProcessInfo>} [more] @returns {ProcessInfo} */
 const processOf = (more) => ({
   client_id: 'millrace-1',
@@ -36,6 +38,7 @@ const processOf = (more) => ({
   in_flight: 1,
   refused_per_s: 0,
   readers: 1,
+  measurements: MEASUREMENTS,
   pressure: { window: 32, window_limit: 512, waiting: 0 },
   broker: { ok: true, message: 'connected' },
   ...more,
@@ -44,6 +47,7 @@ const processOf = (more) => ({
 /** @param {Partial<Pipeline>} [more] @returns {Pipeline} */
 const pipelineOf = (more) => ({
   processes: [processOf()],
+  measurements: MEASUREMENTS,
   database: {
     nodes: [
       { address: '10.0.0.1:9042', data_center: 'dc', up: true },
@@ -116,6 +120,20 @@ describe('Findings', () => {
       'ingest',
       'warn',
       /: 1 request waits for a place among 32/,
+    ],
+    [
+      'measurements that went no way',
+      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
+      'ingest',
+      'bad',
+      /^2 measurements are unaccounted for$/,
+    ],
+    [
+      'a measurement that went two ways',
+      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
+      'ingest',
+      'bad',
+      /^1 measurement is counted twice$/,
     ],
     ['refusals', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
     [

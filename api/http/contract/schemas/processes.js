@@ -52,6 +52,19 @@ const Readiness = z.strictObject({
   checks: z.record(z.string(), Check),
 });
 
+const Measurements = z
+  .strictObject({
+    received: z.int().min(0),
+    stored: z.int().min(0),
+    merged: z.int().min(0),
+    refused: z.int().min(0),
+    skipped: z.int().min(0),
+  })
+  .meta({
+    description:
+      'Which way the measurements of settled messages have gone since the start of the process: `received` is the sum of the others. `merged` had the sensor and the instant of another one in their message. `skipped` are texts, nulls and other values that are not stored by rule. A message that was refused as a whole counts as one. Replays and imports are not included.',
+  });
+
 const Process = z
   .strictObject({
     client_id: z.string(),
@@ -61,6 +74,7 @@ const Process = z
     seen: Time,
     stale: z.boolean(),
     ...RATES,
+    measurements: Measurements,
     pressure: z.strictObject(PRESSURE),
     broker: Check.nullable(),
   })
@@ -84,6 +98,7 @@ const Mqtt = z
 
 const Pipeline = z.strictObject({
   processes: z.array(Process),
+  measurements: Measurements,
   database: z.strictObject({
     nodes: z.array(
       z.strictObject({ address: z.string(), data_center: z.string().nullable(), up: z.boolean() }),

@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals';
+import { encode } from 'cborg';
+import fc from 'fast-check';
+import { decode } from '../../../../api/ingest/decode/index.js';
+import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { accountOf } from '../../../../api/ingest/ingest-result.js';
+import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
+import { MillraceError } from '../../../../common/errors.js';
+
+/** @import { Account } from '../../../../api/observability/process-stats.js' */
+
+const NOW = Date.UTC(2026, 10, 25);
+const emptyBatch = () =>
+  new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e9, newest: NOW + 60_000, relative: true });
+
+/** The ways of the measurements, of which `received` is the sum. @param {Account} account */
+const sum = ({ stored, merged, refused, skipped }) => stored + merged + refused + skipped;
+
+const anyTime = fc.oneof(
+  fc.constantFrom(undefined, NOW, NOW - 1, 0, 1e15, 'yesterday', '2026-11-25T00:00:00Z', null, -5),
+  fc.double(),
+);
+const anyValue = fc.oneof(
+  fc.constantFrom(21.5, -0, true, false, null, 'text', '21', [1], {}, { level: 80 }, undefined),
+  fc.double(),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+const anyName = fc.constantFrom('t', 'h', 'ts', 'a.b', '', 'x'.repeat(200));
+
+const plain = fc.record({ sensor_id: anyName, ts: anyTime, value: anyValue }, { requiredKeys: [] });
+const map = fc.dictionary(anyName, anyValue);
+const senml = fc.record(
+  { bn: anyName, n: anyName, bt: anyTime, t: anyTime, v: anyValue, vb: anyValue, vs: anyValue, u: anyName },
+  { requiredKeys: [] },
+);
+const anyContent = fc.oneof(
+  ...[plain, map, senml].flatMap((element) => [element, fc.array(element, { maxLength: 6 })]),
+  fc.array(fc.oneof(plain, map, senml, anyValue), { maxLength: 6 }),
+);
+
+/** @param {Buffer} payload @param {string} [contentType] */
+function accountOfPayload(payload, contentType) {
+  const batch = emptyBatch();
+  try {
+    decode(payload, contentType, batch);
+  } catch (error) {
+    // A message that is refused as a whole counts as one.
+    if (error instanceof MillraceError) return null;
+    throw error;
+  }
+  return accountOf(batch);
+}
+
+test('Accounts: any JSON, as text and as CBOR: each measurement goes one way', () => {
+  fc.assert(
+    fc.property(anyContent, fc.constantFrom(undefined, 'application/senml+json'), (content, type) => {
+      const text = JSON.stringify(content);
+      const account = accountOfPayload(Buffer.from(text), type);
+      if (account) expect(account.received).toBe(sum(account));
+      const cbor = accountOfPayload(Buffer.from(encode(JSON.parse(text))), 'application/senml+cbor');
+      if (cbor) expect(cbor.received).toBe(sum(cbor));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('Accounts: any metrics of Sparkplug: each goes one way', () => {
+  const metric = fc.record({
+    name: fc.constantFrom(null, 't', 'Node Control/Rebirth'),
+    alias: fc.constantFrom(null, '1', '2'),
+    datatype: fc.constantFrom(0, 3, 10, 11, 12, 16, 22),
+    implied: fc.constantFrom(0, 10),
+    timestamp: fc.constantFrom(null, NOW, 0),
+    value: fc.constantFrom(null, 1, 2.5, true, 'text', Number.NaN),
+    structure: fc.constantFrom(null, 'template', 'bytes'),
+    isTransient: fc.boolean(),
+  });
+  const definitions = { names: new Map([['1', 't']]), datatypes: new Map([['t', 10]]), contested: new Set() };
+  fc.assert(
+    fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
+      const batch = emptyBatch();
+      readMetrics(/** @type {any} */ ({ metrics, timestamp: NOW }), /** @type {any} */ (defined), batch);
+      const account = accountOf(batch);
+      expect(account.received).toBe(metrics.length);
+      expect(account.received).toBe(sum(account));
+    }),
+  );
+});
+
+test('Accounts: any lines: each value of a good line, and each broken line, goes one way', () => {
+  const field = fc
+    .tuple(fc.constantFrom('t', 'h'), fc.constantFrom('1', '2i', 't', '"text"', 'x', ''))
+    .map((pair) => pair.join('='));
+  const line = fc
+    .tuple(
+      fc.constantFrom('m', 'm,host=a', 'm,host', '', '# m'),
+      fc.array(field, { minLength: 1, maxLength: 3 }).map((fields) => fields.join()),
+      fc.constantFrom('', ` ${NOW}000000`, ' 5', ' x'),
+    )
+    .map(([series, fields, time]) => `${series} ${fields}${time}`);
+  fc.assert(
+    fc.property(fc.array(line), (lines) => {
+      const decoder = new LineDecoder({ deviceTags: ['host'], emptyBatch });
+      const { devices } = decoder.decode(Buffer.from(lines.join('\n')), 'ns', NOW);
+      for (const account of [...devices.values()].flat().map(accountOf)) {
+        expect(account.received).toBe(sum(account));
+      }
+    }),
+  );
+});
