@@ -78,6 +78,7 @@ export const fleet = dashboard({
         late: 'sum(rate(iot_ingest_late_samples_total{job="$job"}[$__rate_interval]))',
         'relative times': 'sum(rate(iot_ingest_relative_times_total{job="$job"}[$__rate_interval]))',
         'two values for an instant': 'sum(rate(iot_ingest_conflicts_total{job="$job"}[$__rate_interval]))',
+        'merged with an equal instant': 'sum(rate(iot_ingest_merged_total{job="$job"}[$__rate_interval]))',
         'not stored kinds': 'sum(rate(iot_ingest_skipped_total{job="$job"}[$__rate_interval]))',
       },
     },
