@@ -22,13 +22,6 @@ export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, re
 /** The account of a message that is refused as a whole: how many measurements it has is not known. @type {Account} */
 export const ONE_REFUSED = { received: 1, stored: 0, merged: 0, refused: 1, skipped: 0 };
 
-/** @param {MessageBatch} batch that is settled @returns {Account} */
-export function accountOf({ counts, refused }) {
-  const { received, samples, merged, skipped } = counts;
-  const wholes = refused.length === 0 ? 0 : refused.filter(({ index }) => index < 0).length;
-  return { received: received + wholes, stored: samples, merged, refused: refused.length, skipped };
-}
-
 /**
  * @param {() => Promise<IngestResult>} work
  * @returns {Promise<IngestResult>} an error that refuses the whole message becomes a refusal with index -1

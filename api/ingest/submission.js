@@ -4,7 +4,7 @@ import { brokenNameRule } from '../../schema/ids.js';
 import { sumOf } from '../observability/process-stats.js';
 import { ByteBudget, keptBytes, PayloadMemory } from './backpressure/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
-import { accountOf, ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
+import { ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
@@ -145,7 +145,7 @@ export class Submissions {
     const result = await resultOrRefusal(async () => {
       const batch = this.#decoder.decode(payload, contentType, receivedAt);
       await this.#pipeline.store(device, batch, arrivalAt(receivedAt));
-      account = accountOf(batch);
+      account = batch.account();
       return resultOf(batch);
     });
     return this.#count(result, account, began);
@@ -168,7 +168,7 @@ export class Submissions {
     this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
     this.#metrics.skipped.inc(texts);
     const account = sumOf([
-      ...batches.map(accountOf),
+      ...batches.map((batch) => batch.account()),
       { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
     ]);
     return this.#count(result, account, began);

@@ -3,6 +3,7 @@ import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
+/** @import { Account } from '../../observability/process-stats.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { PathOf } from './refusals.js' */
 
@@ -180,6 +181,14 @@ export class MessageBatch {
   /** The decoder found elements. @param {number} elements */
   receive(elements) {
     this.counts.received += elements;
+  }
+
+  /** Which way its elements went, after it is settled. @returns {Account} */
+  account() {
+    const { received, samples, merged, skipped } = this.counts;
+    const refused = this.refused.length;
+    const wholes = refused === 0 ? 0 : this.refused.filter(({ index }) => index < 0).length;
+    return { received: received + wholes, stored: samples, merged, refused, skipped };
   }
 
   /** An element of a kind that is not stored. */

@@ -139,7 +139,9 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         const offset = session.id === null ? 0 : device.clockOffset;
         const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
         await events.note(device, eventOf('online', session, offset, began));
-        await commit(device, { state: 'online' }, receivedAt);
+        // Its session goes on, so the next last will of the session counts: a clock that was never set gives all sessions one start.
+        const endedSessions = device.endedSessions.filter((each) => each !== device.session);
+        await commit(device, { state: 'online', endedSessions }, receivedAt);
       }),
   };
 }

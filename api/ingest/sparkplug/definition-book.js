@@ -59,9 +59,10 @@ export class DefinitionBook {
   }
 
   /**
-   * Finds what is certain about a message that arrived at a time: aliases that mean the same in the birth before it and in all births
-   * since. A birth between the two that did not arrive may have defined them otherwise. The broker may have repeated the message, so
-   * that it is older than the birth before it. So the two births before it have to agree as well.
+   * Finds what is certain about a message that arrived at a time. A birth that did not arrive may have assigned the aliases in between. So
+   * the birth before the message and all births since have to be the same in every metric: a node that assigns its aliases again does not
+   * return to an earlier assignment. That single aliases mean the same in both proves nothing. The broker may have repeated the message, so
+   * that it is older than the birth before it. So aliases have to mean the same in the two births before it.
    *
    * @param {Key} key
    * @param {number} receivedAt epoch ms
@@ -74,9 +75,8 @@ export class DefinitionBook {
     const rows = await this.#retry.run(() =>
       this.#store.birthsSince(key.bytes, receivedAt, MAX_LATER_BIRTHS),
     );
-    if (rows.length === MAX_LATER_BIRTHS) return null;
-    const others = rows.map((row) => readDefinitions(row.metrics, row.bornAt));
-    return [...(earlier ? [earlier] : []), ...others].reduce(agreementOf, before);
+    if (rows.length === MAX_LATER_BIRTHS || rows.some(({ metrics }) => metrics !== before.text)) return null;
+    return earlier ? agreementOf(before, earlier) : before;
   }
 
   /**

@@ -123,7 +123,7 @@ export function createSparkplug(deps) {
 
     /**
      * Reads a message again for a replay. It does not change the state of the node or the sequence, and is no sign of a missing message.
-     * Aliases are read as far as the birth before the message and all later ones agree on them.
+     * Its aliases are read if the birth before the message and all later ones are the same.
      *
      * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
      * @param {SparkplugTopic} topic

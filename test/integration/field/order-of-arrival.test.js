@@ -159,7 +159,7 @@ test('Death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: an NDEA
   expect((await read('field/with-seq')).online).toBe(false);
 });
 
-test('One instant: united-manufacturing-hub/benthos-umh#416: a metric twice in a payload: the later one is stored', async () => {
+test('One instant: united-manufacturing-hub/benthos-umh#416: a metric of Sparkplug twice in a payload: the later one is stored, in JSON the greater one', async () => {
   const ts = Date.now();
   const run = (/** @type {boolean} */ value) => ({ alias: 2, ts, value });
   await edge('twice', 'NBIRTH', {
@@ -175,5 +175,6 @@ test('One instant: united-manufacturing-hub/benthos-umh#416: a metric twice in a
     'measurements',
     [9, 3].map((value) => ({ sensor_id: 't', ts, value })),
   );
-  expect(await values('twice', 't')).toEqual([3]);
+  // Any other format may cut samples into messages in any way, so the greater value is stored.
+  expect(await values('twice', 't')).toEqual([9]);
 });

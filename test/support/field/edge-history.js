@@ -23,6 +23,8 @@ export class SimulatedNode {
   #isUp = false;
   /** Aliases of the node and of its device, by name. @type {Array<Map<string, number>>} */
   #tables = [new Map(), new Map()];
+  /** Assignments so far, as text. @type {Set<string>} */
+  #earlier = new Set();
   /** The clock of the node minus that of the test, in ms. */
   #offset = 0;
   #clock;
@@ -71,11 +73,15 @@ export class SimulatedNode {
     return { topic, payload, qos, values };
   }
 
-  /** Assigns the aliases again: often the same ones to other metrics. @param {0 | 1} which */
+  /** Assigns the aliases again: often the same ones to other metrics, but never as in an earlier assignment. @param {0 | 1} which */
   #assign(which) {
-    const aliases = [1, 2, 3, 4].sort(() => this.#random() - 0.5);
+    const aliases = [1, 2, 3, 4, 5, 6].sort(() => this.#random() - 0.5);
     const used = NAMES.filter(() => this.#random() < 0.8);
-    this.#tables[which] = new Map(used.map((name, index) => [name, Number(aliases[index])]));
+    const table = new Map(used.map((name, index) => [name, Number(aliases[index])]));
+    const text = JSON.stringify([which, ...table]);
+    if (this.#earlier.has(text)) return;
+    this.#earlier.add(text);
+    this.#tables[which] = table;
   }
 
   /** @param {0 | 1} which @param {string} name @returns {Sent} */

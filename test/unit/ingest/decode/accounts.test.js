@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { decode } from '../../../../api/ingest/decode/index.js';
 import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { accountOf } from '../../../../api/ingest/ingest-result.js';
 import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
 import { MillraceError } from '../../../../common/errors.js';
 
@@ -49,7 +48,7 @@ function accountOfPayload(payload, contentType) {
     if (error instanceof MillraceError) return null;
     throw error;
   }
-  return accountOf(batch);
+  return batch.account();
 }
 
 test('Accounts: any JSON, as text and as CBOR: each measurement goes one way', () => {
@@ -81,7 +80,7 @@ test('Accounts: any metrics of Sparkplug: each goes one way', () => {
     fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
       const batch = emptyBatch();
       readMetrics(/** @type {any} */ ({ metrics, timestamp: NOW }), /** @type {any} */ (defined), batch);
-      const account = accountOf(batch);
+      const account = batch.account();
       expect(account.received).toBe(metrics.length);
       expect(account.received).toBe(sum(account));
     }),
@@ -103,7 +102,7 @@ test('Accounts: any lines: each value of a good line, and each broken line, goes
     fc.property(fc.array(line), (lines) => {
       const decoder = new LineDecoder({ deviceTags: ['host'], emptyBatch });
       const { devices } = decoder.decode(Buffer.from(lines.join('\n')), 'ns', NOW);
-      for (const account of [...devices.values()].flat().map(accountOf)) {
+      for (const account of [...devices.values()].flat().map((batch) => batch.account())) {
         expect(account.received).toBe(sum(account));
       }
     }),

@@ -171,7 +171,18 @@ describe('Definition book: a dead letter is replayed', () => {
     expect([await aliases(book, -1), await aliases(book, 0)]).toEqual([[], []]);
   });
 
-  test('the births before and after it agree on an alias: it is certain', async () => {
+  test('the births before and after it are the same: its aliases are certain', async () => {
+    const birth = /** @type {Array<[string, number]>} */ ([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(await aliases(await enterAll([birth, birth]), 500)).toEqual([
+      [1, 'a'],
+      [2, 'b'],
+    ]);
+  });
+
+  test('the births before and after it agree on one alias only: a birth between them may be missing, so nothing is certain', async () => {
     const book = await enterAll([
       [
         ['a', 1],
@@ -182,7 +193,7 @@ describe('Definition book: a dead letter is replayed', () => {
         ['c', 2],
       ],
     ]);
-    expect(await aliases(book, 500)).toEqual([[1, 'a']]);
+    expect(await aliases(book, 500)).toEqual([]);
   });
 
   test('an alias was swapped and swapped back since, or before: it is not certain', async () => {
