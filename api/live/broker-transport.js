@@ -3,13 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { brokerOptions } from '../access/broker-options.js';
 import { Hub } from './hub.js';
+import { Announcer, Interest } from './interest.js';
 import {
   ALARMS,
   EVERY_PROCESS,
+  EVERY_READER,
   isFurtherTopic,
   liveDevice,
   liveTopic,
   readAlarm,
+  readerOf,
+  readerTopic,
   readItems,
   statsProcess,
   statsTopic,
@@ -47,31 +51,46 @@ export class BrokerTransport {
   #alarmListeners = new Set();
   #standing = Promise.resolve();
   #refused = false;
+  #isAlways;
+  /** @type {() => void} */
+  #wantedListener = () => {};
+  #interest = new Interest({ onNew: () => this.#wantedListener() });
+  #announcer;
 
   /**
    * @param {object} deps
    * @param {Config['mqtt']} deps.mqtt `url` is set
+   * @param {boolean} deps.isAlways LIVE_ALWAYS: changes are published even if no reader follows them
    * @param {number} deps.keepAliveMs
    * @param {Logger} deps.logger
    * @param {Metrics} deps.metrics
    */
-  constructor({ mqtt, keepAliveMs, logger, metrics }) {
+  constructor({ mqtt, isAlways, keepAliveMs, logger, metrics }) {
     this.#logger = logger;
+    this.#isAlways = isAlways;
+    const name = randomBytes(6).toString('hex');
+    this.#announcer = new Announcer({
+      devices: () => this.#hub.devices,
+      send: (payload) => this.#outbox.put(readerTopic(name), payload),
+    });
     this.#client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
       ...brokerOptions(mqtt, keepAliveMs),
       // Processes with the ROLE `http` may share an MQTT_CLIENT_ID.
-      clientId: `${mqtt.clientId}-live-${randomBytes(6).toString('hex')}`,
+      clientId: `${mqtt.clientId}-live-${name}`,
       clean: true,
     });
     this.#outbox = new Outbox(this.#client, metrics);
     const drops = new BrokerDrops(this.#client, metrics);
     this.#client.on('connect', async () => {
       this.#refused = false;
+      this.#interest.begin();
       await this.#subscribe([
         ...this.#hub.devices.map(liveTopic),
         ...(this.#statsListener ? [EVERY_PROCESS] : []),
         ...(this.#alarmListeners.size > 0 ? [ALARMS] : []),
+        ...(this.#isAlways ? [] : [EVERY_READER]),
       ]);
+      if (this.listening) this.#announcer.change();
       for (const listener of this.#missed) listener();
       await drops.subscribe();
     });
@@ -79,6 +98,11 @@ export class BrokerTransport {
     this.#client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
     this.#client.on('message', (topic, payload, packet) => {
       if (drops.receive(topic, payload) || isFurtherTopic(topic)) return;
+      const reader = readerOf(topic);
+      if (reader !== null) {
+        if (!this.#interest.receive(reader, payload)) metrics.live.inc({ result: 'ignored' });
+        return;
+      }
       const process = statsProcess(topic);
       const isOurs =
         topic === ALARMS
@@ -90,9 +114,14 @@ export class BrokerTransport {
     });
   }
 
-  /** The broker does not report its subscribers, so every change is published. */
-  isWanted() {
-    return true;
+  /** @param {string} device id @returns {boolean} whether a reader of any process may follow it */
+  isWanted(device) {
+    return this.#isAlways || this.#hub.hasSubscribers(device) || this.#interest.has(device);
+  }
+
+  /** @type {Transport['onWanted']} */
+  onWanted(listener) {
+    this.#wantedListener = listener;
   }
 
   /**
@@ -113,6 +142,7 @@ export class BrokerTransport {
 
   /** The broker does not report its subscribers, so the chosen topics are always published. @type {Transport['demandOf']} */
   demandOf(kinds) {
+    if (kinds.size > 0) this.#isAlways = true;
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
 
@@ -128,8 +158,10 @@ export class BrokerTransport {
     // Another call may have subscribed to the same device a moment ago.
     this.#standing = this.#standing.then(() => this.#subscribe(opened.map(liveTopic)));
     await this.#standing;
+    if (opened.length > 0) this.#announcer.change();
     return () => {
       const closed = this.#hub.remove(devices, listener);
+      if (closed.length > 0) this.#announcer.change();
       if (this.#client.connected && closed.length > 0) this.#client.unsubscribe(closed.map(liveTopic));
     };
   }
@@ -193,6 +225,7 @@ export class BrokerTransport {
   /** Sends what waits, and disconnects. */
   async stop() {
     // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
+    this.#announcer.stop();
     if (!this.#client.stream) return;
     this.#outbox.flush();
     await Promise.race([this.#client.endAsync(), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);

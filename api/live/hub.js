@@ -18,6 +18,9 @@ export function createLocalTransport(brokerClients) {
   return {
     isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
 
+    // A reader of this process misses no change.
+    onWanted() {},
+
     publish(device, items, committedAt) {
       hub.publish(device, items, committedAt);
       if (brokerClients.followers.any)

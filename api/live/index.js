@@ -32,6 +32,7 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  *
  * @typedef {object} Transport
  * @property {(device: string) => boolean} isWanted whether a device may have subscribers
+ * @property {(listener: () => void) => void} onWanted called when devices have subscribers that had none before, in other processes
  * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the commit of the
  *   oldest item, in ms of `performance.now()`
  * @property {SendLive} send publishes on a topic of `named-topics.js`, or of Home Assistant
@@ -64,7 +65,13 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
   const { mqtt } = config;
   /** @type {Transport} */
   const transport = mqtt.url
-    ? new BrokerTransport({ mqtt, keepAliveMs, logger, metrics })
+    ? new BrokerTransport({
+        mqtt,
+        isAlways: config.live.isAlways,
+        keepAliveMs,
+        logger,
+        metrics,
+      })
     : createLocalTransport(brokerClients);
   const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
   /** @type {SendLive} */

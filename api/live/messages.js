@@ -106,6 +106,17 @@ export function statsProcess(topic) {
   }
 }
 
+const READERS = `${PREFIX}readers/`;
+
+/** The filter for the announcements of all processes with readers. */
+export const EVERY_READER = `${READERS}+`;
+
+/** @param {string} process its name, of ASCII */
+export const readerTopic = (process) => READERS + process;
+
+/** @param {string} topic @returns {string | null} the process whose announcement is on this topic; null: it has no announcement */
+export const readerOf = (topic) => (topic.startsWith(READERS) ? topic.slice(READERS.length) : null);
+
 /** @param {string} topic or filter */
 export const isStatsTopic = (topic) => topic.startsWith(STATS);
 
@@ -116,7 +127,11 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Whether a topic is one of `named-topics.js`. @param {string} topic */
 export const isFurtherTopic = (topic) =>
-  topic.startsWith(PREFIX) && topic !== ALARMS && !isStatsTopic(topic) && !ID.test(liveDevice(topic));
+  topic.startsWith(PREFIX) &&
+  topic !== ALARMS &&
+  !isStatsTopic(topic) &&
+  readerOf(topic) === null &&
+  !ID.test(liveDevice(topic));
 
 /** @param {string} topic below `iot/live/` @returns {string} the device's id */
 export const liveDevice = (topic) => topic.slice(PREFIX.length);

@@ -96,8 +96,8 @@ export class NamedTopics {
   }
 }
 
-/** The levels of the stats of processes and of alarms, which no device may have. */
-const RESERVED = new Set(['stats', 'alarms']);
+/** The levels of the stats of processes, of their announcements and of alarms, which no device may have. */
+const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
 /** @param {Pick<LiveItem, 'device' | 'device_id'>} item */
 const deviceTopic = ({ device, device_id }) =>

@@ -8,6 +8,9 @@ import { liveItem } from './messages.js';
 /** The first change of a device is published at once. The next ones wait for the end of this interval, in ms. */
 const INTERVAL_MS = 50;
 
+/** A change that nobody followed is published after all if somebody follows its device within one to two of these intervals, in ms. */
+const KEPT_MS = 2000;
+
 /** Items of one message. With names of 128 bytes this is about 100 KB. */
 const MOST_ITEMS = 100;
 
@@ -26,16 +29,22 @@ export class Publisher {
   #due = [];
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
+  /** Devices with changes that nobody followed, of this interval and the one before. @type {[Set<Device>, Set<Device>]} */
+  #unfollowed = [new Set(), new Set()];
+  /** When the present interval of `#unfollowed` began, in ms of `performance.now()`. */
+  #keptSince = 0;
 
   /**
    * @param {object} transport
    * @param {(device: string) => boolean} transport.isWanted whether the device may have subscribers
    * @param {Transport['publish']} transport.publish
+   * @param {Transport['onWanted']} transport.onWanted
    * @param {Pick<NamedTopics, 'isAlways' | 'publish' | 'publishSamples'>} named
    */
   constructor(transport, named) {
     this.#transport = transport;
     this.#named = named;
+    transport.onWanted(() => this.#publishUnfollowed());
   }
 
   /**
@@ -46,7 +55,13 @@ export class Publisher {
    */
   publishChanges = (device, sensors, series) => {
     this.#named.publishSamples(device, series);
-    if (sensors.length === 0 || !(this.#named.isAlways || this.#transport.isWanted(device.id))) return;
+    if (sensors.length === 0) return;
+    if (this.#named.isAlways || this.#transport.isWanted(device.id)) this.#note(device, sensors);
+    else this.#keep(device);
+  };
+
+  /** @param {Device} device @param {Iterable<Sensor>} sensors whose changes are to be published */
+  #note(device, sensors) {
     let changes = this.#recent.get(device);
     if (!changes) {
       changes = { sensors: new Set(), since: 0 };
@@ -57,7 +72,36 @@ export class Publisher {
     }
     if (changes.sensors.size === 0) changes.since = performance.now();
     for (const sensor of sensors) changes.sensors.add(sensor);
-  };
+  }
+
+  /** @param {Device} device with a change that nobody follows */
+  #keep(device) {
+    const now = performance.now();
+    if (now - this.#keptSince >= KEPT_MS) {
+      const [newest, before] = this.#unfollowed;
+      before.clear();
+      this.#unfollowed = [before, newest];
+      this.#keptSince = now;
+    }
+    this.#unfollowed[0].add(device);
+  }
+
+  /**
+   * A reader reads the database when it begins to follow devices. Changes that were committed after that, and before its announcement
+   * arrived here, are published now.
+   */
+  #publishUnfollowed() {
+    for (const devices of this.#unfollowed) {
+      for (const device of devices) {
+        if (!this.#transport.isWanted(device.id)) continue;
+        devices.delete(device);
+        this.#note(
+          device,
+          [...device.sensors.values()].filter(({ ts }) => ts !== null),
+        );
+      }
+    }
+  }
 
   /** Publishes the changes that still wait. */
   stop() {

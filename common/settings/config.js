@@ -43,6 +43,7 @@ export function arrange(v) {
       mappings: v.MQTT_MAPPINGS,
     },
     live: {
+      isAlways: v.LIVE_ALWAYS,
       topics: v.LIVE_TOPICS ?? (v.MQTT_URL ? [] : ALL_LIVE_TOPICS),
       isRetained: v.LIVE_RETAIN,
       homeAssistantPrefix: v.HOME_ASSISTANT_PREFIX,

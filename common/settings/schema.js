@@ -84,6 +84,10 @@ const BROKER = {
 };
 
 const LIVE = {
+  LIVE_ALWAYS: flag().prefault('false').meta({
+    description:
+      'Publishes every change on iot/live/{device id} of an external broker, for other MQTT clients. Otherwise a change is published while a reader of the API follows its device.',
+  }),
   LIVE_TOPICS: someOf(['name', 'samples', 'sensors']).optional().meta({
     description:
       'Live topics next to iot/live/{device id}: the same by name, all samples, the newest value of each sensor.',

@@ -175,6 +175,7 @@ test('Live changes on the wire: two sensors of a device: one message, with the i
     }),
   );
   await client.subscribeAsync('iot/live/+', { qos: 1 });
+  await follow(left);
   await client.publishAsync(
     'iot/v1/wired/measurements',
     JSON.stringify(['s', 't'].map((sensor_id) => ({ sensor_id, ts: BASE, value: 0.5 }))),
@@ -193,6 +194,33 @@ test('Live changes on the wire: two sensors of a device: one message, with the i
   ]);
 });
 
+test('Live changes on the wire: nobody follows a device: nothing is published, until a reader of any process does', async () => {
+  const client = await connectClient();
+  /** @type {Set<number>} */
+  const onWire = new Set();
+  client.on('message', (_, payload) => {
+    for (const { value } of JSON.parse(String(payload))) onWire.add(value);
+  });
+  await client.subscribeAsync(`iot/live/${idOf('lonely')}`, { qos: 1 });
+  let value = 0;
+  const measureNext = () => measure(client, 'lonely', ++value);
+  // A process that has just connected publishes all changes, until it has heard from all readers.
+  await until(async () => {
+    const before = onWire.size;
+    for (let count = 0; count < 5; count++) await measureNext();
+    return onWire.size === before;
+  });
+  const first = value + 1;
+  for (let count = 0; count < 5; count++) await measureNext();
+  const reader = await follow(right, '?device=lonely');
+  await until(async () => {
+    await measureNext();
+    return received(reader).has(`lonely ${value}`);
+  });
+  const silent = Array.from({ length: 4 }, (_, index) => first + index);
+  expect(silent.filter((each) => onWire.has(each))).toEqual([]);
+});
+
 test('Live changes: other messages on the live topics: ignored and counted', async () => {
   const client = await connectClient();
   await measure(client, 'quiet', 1);
@@ -207,7 +235,8 @@ test('Live changes: other messages on the live topics: ignored and counted', asy
     JSON.stringify([{ ...item, device_id: idOf('other') }]),
   );
   await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
-  await until(async () => (await ignored(left)) > before + wrong.length + 1);
+  await client.publishAsync('iot/live/readers/somebody', '{}');
+  await until(async () => (await ignored(left)) > before + wrong.length + 2);
   await measure(client, 'quiet', 2);
   await until(() => received(reader).has('quiet 2'));
   // The first value may have come before the snapshot, or after it.

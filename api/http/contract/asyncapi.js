@@ -177,6 +177,22 @@ export const CHANNELS = {
       ),
     },
   },
+  readers: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/readers/{process}',
+    title: 'What the readers of a process follow',
+    description:
+      'Every five seconds while a process has readers, and after each change, at an external broker. An announcement counts for 16 s. Only processes of the installation may publish here.',
+    parameters: { process: { description: 'A name that the process has drawn at its start.' } },
+    messages: {
+      readers: jsonMessage(
+        'application/json',
+        'ReadersAnnouncement',
+        'Ids of devices, or `+` for all devices',
+      ),
+    },
+  },
   edgeNode: {
     action: 'receive',
     qos: 1,

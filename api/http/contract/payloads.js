@@ -160,6 +160,10 @@ const HomeAssistantConfig = z
 const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
 
+const ReadersAnnouncement = z
+  .strictObject({ devices: z.array(z.string()).max(1000) })
+  .meta({ description: 'The devices that readers of one process follow.' });
+
 const StatsSnapshot = z
   .strictObject({
     samples_per_s,
@@ -312,4 +316,5 @@ export const MESSAGES = {
   LiveItems,
   HomeAssistantConfig,
   StatsSnapshot,
+  ReadersAnnouncement,
 };

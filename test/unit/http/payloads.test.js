@@ -7,10 +7,12 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { discoveryOf } from '../../../api/live/home-assistant.js';
+import { Announcer } from '../../../api/live/interest.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
 import { ProcessStats, parseSnapshot } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { KINDS, parseTopic } from '../../../schema/topics.js';
+import { until } from '../../support/until.js';
 
 /** @import { ZodType } from 'zod' */
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -259,5 +261,15 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   const snapshot = processStats.snapshot();
   expect(snapshot.commits).toHaveLength(4);
   expect(MESSAGES.StatsSnapshot.safeParse(snapshot).error).toBeUndefined();
+});
+
+test('Payloads: what readers follow: described as it is sent', async () => {
+  /** @type {string[]} */
+  const sent = [];
+  const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });
+  announcer.change();
+  await until(() => sent.length > 0);
+  announcer.stop();
+  expect(MESSAGES.ReadersAnnouncement.safeParse(JSON.parse(String(sent[0]))).error).toBeUndefined();
   expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });

@@ -9,6 +9,8 @@ import { until } from '../../support/until.js';
 /** @type {Array<{ device: string, items: LiveItem[], committedAt: number }>} */
 let published;
 let wanted = true;
+/** @type {() => void} */
+let announceReader;
 /** @type {Publisher} */
 let publisher;
 beforeEach(() => {
@@ -17,6 +19,9 @@ beforeEach(() => {
   publisher = new Publisher(
     {
       isWanted: () => wanted,
+      onWanted(listener) {
+        announceReader = listener;
+      },
       publish: (device, items, committedAt) => void published.push({ device, items, committedAt }),
     },
     { isAlways: false, publish() {}, publishSamples() {} },
@@ -109,4 +114,26 @@ test('Publisher: many sensors: several messages, and a stop publishes the waitin
   );
   publisher.stop();
   expect(published.map(({ items }) => items.length)).toEqual([100, 100, 50]);
+});
+
+test('Publisher: a reader begins to follow a device: changes that were committed a moment before are published', async () => {
+  const [a, b] = [newDevice('a'), newDevice('b')];
+  const [s, empty] = [newSensor('s', 1), { ...newSensor('t', 0), ts: null, value: null }];
+  a.sensors = new Map([
+    ['s', s],
+    ['t', empty],
+  ]);
+  b.sensors = new Map();
+  wanted = false;
+  publisher.publishChanges(a, [s], []);
+  publisher.publishChanges(b, [], []);
+  announceReader();
+  await nextTurn();
+  expect(published).toEqual([]);
+  wanted = true;
+  announceReader();
+  announceReader();
+  await nextTurn();
+  expect(published.map(({ device }) => device)).toEqual(['a']);
+  expect(items(0)).toEqual(['s 1']);
 });

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Announcer, Interest } from '../../../api/live/interest.js';
+import { EVERY_DEVICE } from '../../../api/live/messages.js';
+import { until } from '../../support/until.js';
+
+const LEASE_MS = 16_000;
+
+let now = 0;
+let news = 0;
+/** @type {Interest} */
+let interest;
+beforeEach(() => {
+  now = 1000;
+  news = 0;
+  interest = new Interest({ onNew: () => void news++, monotonic: () => now });
+});
+
+/** @param {string[]} devices */
+const announcement = (devices) => Buffer.from(JSON.stringify({ devices }));
+
+describe('Interest', () => {
+  test('a new connection: every device counts as followed until all readers had time to announce themselves', () => {
+    expect(interest.has('a')).toBe(false);
+    interest.begin();
+    now += LEASE_MS - 1;
+    expect(interest.has('a')).toBe(true);
+    now += 1;
+    expect(interest.has('a')).toBe(false);
+  });
+
+  test('any announcements of any readers: a device is followed while one of the newest announcements has it', () => {
+    const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
+    const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        interest = new Interest({ onNew: () => void news++, monotonic: () => now });
+        /** @type {Map<string, { devices: string[], until: number }>} */
+        const model = new Map();
+        const followed = (/** @type {string} */ device) =>
+          [...model.values()].some(
+            (lease) =>
+              lease.until > now && (lease.devices.includes(device) || lease.devices.includes(EVERY_DEVICE)),
+          );
+        for (const { reader, devices, pause } of steps) {
+          expect(interest.receive(reader, announcement(devices))).toBe(true);
+          model.set(reader, { devices, until: now + LEASE_MS });
+          for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
+          now += pause;
+          for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
+        }
+      }),
+    );
+  });
+
+  test('a device that nobody followed is announced: reported once, the same announcement again is no news', () => {
+    interest.receive('r1', announcement(['a']));
+    interest.receive('r1', announcement(['a']));
+    expect(news).toBe(1);
+    interest.receive('r2', announcement(['a', 'b']));
+    expect(news).toBe(2);
+    interest.receive('r1', announcement([]));
+    expect([news, interest.has('a')]).toEqual([2, true]);
+  });
+
+  test.each([
+    ['no JSON', Buffer.from('{')],
+    ['null', Buffer.from('null')],
+    ['no list', Buffer.from('{"devices":"a"}')],
+    ['a number', Buffer.from('{"devices":[1]}')],
+    ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
+  ])('an announcement of another program, %s: ignored', (_, payload) => {
+    expect(interest.receive('r1', payload)).toBe(false);
+    expect(interest.has('a')).toBe(false);
+  });
+
+  test('more readers than any installation has: the first thousand count, also when they announce again', () => {
+    for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
+    expect(interest.receive('one more', announcement(['a']))).toBe(false);
+    expect(interest.receive('r7', announcement(['a']))).toBe(true);
+    expect(interest.has('a')).toBe(true);
+  });
+});
+
+describe('Announcer', () => {
+  /** @type {string[]} */
+  let devices;
+  /** @type {string[][]} */
+  let sent;
+  /** @type {Announcer} */
+  let announcer;
+  beforeEach(() => {
+    devices = [];
+    sent = [];
+    announcer = new Announcer({
+      devices: () => devices,
+      send: (payload) => void sent.push(JSON.parse(payload).devices),
+      everyMs: 5,
+    });
+  });
+  afterEach(() => announcer.stop());
+
+  test('several changes in one turn: announced once, then again and again until nobody follows anything', async () => {
+    devices = ['a', 'b'];
+    announcer.change();
+    announcer.change();
+    await until(() => sent.length >= 3);
+    expect(sent[0]).toEqual(['a', 'b']);
+    devices = [];
+    announcer.change();
+    await until(() => sent.at(-1)?.length === 0);
+    const count = sent.length;
+    expect(sent.slice(0, -1).every((each) => each.length === 2)).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(sent).toHaveLength(count);
+  });
+
+  test.each([
+    ['all devices', ['a', EVERY_DEVICE]],
+    ['more devices than an announcement holds', Array.from({ length: 1001 }, (_, index) => `d${index}`)],
+  ])('readers follow %s: announced as every device', async (_, followed) => {
+    devices = followed;
+    announcer.change();
+    await until(() => sent.length > 0);
+    expect(sent[0]).toEqual([EVERY_DEVICE]);
+  });
+});
