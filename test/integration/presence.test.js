@@ -149,6 +149,8 @@ test('Presence: no status ever: online for five minutes after its last message',
 });
 
 test('last_seen: several messages in a minute: written once', async () => {
+  // After the clock was set, the first message waits for a comparison with the database, and its wait counts.
+  await measure('another');
   const first = now;
   const lastSeen = async () => Date.parse((await read('seen')).last_seen ?? '');
   await measure('seen');
