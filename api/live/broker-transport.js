@@ -116,7 +116,7 @@ export class BrokerTransport {
 
   /** @param {string} device id @returns {boolean} whether a reader of any process may follow it */
   isWanted(device) {
-    return this.#isAlways || this.#hub.hasSubscribers(device) || this.#interest.has(device);
+    return this.#isAlways || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
 
   /** @type {Transport['onWanted']} */

@@ -261,6 +261,7 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   const snapshot = processStats.snapshot();
   expect(snapshot.commits).toHaveLength(4);
   expect(MESSAGES.StatsSnapshot.safeParse(snapshot).error).toBeUndefined();
+  expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
 
 test('Payloads: what readers follow: described as it is sent', async () => {
@@ -271,5 +272,4 @@ test('Payloads: what readers follow: described as it is sent', async () => {
   await until(() => sent.length > 0);
   announcer.stop();
   expect(MESSAGES.ReadersAnnouncement.safeParse(JSON.parse(String(sent[0]))).error).toBeUndefined();
-  expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
