@@ -1,11 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
+import { DEFAULT_LIMITS } from './batch-limits.js';
 import { reasonOf } from './error-reason.js';
 import { createPreparedWrites } from './prepared-writes.js';
 import { WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
+/** @import { BatchLimits } from './batch-limits.js' */
 /** @import { Write } from './write-merger.js' */
 
 const { errors } = cassandra;
@@ -41,9 +43,12 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {Client} client
  * @param {Observe} observe
  * @param {Gate} [gate] each request holds one place, from sending to answer
- * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
+ * @param {object} [merging]
+ * @param {(routing: Buffer) => string | null} [merging.replicasOf] names the replica set of a partition; null: unknown
+ * @param {BatchLimits} [merging.limits]
  */
-export function createSession(client, observe, gate = OPEN, replicasOf = () => null) {
+export function createSession(client, observe, gate = OPEN, merging = {}) {
+  const { replicasOf = () => null, limits = DEFAULT_LIMITS } = merging;
   /**
    * @template T
    * @param {string} name
@@ -84,6 +89,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     acquire: () => gate.enter(),
     release: () => gate.cancel(),
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
+    limits,
     replicasOf,
   });
 
