@@ -37,7 +37,7 @@ const UNITS = new Map([
  *
  * @param {Client} client
  * @param {Dialect} dialect
- * @returns {Promise<BatchLimits>} the defaults where the server does not tell its settings
+ * @returns {Promise<BatchLimits>} the defaults where the settings of the server cannot be read
  */
 export async function readBatchLimits(client, dialect) {
   if (dialect !== DIALECTS.cassandra) return DEFAULT_LIMITS;

@@ -204,7 +204,7 @@ test('Live changes on the wire: nobody follows a device: nothing is published, u
   await client.subscribeAsync(`iot/live/${idOf('lonely')}`, { qos: 1 });
   let value = 0;
   const measureNext = () => measure(client, 'lonely', ++value);
-  // A process that has just connected publishes all changes, until it has heard from all readers.
+  // A process that has just connected publishes all changes, until all readers have announced themselves.
   await until(async () => {
     const before = onWire.size;
     for (let count = 0; count < 5; count++) await measureNext();
