@@ -86,7 +86,7 @@ const BROKER = {
 const LIVE = {
   LIVE_ALWAYS: flag().prefault('false').meta({
     description:
-      'Publishes every change on iot/live/{device id} of an external broker, for other MQTT clients. Otherwise a change is published while a reader of the API follows its device.',
+      'Publishes every change on iot/live/{device id} of an external broker. Otherwise only changes of devices that readers of the API follow.',
   }),
   LIVE_TOPICS: someOf(['name', 'samples', 'sensors']).optional().meta({
     description:
