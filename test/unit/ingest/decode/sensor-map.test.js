@@ -68,7 +68,7 @@ describe('Map of sensors: what is stored', () => {
   test('texts and null: skipped and counted', () => {
     const { found, refused, counts } = read({ temperature: 1, state: 'on', error: null, version: '1.2.3' });
     expect([found, refused]).toEqual([[['temperature', 0, 1]], []]);
-    expect(counts).toEqual({ samples: 1, skipped: 3, relative: 1 });
+    expect(counts).toEqual({ received: 4, samples: 1, merged: 0, skipped: 3, relative: 1 });
   });
 
   test('a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
