@@ -60,6 +60,16 @@ export async function ensurePython(options) {
 }
 
 /**
+ * The packages of `readers.txt`, which only the long tests need, in an environment of their own.
+ *
+ * @param {Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>} options
+ * @returns {Promise<PythonTools>}
+ * @throws {MillraceError} `tool_missing`, `install_failed`
+ */
+export const ensureReaders = (options) =>
+  ensurePython({ ...options, requirements: inFolder('readers.txt'), name: 'python-readers' });
+
+/**
  * @param {string} directory empty
  * @param {{ python: string, requirements: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
  */

@@ -1,5 +1,5 @@
 """Sparkplug B messages for our tests, encoded by somebody else: by pysparkplug, and, for what it cannot say, by Google's
-protobuf on its compiled schema. Run it in the environment of infra/python/requirements.txt:
+protobuf on its compiled schema. Run it in the environment of infra/python/readers.txt:
 
     .data/python/current/bin/python test/vectors/sparkplug.py > test/vectors/sparkplug.json
 """

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePackages } from '../../../infra/bootstrap/index.js';
-import { ensurePython } from '../../../infra/python/ensure.js';
+import { ensureReaders } from '../../../infra/python/ensure.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
@@ -31,7 +31,7 @@ let system;
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'millrace-clients-'));
-  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   await ensurePackages(TYPESCRIPT, { onStatus: () => {} });
   const programs = [dirname(python.program('python')), join(TYPESCRIPT, 'node_modules/.bin')];
   env = { ...process.env, PATH: [...programs, process.env['PATH']].join(':') };
@@ -106,7 +106,7 @@ test('how-to page: names the versions that run here', () => {
   const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
   const packages = Object.entries({ ...dependencies, ...devDependencies });
   for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
-  const requirements = readFileSync(inFolder('../../../infra/python/requirements.txt'), 'utf8');
+  const requirements = readFileSync(inFolder('../../../infra/python/readers.txt'), 'utf8');
   const [pinned = ''] = /^openapi-python-client==.*$/m.exec(requirements) ?? [];
   expect(HOW_TO).toContain(`pip install ${pinned}\n`);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensurePython } from '../../../infra/python/ensure.js';
+import { ensureReaders } from '../../../infra/python/ensure.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { startCommand } from '../../support/api-process.js';
@@ -57,7 +57,7 @@ async function storeHour(device, sensor, hour) {
 }
 
 beforeAll(async () => {
-  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   program = python.program;
   directory = mkdtempSync(join(tmpdir(), 'millrace-export-'));
   const end = BEGIN + 3 * DAY_MS;

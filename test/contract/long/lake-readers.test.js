@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensurePython } from '../../../infra/python/ensure.js';
+import { ensureReaders } from '../../../infra/python/ensure.js';
 import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../../support/packed-system.js';
 import { until } from '../../support/until.js';
@@ -24,7 +24,7 @@ const { clock, send } = usePackedSystem({
 let program;
 
 beforeAll(async () => {
-  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   program = python.program;
 }, INSTALLS_MS);
 afterAll(() => rmSync(root, { recursive: true, force: true }));

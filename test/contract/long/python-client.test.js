@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensurePython } from '../../../infra/python/ensure.js';
+import { ensureReaders } from '../../../infra/python/ensure.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
@@ -23,7 +23,7 @@ let python;
 let system;
 
 beforeAll(async () => {
-  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });
 }, INSTALLS_MS);
 afterAll(() => system?.stop());
