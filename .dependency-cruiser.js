@@ -163,7 +163,7 @@ const SHARED = ['format', 'routes', 'states', 'theme', 'units'];
 
 /** @param {string} room @returns {string} the regular expression of its files */
 function pathOf(room) {
-  if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]js$`;
+  if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]ts$`;
   return `^${room.replaceAll('.', '[.]')}`;
 }
 

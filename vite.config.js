@@ -47,7 +47,7 @@ function chunkOf(id, { getModuleInfo }) {
 }
 
 /** The modules of the first view. */
-const FIRST = ['web/main.jsx', 'web/views/fleet.jsx'];
+const FIRST = ['web/main.tsx', 'web/views/fleet.tsx'];
 
 /** @param {string} id @param {GetModuleInfo} getModuleInfo @param {Set<string>} [found] @returns {Set<string>} the module, and all that it imports at once */
 function importsOf(id, getModuleInfo, found = new Set()) {

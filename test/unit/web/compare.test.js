@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { shapeOfSamples } from '../../../web/chart/shape.js';
-import { cameOrWent, changeOf } from '../../../web/compare/changes.js';
-import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../web/compare/use-compared.js';
-import { csvOf } from '../../../web/components/chart-downloads.jsx';
+import { shapeOfSamples } from '../../../web/chart/shape.ts';
+import { cameOrWent, changeOf } from '../../../web/compare/changes.ts';
+import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../web/compare/use-compared.ts';
+import { csvOf } from '../../../web/components/chart-downloads.tsx';
 import {
   compareHref,
   createComparison,
@@ -11,7 +11,7 @@ import {
   readRefs,
   refOf,
   writeRef,
-} from '../../../web/components/comparison.jsx';
+} from '../../../web/components/comparison.tsx';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;

@@ -1,0 +1,151 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { chartOptions, colorsOf } from '../chart/options.ts';
+import { useTimePlot } from '../chart/plot.ts';
+import { NO_THRESHOLDS } from '../state/preferences.ts';
+import { axesOf, joined } from './use-compared.ts';
+import 'uplot/dist/uPlot.min.css';
+import '../styles/chart.css';
+import type uPlot from 'uplot';
+import type { Bounds, Window } from '../chart/window.ts';
+import type { Line } from './use-compared.ts';
+
+/** Lines after this number are dashed: eight lines differ by more than their colors. */
+const SOLID = 4;
+const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
+
+/** The same array each time: another one would rebuild the plot. */
+const NO_PLUGINS: uPlot.Plugin[] = [];
+
+/** Several signals on one axis of time. It is moved and zoomed as the chart of one sensor. A table next to it has the same figures. */
+export function ComparePlot(props: {
+  label: string;
+  /** the same array as long as they are the same */
+  lines: Line[];
+  window: Window;
+  bounds: Bounds;
+  /** `isSettled`: not on the way any more */
+  onWindow: (next: Window, isSettled: boolean) => void;
+  onReset: () => void;
+  /** epoch ms under the cursor; null: it is away */
+  onCursor: (ts: number | null) => void;
+  /** text for screen readers of the time that the keyboard reached */
+  inWords: (ts: number) => string;
+  /** charts with the same one move their cursors together */
+  cursorKey: string;
+  /** what else it draws */
+  plugins?: uPlot.Plugin[];
+  /** id of the text that explains its use */
+  describedBy?: string;
+}) {
+  const { label, lines, cursorKey, plugins = NO_PLUGINS, describedBy } = props;
+  const picture = useMemo(() => joined(lines), [lines]);
+  const shown = useRef({ ...props, picture });
+  shown.current = { ...props, picture };
+  const looks = lines.map(({ key, hue, scale, isGhost }) => [key, hue, scale, isGhost].join(' ')).join('\n');
+
+  const { frame, announcement } = useTimePlot({
+    shown: shown.current,
+    options: (element, zone) => ({
+      ...compareOptions({
+        host: element,
+        zone,
+        cursorKey,
+        lines: shown.current.lines,
+        onCursor: (ts) => shown.current.onCursor(ts),
+      }),
+      plugins,
+    }),
+    inWords: props.inWords,
+    inputs: [cursorKey, plugins, looks],
+  });
+
+  return (
+    <>
+      <div
+        class="chart compare-chart"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={label}
+        aria-describedby={describedBy}
+        {...frame}
+      />
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
+    </>
+  );
+}
+
+function compareOptions({
+  host,
+  zone,
+  cursorKey,
+  lines,
+  onCursor,
+}: {
+  /** its custom properties give the colors */
+  host: HTMLElement;
+  zone: 'local' | 'utc';
+  cursorKey: string;
+  lines: Line[];
+  onCursor: (ts: number | null) => void;
+}): uPlot.Options {
+  const look = () => ({ isRaw: false, thresholds: NO_THRESHOLDS });
+  const base = chartOptions({ host, zone, cursorKey, look, entryUnder: nothing, onCursor() {}, onPlot() {} });
+  // Each line has its own times: the cursor means its nearest sample.
+  const { dataIdx: _, ...cursor } = base.cursor ?? {};
+  const colors = lines.map(({ hue }) => hueColor(host, hue));
+  const [times = {}, values = {}] = base.axes ?? [];
+  const { x = {}, y = {} } = base.scales ?? {};
+  const { bands: _bands, ...rest } = base;
+  return {
+    ...rest,
+    cursor: {
+      ...cursor,
+      hover: { skip: [null, undefined] },
+      points: { ...cursor.points, size: 7, fill: (_chart, index) => colors[index - 1] ?? '' },
+    },
+    scales: { x, ...Object.fromEntries(lines.map(({ scale }) => [scale, y])) },
+    series: [
+      {},
+      ...lines.map(({ scale, isGhost }, index) => ({
+        scale,
+        stroke: colors[index] ?? '',
+        width: isGhost ? 1 : 1.5,
+        alpha: isGhost ? 0.6 : 1,
+        dash: isGhost ? DASHES.ghost : index < SOLID ? DASHES.solid : DASHES.dashed,
+        points: { show: false },
+      })),
+    ],
+    axes: [
+      times,
+      ...axesOf(lines).map(({ scale, hue }, index) => ({
+        ...values,
+        scale,
+        side: (index === 0 ? 3 : 1) as 1 | 3,
+        grid: index === 0 ? (values.grid ?? {}) : { show: false },
+        ...(hue === null ? {} : { stroke: hueColor(host, hue) }),
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        (chart) => {
+          const { left = -1 } = chart.cursor;
+          onCursor(left < 0 ? null : chart.posToVal(left, 'x'));
+        },
+      ],
+    },
+  };
+}
+
+const nothing = () => null;
+
+/** A hue's color, as its class gives it: a canvas cannot read the variable of a theme. */
+function hueColor(host: HTMLElement, hue: number) {
+  const probe = document.createElement('i');
+  probe.className = `hue-${hue}`;
+  host.append(probe);
+  const color = colorsOf(probe)('--line');
+  probe.remove();
+  return color;
+}
