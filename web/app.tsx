@@ -1,15 +1,23 @@
+import './kit/base.css';
+import './kit/controls.css';
 import type { ComponentType } from 'preact';
+import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { createClient } from './api/client.ts';
 import { Problem, toProblem } from './api/request.ts';
-import { Header, HeaderBar } from './components/header.tsx';
-import { ProblemNotice } from './components/notice.tsx';
-import { SignIn } from './components/sign-in.tsx';
+import { Header, HeaderBar } from './kit/header.tsx';
+import { Notice, ProblemNotice } from './kit/notice.tsx';
+import { SignIn } from './kit/sign-in.tsx';
 import type { Route } from './routes.ts';
-import { routeOf } from './routes.ts';
-import { useServices } from './state/hooks.ts';
+import { createRouter, routeOf } from './routes.ts';
+import { ServicesContext, useServices, useTitle } from './state/hooks.ts';
+import { createVocabulary } from './state/lists.ts';
+import { createLive, useFiguresAlone } from './state/live.ts';
+import { createPreferences, createThresholdMemory } from './state/preferences.ts';
+import { createClock, createSession, datedFetch, knownFetch } from './state/session.ts';
 
 /** The frame around every view, and the view that the address names. */
-export function App({ views }: { views: Views }) {
+function App({ views }: { views: Views }) {
   const { router, session, live } = useServices();
   const { path } = router.place.value;
   const { isOut } = session.state.value;
@@ -110,17 +118,19 @@ function useView(views: Views, name: ViewName): ViewComponent | undefined {
  * list for the server, and a test compares the two.
  */
 const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
-  fleet: () => import('./views/fleet.tsx').then(({ FleetView }) => FleetView),
-  device: () => import('./views/device.tsx').then(({ DeviceView }) => DeviceView),
-  sensor: () => import('./views/sensor.tsx').then(({ SensorView }) => SensorView),
-  compare: () => import('./views/compare.tsx').then(({ CompareView }) => CompareView),
-  changes: () => import('./views/changes.tsx').then(({ ChangesView }) => ChangesView),
-  pipeline: () => import('./views/pipeline.tsx').then(({ PipelineView }) => PipelineView),
-  'dead-letters': () => import('./views/dead-letters.tsx').then(({ DeadLettersView }) => DeadLettersView),
-  import: () => import('./views/import.tsx').then(({ ImportView }) => ImportView),
-  alarms: () => import('./views/alarms.tsx').then(({ AlarmsView }) => AlarmsView),
-  credentials: () => import('./views/credentials.tsx').then(({ CredentialsView }) => CredentialsView),
-  'not-found': () => import('./views/not-found.tsx').then(({ NotFoundView }) => NotFoundView),
+  fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
+  device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
+  sensor: () => import('./views/sensor/sensor.tsx').then(({ SensorView }) => SensorView),
+  compare: () => import('./views/compare/compare.tsx').then(({ CompareView }) => CompareView),
+  changes: () => import('./views/changes/changes.tsx').then(({ ChangesView }) => ChangesView),
+  pipeline: () => import('./views/pipeline/pipeline.tsx').then(({ PipelineView }) => PipelineView),
+  'dead-letters': () =>
+    import('./views/dead-letters/dead-letters.tsx').then(({ DeadLettersView }) => DeadLettersView),
+  import: () => import('./views/import/import.tsx').then(({ ImportView }) => ImportView),
+  alarms: () => import('./views/alarms/alarms.tsx').then(({ AlarmsView }) => AlarmsView),
+  credentials: () =>
+    import('./views/credentials/credentials.tsx').then(({ CredentialsView }) => CredentialsView),
+  'not-found': async () => NotFoundView,
 };
 
 type ViewName = Route['view'];
@@ -135,7 +145,7 @@ const asProblem = (error: unknown): unknown =>
     : error;
 
 /** The views, each fetched once: the fleet does not wait for the modules of the charts. */
-export function createViews() {
+function createViews() {
   const loaded = new Map<ViewName, ViewComponent>();
 
   /** @throws {Problem} `unreachable` */
@@ -164,3 +174,68 @@ export function createViews() {
 }
 
 type Views = ReturnType<typeof createViews>;
+
+/** An address that names no view. */
+function NotFoundView() {
+  const { router } = useServices();
+  const { path } = router.place.value;
+  useFiguresAlone();
+  useTitle('Nothing here');
+  return (
+    <Notice title="There is nothing at this address">
+      <p>
+        No view is called <code class="not-found-path">{path}</code>. It may be mistyped, or cut short.
+      </p>
+      <p class="notice-actions">
+        <a class="button" href="/">
+          To the fleet
+        </a>
+        <a class="button" href="/?show=devices">
+          To the devices
+        </a>
+      </p>
+    </Notice>
+  );
+}
+
+/** The modules of the other views are fetched this long after the first view, in ms. */
+const OTHERS_AFTER_MS = 15_000;
+
+const views = createViews();
+const clock = createClock();
+const ask = datedFetch((...request) => fetch(...request), clock);
+const session = createSession({ fetch: ask, clock });
+const services = {
+  client: createClient({ fetch: knownFetch(ask, session) }),
+  session,
+  live: createLive({
+    EventSource,
+    requestFrame: (run) => requestAnimationFrame(run),
+    onRefused: session.refresh,
+    isHidden: () => document.hidden,
+  }),
+  router: createRouter({ window }),
+  preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
+  thresholds: createThresholdMemory({ storage: localStorage }),
+  vocabulary: createVocabulary(),
+  clock,
+};
+
+/** Draws the view of the address. */
+function start() {
+  const root = document.getElementById('app');
+  if (root)
+    render(
+      <ServicesContext.Provider value={services}>
+        <App views={views} />
+      </ServicesContext.Provider>,
+      root,
+    );
+  setTimeout(() => views.loadOthers(), OTHERS_AFTER_MS);
+}
+
+// No await at the top level: the file of the view imports this one, and each would wait for the other. A view that cannot be fetched is
+// shown as a problem.
+void Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.refresh()]).then(
+  start,
+);

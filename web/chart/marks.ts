@@ -2,7 +2,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { Plugin } from 'uplot';
 import type { Alarm, Annotation } from '../api/types.ts';
-import { formatDateTime } from '../format.ts';
+import { formatDateTime, formatNumber } from '../format.ts';
+import type { Thresholds } from '../state/preferences.ts';
 
 /**
  * Marks of annotations in a chart: a line at the instant, and at its foot a button. The button has the text, by pointer and by keyboard.
@@ -138,4 +139,149 @@ function createBands() {
       } as Plugin,
     ],
   };
+}
+
+interface Brush {
+  color: string;
+  /** behind the names */
+  ground: string;
+  font: string;
+  /** device pixels to a CSS pixel */
+  ratio: number;
+}
+
+/** Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them. */
+export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
+  if (chart.data[0].length === 0) return;
+  if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);
+  if (low !== null) drawOverThreshold(chart, { line: low, side: 'low', column: 3 }, brush);
+}
+
+function drawOverThreshold(
+  chart: UPlot,
+  { line, side, column }: { line: number; side: 'low' | 'high'; column: number },
+  { color, ground, font, ratio }: Brush,
+) {
+  const { ctx, bbox } = chart;
+  const { left, top, width, height } = bbox;
+  const bottom = top + height;
+  const wanted = chart.valToPos(line, 'y', true);
+  const y = Math.min(Math.max(wanted, top), bottom);
+  const away = wanted < y ? ' ↑' : wanted > y ? ' ↓' : '';
+  const edge = side === 'high' ? top : bottom;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio });
+  ctx.globalAlpha = 1;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([6 * ratio, 4 * ratio]);
+  stroke(ctx, [left, y], [left + width, y]);
+  markRuns(chart, {
+    line,
+    side,
+    column,
+    y: side === 'high' ? top : bottom - 3 * ratio,
+    thickness: 3 * ratio,
+  });
+  write(ctx, `${side} ${formatNumber(line)}${away}`, {
+    x: left + width - 6 * ratio,
+    y,
+    side,
+    font,
+    ground,
+    ratio,
+    room: Math.abs(y - edge),
+  });
+  ctx.restore();
+}
+
+function hatch(
+  ctx: CanvasRenderingContext2D,
+  {
+    left,
+    width,
+    top,
+    bottom,
+    ratio,
+  }: { left: number; width: number; top: number; bottom: number; ratio: number },
+) {
+  if (bottom - top < 1) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, bottom - top);
+  ctx.clip();
+  ctx.globalAlpha = 0.16;
+  ctx.lineWidth = ratio;
+  const height = bottom - top;
+  for (let x = left - height; x < left + width; x += 7 * ratio) stroke(ctx, [x, bottom], [x + height, top]);
+  ctx.restore();
+}
+
+/** A bar along the edge wherever the signal is over the threshold. */
+function markRuns(
+  chart: UPlot,
+  {
+    line,
+    side,
+    column,
+    y,
+    thickness,
+  }: { line: number; side: 'low' | 'high'; column: number; y: number; thickness: number },
+) {
+  const values = (chart.data[column] ?? []) as (number | null)[];
+  const times = chart.data[0];
+  for (const [at, value] of values.entries()) {
+    if (value === null || (side === 'high' ? value <= line : value >= line)) continue;
+    const [ts = 0, before, after] = [times[at], times[at - 1], times[at + 1]];
+    const left = chart.valToPos(before === undefined ? ts : (before + ts) / 2, 'x', true);
+    const right = chart.valToPos(after === undefined ? ts : (after + ts) / 2, 'x', true);
+    chart.ctx.fillRect(left, y, Math.max(right - left, thickness), thickness);
+  }
+}
+
+/** @param where beyond the line, if there is room */
+function write(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  {
+    x,
+    y,
+    side,
+    font,
+    ground,
+    ratio,
+    room,
+  }: {
+    x: number;
+    y: number;
+    side: 'low' | 'high';
+    font: string;
+    ground: string;
+    ratio: number;
+    room: number;
+  },
+) {
+  const outside = room > 20 * ratio;
+  const above = (side === 'high') === outside;
+  ctx.font = font;
+  ctx.textAlign = 'right';
+  ctx.textBaseline = 'middle';
+  const middle = y + (above ? -10 : 10) * ratio;
+  const width = ctx.measureText(text).width + 8 * ratio;
+  const { fillStyle } = ctx;
+  ctx.fillStyle = ground;
+  ctx.fillRect(x - width, middle - 8 * ratio, width, 16 * ratio);
+  ctx.fillStyle = fillStyle;
+  ctx.fillText(text, x - 4 * ratio, middle);
+}
+
+function stroke(ctx: CanvasRenderingContext2D, from: [number, number], to: [number, number]) {
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
 }

@@ -10,7 +10,7 @@ import {
 } from '../format.ts';
 import type { Thresholds } from '../state/preferences.ts';
 import { withThresholds } from '../state/preferences.ts';
-import { drawThresholds } from './draw-thresholds.ts';
+import { drawThresholds } from './marks.ts';
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;

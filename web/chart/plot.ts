@@ -53,10 +53,7 @@ export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs:
 const isMeasured = (places: number[], entry: number) => places[entry] !== undefined && places[entry] !== -1;
 
 /** @param what `walked`: epoch ms to which keys have brought the cursor */
-export function show(
-  chart: uPlot,
-  { picture, window: { from, to }, walked }: Shown & { walked: number | null },
-) {
+function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & { walked: number | null }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
     chart.setScale('x', { min: from, max: to });
@@ -65,7 +62,7 @@ export function show(
 }
 
 /** @param ts epoch ms; null: away from it */
-export function moveCursor(chart: uPlot, ts: number | null) {
+function moveCursor(chart: uPlot, ts: number | null) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
   // The third parameter is missing in the types. It moves the cursors of linked charts.
   const setCursor: (at: { left: number; top: number }, fires: boolean, moves: boolean) => void =

@@ -105,7 +105,7 @@ export const SPANS: Span[] = [
   { value: '1y', label: '1 y', title: 'The last 365 days', ms: UNITS_MS.y },
 ];
 
-export const DEFAULT_SPAN_MS = 300_000;
+const DEFAULT_SPAN_MS = 300_000;
 
 /** Longer than anything is kept. */
 const LONGEST_MS = 100 * UNITS_MS.y;
@@ -124,7 +124,7 @@ export function parseSpan(text: string | null): number | null {
  * @param text `now`, `-15m`, `-1h`
  * @returns ms before now; null: not such a time
  */
-export function parseAgo(text: string | null): number | null {
+function parseAgo(text: string | null): number | null {
   if (text === 'now') return 0;
   return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
 }

@@ -1,16 +1,18 @@
 import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus, Target } from '../api/stream.ts';
 import { createStream } from '../api/stream.ts';
-import type { Alarm, Delta, LatestItem, ProcessHealth, Stats } from '../api/types.ts';
+import type { Alarm, Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
 import type { FleetSensor, Narrowing } from './fleet.ts';
 import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
+import { useServices } from './hooks.ts';
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
 const STATS_KEPT = 300;
 
 /** The nil UUID (RFC 9562, section 5.9), which no name maps to. Its follower receives the figures of the pipeline only. */
-export const NOBODY = '00000000-0000-0000-0000-000000000000';
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The health of the processes by the last event. */
 interface Health {
@@ -173,3 +175,65 @@ export function createLive({
 }
 
 export type Live = ReturnType<typeof createLive>;
+
+/** `at`: epoch ms by the clock that the whole page shows */
+export type Moment = Stats & { at: number };
+
+/** The charts reach back so far. */
+export const SPAN_MS = 300_000;
+
+/** Figures come once a second. Two moments this close are the same one. */
+const SAME_MS = 500;
+
+/**
+ * @param items the newest counts as now, whatever the server's clock
+ * @param now epoch ms
+ */
+export function placed(items: StatsThen[], now: number): Moment[] {
+  const newest = Date.parse(items.at(-1)?.ts ?? '');
+  return items.map(({ ts, ...stats }) => ({ ...stats, at: now - (newest - Date.parse(ts)) }));
+}
+
+/**
+ * @param then win where both know of a moment
+ * @returns in order of time, none older than the charts reach
+ */
+export function joined(first: Moment[], then: Moment[]): Moment[] {
+  const begin = then[0]?.at ?? Number.POSITIVE_INFINITY;
+  const all = [...first.filter(({ at }) => at < begin - SAME_MS), ...then];
+  const oldest = (all.at(-1)?.at ?? 0) - SPAN_MS;
+  return all.filter(({ at }) => at >= oldest);
+}
+
+/** @returns the last minutes, the oldest first: those before the page was opened, then those of the stream */
+export function useRecentStats(): Moment[] {
+  const { client, clock, live } = useServices();
+  const [moments, setMoments] = useState<Moment[]>([]);
+  const status = live.status.value;
+
+  useEffect(() => {
+    const before = live.stats.peek();
+    return live.stats.subscribe((all) => {
+      const stats = all.at(-1);
+      if (stats && all !== before) setMoments((known) => joined(known, [{ ...stats, at: clock.now() }]));
+    });
+  }, [clock, live]);
+
+  // A connection that was lost leaves a hole, which the server fills.
+  useEffect(() => {
+    if (status === 'reconnecting') return undefined;
+    const abort = new AbortController();
+    client.recentStats(abort.signal).then(
+      ({ items }) => setMoments((known) => joined(known, placed(items, clock.now()))),
+      () => {},
+    );
+    return () => abort.abort();
+  }, [client, clock, status]);
+  return moments;
+}
+
+/** For views that show no sensor: the connection stays, and with it the figures and whether it holds. */
+export function useFiguresAlone() {
+  const { live } = useServices();
+  useEffect(() => live.follow({ devices: [NOBODY] }), [live]);
+}

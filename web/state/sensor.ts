@@ -5,7 +5,7 @@ import { formatSpan } from '../format.ts';
 import { useChanges, useQuery, useServices } from './hooks.ts';
 import { keyOf } from './live.ts';
 import { levelOf, NORMAL, OFFLINE, SILENT, silentAfterMs } from './outliers.ts';
-import type { Stale } from './stats.ts';
+import type { Stale } from './verdict.ts';
 
 const AGAIN = { refreshMs: 10_000 };
 const NEVER = {};

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus } from '../api/stream.ts';
 import type { ProcessHealth } from '../api/types.ts';
 import { formatCounted, formatDuration } from '../format.ts';
@@ -236,4 +236,33 @@ export function useVerdict(): Verdict {
     health: processes,
     withoutIngestMs: receivedAt - ingestAt,
   });
+}
+
+/** Why the values of this page are old, and since when: the connection is lost, or nothing is stored. `since`: epoch ms. */
+export type Stale = { since: number; isLost: boolean };
+
+/**
+ * Whether the values of this page are old: the connection is lost, or no process stores.
+ *
+ * @returns null: values come, as far as is known
+ */
+export function useStale(): Stale | null {
+  const { clock, live } = useServices();
+  const [stale, setStale] = useState<Stale | null>(null);
+  useEffect(() => {
+    const judge = () => setStale(staleOf);
+    const lastEventAt = () => clock.now() - (clock.local() - live.health.peek().receivedAt);
+    function staleOf(before: Stale | null): Stale | null {
+      if (live.status.peek() === 'reconnecting') return before ?? { since: lastEventAt(), isLost: true };
+      const ms = stalledMs(live.health.peek().processes);
+      if (ms === null) return null;
+      return before && !before.isLost ? before : { since: clock.now() - ms, isLost: false };
+    }
+    judge();
+    const endings = [live.status.subscribe(judge), live.health.subscribe(judge)];
+    return () => {
+      for (const end of endings) end();
+    };
+  }, [clock, live]);
+  return stale;
 }

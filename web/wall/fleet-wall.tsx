@@ -1,19 +1,18 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { OwnVerdictLine } from '../components/navigation.tsx';
 import { formatCount, formatCounted } from '../format.ts';
+import { OwnVerdictLine } from '../kit/navigation.tsx';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
-import { useStale } from '../state/stats.ts';
+import { useStale } from '../state/verdict.ts';
 import { FleetOutliers, GroupWall } from './group-wall.tsx';
-import { useFullScreen } from './options.ts';
 import { OutlierList } from './outlier-list.tsx';
 import { Wall } from './wall.tsx';
-import '../styles/wall.css';
+import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FleetInfo } from '../api/types.ts';
 import type { FleetState } from '../state/fleet-state.ts';
-import type { Grouping } from './options.ts';
+import type { Grouping } from './group-wall.tsx';
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
@@ -148,3 +147,39 @@ const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null }
     ))}
   </ul>
 );
+
+/** How much of the window the wall has, by the address: `?full` gives it all of it, `?kiosk` also without its buttons. */
+export function wallSize(query: URLSearchParams): { isFull: boolean; isKiosk: boolean } {
+  const isKiosk = query.has('kiosk');
+  return { isFull: isKiosk || query.has('full'), isKiosk };
+}
+
+/**
+ * The wall alone, and the button that leads there and back. A browser gives the screen only to a click, so an address that asks for it gets
+ * the window.
+ */
+function useFullScreen(element: { current: HTMLElement | null }) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const { isFull, isKiosk } = wallSize(query);
+
+  // Esc and other ways of the browser leave the screen, too.
+  useEffect(() => {
+    const note = () => {
+      if (!document.fullscreenElement && router.place.peek().query.has('full'))
+        router.changeQuery({ full: null }, { replace: true });
+    };
+    document.addEventListener('fullscreenchange', note);
+    return () => document.removeEventListener('fullscreenchange', note);
+  }, [router]);
+
+  function toggle() {
+    if (document.fullscreenElement) return void document.exitFullscreen();
+    router.changeQuery({ full: isFull ? null : '1' });
+    // Refused by some browsers and policies: the wall still has the window.
+    if (!isFull && document.fullscreenEnabled) element.current?.requestFullscreen().catch(() => {});
+    return undefined;
+  }
+
+  return { isFull, isKiosk, toggle };
+}

@@ -1,8 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { RefusedDevices } from '../components/device-title.tsx';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
+import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { useRefusedDevices } from '../state/device.ts';
+import { MOST_SENSORS } from '../state/fleet.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import {
   describeCellState,
@@ -14,11 +15,9 @@ import {
   provisionalText,
 } from '../state/outliers.ts';
 import { writeValue } from '../units.ts';
-import { MOST_GROUPS } from './options.ts';
-import '../styles/wall.css';
-import type { OutlierGroup, OutlierItem } from '../api/types.ts';
+import './wall.css';
+import type { FleetInfo, OutlierGroup, OutlierItem } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
-import type { Grouping } from './options.ts';
 
 /** The server's ranking is asked for this often, in ms. */
 const REFRESH = { refreshMs: 5000 };
@@ -191,3 +190,34 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
     </span>
   </a>
 );
+
+/** Groups that the API gives at most, and that the wall has tiles for. */
+const MOST_GROUPS = 1000;
+
+/**
+ * What a tile of the wall is. A fleet that fits has a cell for each sensor. A larger one has a tile for each device, and beyond
+ * a thousand devices one for each site. A chosen site leads back to its devices, and to its sensors where they fit.
+ */
+export type Grouping = 'device' | 'site';
+
+/** @returns null: the sensors themselves */
+export function groupingOf(
+  info: Pick<FleetInfo, 'sensors' | 'devices' | 'by_type' | 'by_site'>,
+  { type, site }: { type: string | null; site: string | null },
+): Grouping | null {
+  if (sensorsOf(info, { type, site }) <= MOST_SENSORS) return null;
+  const devices = info.devices.online + info.devices.offline;
+  const sites = Object.keys(info.by_site).length;
+  return site || devices <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
+}
+
+/** @returns no fewer than match. Types and sites that the count leaves out are small */
+const sensorsOf = (
+  { sensors, by_type, by_site }: Pick<FleetInfo, 'sensors' | 'by_type' | 'by_site'>,
+  { type, site }: { type: string | null; site: string | null },
+): number =>
+  Math.min(
+    sensors,
+    type ? (by_type[type] ?? 0) : Number.POSITIVE_INFINITY,
+    site ? (by_site[site] ?? 0) : Number.POSITIVE_INFINITY,
+  );

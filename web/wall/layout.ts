@@ -1,5 +1,5 @@
-import type { Format } from './formats.ts';
-import { formatsFor, grownTo } from './formats.ts';
+import type { Format } from './cells.ts';
+import { formatsFor, grownTo } from './cells.ts';
 
 /** The position of every cell, in CSS pixels from the top left of the wall. Cells are numbered in the order of the sites. */
 export interface Layout {

@@ -1,5 +1,5 @@
-import { RefusedDevices } from '../components/device-title.tsx';
 import { formatCount, formatCounted, formatSpan } from '../format.ts';
+import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { isShelved } from '../state/alarms.ts';
 import { useRefusedDevices } from '../state/device.ts';
@@ -8,7 +8,7 @@ import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
 import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
 import { writeValue } from '../units.ts';
-import '../styles/wall.css';
+import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FleetInfo } from '../api/types.ts';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';

@@ -7,7 +7,7 @@ import {
   matchingSensors,
   pageOf,
   sortedSensors,
-} from '../../../web/state/held-lists.ts';
+} from '../../../web/state/lists.ts';
 
 /** @param {string} device @param {string} name @param {number | null} value @returns {any} */
 const item = (device, name, value) => ({

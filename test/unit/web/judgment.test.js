@@ -9,7 +9,7 @@ import {
   nothingFar,
 } from '../../../web/state/outliers.ts';
 import { deviationOf } from '../../../web/state/sensor.ts';
-import { groupingOf } from '../../../web/wall/options.ts';
+import { groupingOf } from '../../../web/wall/group-wall.tsx';
 
 const HOURS = [
   { ts: '2026-11-21T11:00:00.000Z', mean: 10, deviation: 1, provisional: false },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../schema/rules.js';
 import { Problem } from '../../../web/api/request.ts';
-import { flowSeconds } from '../../../web/pipeline/data-path.tsx';
-import { findingsOf } from '../../../web/pipeline/findings.tsx';
-import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/processes.tsx';
-import { joined, placed, SPAN_MS } from '../../../web/state/stats.ts';
+import { joined, placed, SPAN_MS } from '../../../web/state/live.ts';
+import { flowSeconds } from '../../../web/views/pipeline/data-path.tsx';
+import { findingsOf } from '../../../web/views/pipeline/findings.tsx';
+import { PACK_DELAY_MS, packingOf } from '../../../web/views/pipeline/processes.tsx';
 
 /** @import { Pipeline, ProcessInfo, Stats } from '../../../web/api/types.ts' */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ruleOf, typedOf } from '../../../web/alarms/rule-fields.ts';
+import { ruleOf, typedOf } from '../../../web/views/alarms/rule-form.tsx';
 
 /** @import { AlarmCondition, WantedAlarmRule } from '../../../web/api/types.ts' */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { entriesOf, findEntries, resultHref } from '../../../web/components/search.tsx';
+import { entriesOf, findEntries, resultHref } from '../../../web/kit/search.tsx';
 import { createFleet } from '../../../web/state/fleet.ts';
 
 /** @param {string} device @param {string} name @param {string} site @returns {any} */

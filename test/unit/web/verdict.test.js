@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { leadOf } from '../../../web/pipeline/findings.tsx';
 import { stalledMs, verdictOf } from '../../../web/state/verdict.ts';
+import { leadOf } from '../../../web/views/pipeline/findings.tsx';
 
 /** @import { ProcessHealth } from '../../../web/api/types.ts' */
 /** @import { Facts } from '../../../web/state/verdict.ts' */

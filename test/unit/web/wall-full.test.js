@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { cardText, lineBox } from '../../../web/wall/cells.ts';
-import { FORMATS, formatsFor, grownTo } from '../../../web/wall/formats.ts';
+import { cardText, FORMATS, formatsFor, grownTo, lineBox } from '../../../web/wall/cells.ts';
+import { wallSize } from '../../../web/wall/fleet-wall.tsx';
 import { layOut } from '../../../web/wall/layout.ts';
-import { wallSize } from '../../../web/wall/options.ts';
 import { createTrails } from '../../../web/wall/painter.ts';
 
-/** @import { Format } from '../../../web/wall/formats.ts' */
+/** @import { Format } from '../../../web/wall/cells.ts' */
 /** @import { Layout } from '../../../web/wall/layout.ts' */
 
 const AREAS = [
