@@ -113,10 +113,7 @@ function useView(views: Views, name: ViewName): ViewComponent | undefined {
   return views.get(name);
 }
 
-/**
- * The module of each view, fetched when it is first shown. The page of a view preloads its modules: api/http/dashboard.js has the same
- * list for the server, and a test compares the two.
- */
+/** The module of each view, fetched when it is first shown. */
 const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
   fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
   device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
@@ -182,7 +179,7 @@ function NotFoundView() {
   useFiguresAlone();
   useTitle('Nothing here');
   return (
-    <Notice title="There is nothing at this address">
+    <Notice isPage title="There is nothing at this address">
       <p>
         No view is called <code class="not-found-path">{path}</code>. It may be mistyped, or cut short.
       </p>

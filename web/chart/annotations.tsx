@@ -11,12 +11,17 @@ import type { Annotation } from '../api/types.ts';
 /** The annotations of the range as a list, and a way to add one. The chart above has the same as marks. */
 export function Annotations({
   annotations,
+  isKnown,
+  problem,
   device,
   at,
   onChange,
 }: {
   /** newest first */
   annotations: Annotation[];
+  /** they were read */
+  isKnown: boolean;
+  problem: Problem | null;
   /** that a new one is about */
   device: { id: string; name: string };
   /** epoch ms of a new one, unless the reader chooses another */
@@ -42,7 +47,7 @@ export function Annotations({
         </button>
       </div>
       {annotations.length === 0 ? (
-        <p class="annotations-none">None in this range.</p>
+        <p class="annotations-none">{noneText(isKnown, problem)}</p>
       ) : (
         <ul>
           {annotations.map((annotation) => (
@@ -55,6 +60,11 @@ export function Annotations({
       )}
     </section>
   );
+}
+
+function noneText(isKnown: boolean, problem: Problem | null): string {
+  if (isKnown) return 'None in this range.';
+  return problem ? `They cannot be read: ${problem.message}.` : 'Reading annotations …';
 }
 
 function Entry({
@@ -202,7 +212,7 @@ export function useAnnotations(
     },
     REFRESH,
   );
-  return { annotations: data ?? NONE, problem, reload };
+  return { annotations: data ?? NONE, isKnown: data !== null, problem, reload };
 }
 
 const NONE: Annotation[] = [];

@@ -97,7 +97,7 @@ export function DeviceMissing({ device }: { device: string }) {
   const isName = !UUID.test(device);
   const refusals = useRefusals(device);
   return (
-    <Notice title={`There is no device “${device}”`} tone="warn">
+    <Notice isPage title={`There is no device “${device}”`} tone="warn">
       <p>
         It was retired, or the address is mistyped. A device appears here by itself with its first message.
       </p>

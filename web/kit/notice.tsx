@@ -8,16 +8,20 @@ import type { Stale } from '../state/verdict.ts';
 /** A message in place of content: an empty list or a problem, with advice. */
 export function Notice({
   title,
+  isPage = false,
   tone = 'quiet',
   children,
 }: {
   title: string;
+  /** it is all that the page has */
+  isPage?: boolean;
   tone?: 'quiet' | 'warn' | 'good';
   children?: ComponentChildren;
 }) {
+  const Heading = isPage ? 'h1' : 'h2';
   return (
     <section class="notice" data-tone={tone} role={tone === 'warn' ? 'alert' : undefined}>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </section>
   );

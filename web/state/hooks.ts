@@ -39,6 +39,26 @@ export function useChanges(subscribe: (listener: () => void) => () => void) {
   useEffect(() => subscribe(() => redraw(undefined)), [subscribe]);
 }
 
+/**
+ * @param isReady whether the element has its place: while a page loads, what is far below stands near its top
+ * @returns whether so many pixels of the element's top were on the screen at least once
+ */
+export function useSeen(element: { current: Element | null }, px: number, isReady: boolean): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (isSeen || !isReady || !element.current) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+      },
+      { rootMargin: `0px 0px -${px}px 0px` },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element, isSeen, isReady, px]);
+  return isSeen;
+}
+
 /** @param title what this view shows; becomes the name of the tab and of the history entry */
 export function useTitle(title: string) {
   useEffect(() => {

@@ -220,15 +220,16 @@ export function useRecentStats(): Moment[] {
   }, [clock, live]);
 
   // A connection that was lost leaves a hole, which the server fills.
+  const isLost = status === 'reconnecting';
   useEffect(() => {
-    if (status === 'reconnecting') return undefined;
+    if (isLost) return undefined;
     const abort = new AbortController();
     client.recentStats(abort.signal).then(
       ({ items }) => setMoments((known) => joined(known, placed(items, clock.now()))),
       () => {},
     );
     return () => abort.abort();
-  }, [client, clock, status]);
+  }, [client, clock, isLost]);
   return moments;
 }
 

@@ -60,7 +60,7 @@ const AT_ONCE = 3;
 /**
  * Gives the rows of a page what their sensors measured before, so that no sparkline begins empty.
  *
- * @param items the same array as long as the page is the same
+ * @param items the same array as long as the page is the same; null: nobody looks at them yet
  * @param atOnce sensors asked for at once
  */
 export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {

@@ -83,6 +83,8 @@ export function DeviceSignals({
       </section>
       <Annotations
         annotations={notes.annotations}
+        isKnown={notes.isKnown}
+        problem={notes.problem}
         device={{ id: device.device_id, name: device.name ?? device.device_id }}
         at={time.window.to}
         onChange={notes.reload}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect } from 'preact/hooks';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import type { LatestItem } from '../../api/types.ts';
 import { FirstSteps } from '../../kit/first-steps.tsx';
@@ -7,7 +7,7 @@ import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../.
 import { NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
-import { useServices } from '../../state/hooks.ts';
+import { useSeen, useServices } from '../../state/hooks.ts';
 import type { Sorting } from '../../state/lists.ts';
 import { FILTERS, PAGE_ROWS, sortingOf, UNSORTED, useHeldSensors, useLatestPage } from '../../state/lists.ts';
 import type { Live } from '../../state/live.ts';
@@ -35,11 +35,13 @@ export function SensorList() {
   const walked = usePages({ next: loading ? undefined : data?.next, top: 'sensors' });
   const items = isPaged ? (data?.items ?? null) : (held.page?.items ?? null);
   const isWhole = !isPaged || (cursor === null && data?.next === null);
-  useTails(items);
+  const section = useRef<HTMLElement | null>(null);
+  // The list is below the wall: most visitors never scroll to it.
+  useTails(useSeen(section, HEAD_PX, items !== null) ? items : null);
   useNewcomers(live, isPaged && data?.items.length === 0 && !isFiltered(query), reload);
 
   return (
-    <section id="sensors" class="panel" aria-label="Latest values">
+    <section id="sensors" class="panel" aria-label="Latest values" ref={section}>
       <div class="list-head">
         <ListSwitch />
         <FleetFilters isPaged={isPaged} />
@@ -63,6 +65,9 @@ export function SensorList() {
     </section>
   );
 }
+
+/** The rows are seen when so much of the list is, in px. */
+const HEAD_PX = 120;
 
 const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
 

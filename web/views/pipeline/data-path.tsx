@@ -157,7 +157,7 @@ function stagesOf({
   /** of times, default UTC */
   zone?: 'local' | 'utc';
 }): StageText[] {
-  const running = pipeline?.processes.filter(({ stale }) => !stale) ?? [];
+  const running = pipeline?.processes.filter(({ stale }) => !stale) ?? null;
   return [
     devices(fleet),
     broker(pipeline),
@@ -195,14 +195,24 @@ const broker = (pipeline: Pipeline | null): StageText => ({
   ],
 });
 
-function ingest(running: Pipeline['processes'], stats: Stats | null, health: ProcessHealth[]): StageText {
+/** @returns the count of the processes that do not only have this role; empty until they are known */
+const countOf = (
+  running: Pipeline['processes'] | null,
+  without: 'http' | 'ingest',
+  [one, many]: [one: string, many: string],
+): string => (running ? formatCounted(running.filter(({ role }) => role !== without).length, one, many) : '');
+
+function ingest(
+  running: Pipeline['processes'] | null,
+  stats: Stats | null,
+  health: ProcessHealth[],
+): StageText {
   const messages = health.reduce((sum, { unsettled }) => sum + unsettled.messages, 0);
   const isLate = health.some(({ unsettled }) => unsettled.oldest_ms >= LATE_MS);
-  const ingestProcesses = running.filter(({ role }) => role !== 'http').length;
   return {
     name: 'ingest',
     title: 'Ingest',
-    fine: formatCounted(ingestProcesses, 'process', 'processes'),
+    fine: countOf(running, 'http', ['process', 'processes']),
     figures: [
       {
         label: 'Stored',
@@ -290,12 +300,15 @@ const streamOut = ({ ok, lag_ms, queue_bytes, until }: StreamOut, zone: 'local' 
   ],
 });
 
-function readers(running: Pipeline['processes'], stats: Stats | null, status: StreamStatus): StageText {
-  const servers = running.filter(({ role }) => role !== 'ingest').length;
+function readers(
+  running: Pipeline['processes'] | null,
+  stats: Stats | null,
+  status: StreamStatus,
+): StageText {
   return {
     name: 'readers',
     title: 'Readers',
-    fine: formatCounted(servers, 'process serves', 'processes serve'),
+    fine: countOf(running, 'ingest', ['process serves', 'processes serve']),
     figures: [
       {
         label: 'This page',

@@ -7,6 +7,7 @@ import {
   formatNumber,
   formatStep,
   formatUnit,
+  NOTHING,
 } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { Figure } from '../../kit/figure.tsx';
@@ -119,9 +120,12 @@ const TYPICAL = 100;
 export function RangeFigures({
   statistics,
   shape,
+  isRead,
   unit,
 }: {
   statistics: Statistics;
+  /** the range was read */
+  isRead: boolean;
   shape: Shape;
   /** of the shape */
   unit: string | null;
@@ -151,7 +155,7 @@ export function RangeFigures({
       <Figure label="Highest" value={formatNumber(max, decimals)} unit={written}>
         {at(maxAt)}
       </Figure>
-      <Figure label="Samples" value={formatCount(count)} />
+      <Figure label="Samples" value={isRead ? formatCount(count) : NOTHING} />
     </dl>
   );
 }
@@ -160,11 +164,14 @@ export function RangeFigures({
 export function StateFigures({
   shape,
   states,
+  isRead,
   count,
 }: {
   /** of states */
   shape: Shape;
   states: StateNames;
+  /** the range was read */
+  isRead: boolean;
   /** samples */
   count: number;
 }) {
@@ -180,8 +187,8 @@ export function StateFigures({
           unit="%"
         />
       ))}
-      {isRaw && <Figure label="Changes" value={formatCount(changesOf(shape.min))} />}
-      <Figure label="Samples" value={formatCount(count)} />
+      {isRaw && <Figure label="Changes" value={isRead ? formatCount(changesOf(shape.min)) : NOTHING} />}
+      <Figure label="Samples" value={isRead ? formatCount(count) : NOTHING} />
     </dl>
   );
 }

@@ -207,7 +207,7 @@ const OutdatedLine = ({ outdated, children }: { outdated: Outdated; children?: C
  * @param props ids or names
  */
 export const SensorMissing = ({ sensor, device }: { sensor: string; device: string }) => (
-  <Notice title={`There is no sensor “${sensor}” of the device “${device}”`} tone="warn">
+  <Notice isPage title={`There is no sensor “${sensor}” of the device “${device}”`} tone="warn">
     <p>
       The address is mistyped, or the device was retired. A sensor appears here with its first measurement.
     </p>

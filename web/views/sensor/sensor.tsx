@@ -65,6 +65,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const raw = useMemo(() => inWindow(series.shape, window), [series.shape, window.from, window.to]);
   const shape = useMemo(() => inWindow(presented.shape, window), [presented, window.from, window.to]);
   const statistics = useMemo(() => statisticsOf(shape), [shape]);
+  const isRead = shape.ts.length > 0 || (!series.loading && !series.problem);
   const drawnThresholds = isRate || states ? NO_THRESHOLDS : thresholdsIn(thresholds, scale);
   useTitle(`${name} · ${deviceName}`);
 
@@ -114,9 +115,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               chart={chart}
             />
             {states ? (
-              <StateFigures shape={shape} states={states} count={statistics.count} />
+              <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
             ) : (
-              <RangeFigures statistics={statistics} shape={shape} unit={scale.unit} />
+              <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
             )}
             {states || isRate ? (
               <div class="thresholds">
@@ -136,6 +137,8 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
           {data && (
             <Annotations
               annotations={notes.annotations}
+              isKnown={notes.isKnown}
+              problem={notes.problem}
               device={{ id: data.device_id, name: deviceName }}
               at={window.to}
               onChange={notes.reload}
