@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import compression from 'compression';
 
@@ -64,8 +63,9 @@ export function compressEvents(req, res) {
     encoding === 'br'
       ? createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: EVENTS_BROTLI })
       : createGzip({ flush: constants.Z_SYNC_FLUSH, level: constants.Z_BEST_SPEED });
-  // A reader that disconnects ends the encoder as well.
-  pipeline(encoder, res, () => {});
+  encoder.on('error', () => res.destroy());
+  encoder.pipe(res);
+  res.once('close', () => encoder.destroy());
   return encoder;
 }
 
