@@ -324,7 +324,7 @@ export class IngestPipeline {
     }
     const resolved = this.#resolve(device, batch);
     const series = Array.isArray(resolved) ? resolved : await resolved;
-    this.#countMerged(batch, series);
+    countMerged(batch, series);
     const plan = this.#deps.samples.plan(device, series);
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, plan, series, seenAt);
@@ -479,18 +479,10 @@ export class IngestPipeline {
     return refusalOf('rejected', error);
   }
 
-  /** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
-  #countMerged({ counts }, series) {
-    let stored = 0;
-    for (const { times } of series) stored += times.length;
-    counts.merged = counts.samples - stored;
-    if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
-    counts.samples = stored;
-  }
-
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
   #count({ counts }, series, seenAt) {
     this.#metrics.samples.inc(counts.samples);
+    if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
     // Replays are not counted in end-to-end latency, and neither are messages without samples.
     if (seenAt !== null && series.length > 0) {
       const waitedMs = Math.max(0, this.#clock() - newestOfAll(series));
@@ -576,4 +568,12 @@ function newestOfAll(series) {
   let newest = Number.NEGATIVE_INFINITY;
   for (const { times } of series) newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
   return newest;
+}
+
+/** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
+function countMerged({ counts }, series) {
+  let stored = 0;
+  for (const { times } of series) stored += times.length;
+  counts.merged = counts.samples - stored;
+  counts.samples = stored;
 }

@@ -226,7 +226,7 @@ function eachOnce(refusals) {
 function refuseAll(batch, code, rule) {
   const indexes = [...batch.sensors.values()].flatMap((samples) => samples.indexes);
   batch.sensors.clear();
-  batch.counts.samples = 0;
+  Object.assign(batch.counts, { samples: 0, merged: 0 });
   for (const index of indexes) batch.refuse(index, code, undefined, rule);
 }
 

@@ -224,8 +224,8 @@ export class BrokerTransport {
 
   /** Sends what waits, and disconnects. */
   async stop() {
-    // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
     this.#announcer.stop();
+    // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
     if (!this.#client.stream) return;
     this.#outbox.flush();
     await Promise.race([this.#client.endAsync(), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);

@@ -63,7 +63,7 @@ export function createMetrics({ version, role }) {
     ),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Elements without a number, which are not stored: texts, data and nulls of all formats, and structures of Sparkplug and of mapped topics',
+      'Values that are not stored by rule: texts, bytes and nulls of all formats, structures of mapped topics, and transient values, templates, commands and bdSeq of Sparkplug',
     ),
     lines: counted(
       counter(

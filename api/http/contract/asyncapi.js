@@ -69,7 +69,7 @@ export const CHANNELS = {
     address: 'iot/v1/{device}/birth',
     title: 'The registration of a device and its sensors',
     description:
-      'Acknowledged after the commit to the registry. The birth of the newest session wins, in any order of arrival. If a sensor is wrong, the others are registered, and a dead letter names its path and the rule that failed.',
+      'Acknowledged after the commit to the registry. The birth that arrived last describes the device, whatever its `session` is. If a sensor is wrong, the others are registered, and a dead letter names its path and the rule that failed.',
     parameters: { device: DEVICE },
     messages: { birth: jsonMessage('application/json', 'Birth', 'A birth') },
   },
@@ -95,7 +95,7 @@ export const CHANNELS = {
     address: 'iot/live/{device}',
     title: 'New values after their commit',
     description:
-      'For live readers, coalesced to the newest value of each sensor. Only ingest may publish here. A lost message is not repeated; `/stream` sends the lost values within 30 seconds. The user property `waited_ms` (MQTT 5) is the time from the commit of the oldest change to the sending of the message.',
+      'For live readers, coalesced to the newest value of each sensor. Only ingest may publish here. A lost message is not repeated; `/stream` sends the lost values within 30 seconds. An external broker gets them only while a reader of the API follows the device, or with `LIVE_ALWAYS`, `LIVE_TOPICS`, `LIVE_RETAIN` or `HOME_ASSISTANT_PREFIX`. The user property `waited_ms` (MQTT 5) is the time from the commit of the oldest change to the sending of the message.',
     parameters: {
       device: { description: 'The UUID of the device in lower case. With `LIVE_TOPICS=name` also its name.' },
     },

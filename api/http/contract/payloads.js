@@ -103,7 +103,7 @@ const BirthSensor = z.union([
 
 const session = z.unknown().optional().meta({
   description:
-    'The time when the device connected, in epoch milliseconds or ISO 8601. The newest session wins. Without a valid time it is the time of receipt.',
+    'The time when the device connected, in epoch milliseconds or ISO 8601. It identifies the session and does not order sessions: the message that arrived last counts. Without a valid time it is the time of receipt.',
 });
 
 const Birth = z

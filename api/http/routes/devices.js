@@ -326,8 +326,8 @@ export const listEvents = {
   tag: 'devices',
   scope: 'read',
   summary: 'The events of a device, newest first, page by page',
-  description: `\`birth\` and \`online\` have the start time of the session, as the device sent it. \`offline\` has the time of
-receipt. If the clock of the device is off, all three have the time of receipt, and \`clock_offset_ms\` is the clock of the device minus
+  description: `\`birth\` and \`online\` have the start time of the session. If the clock of the device is off, the message names no
+session, or a measurement set the device online, they have the time of receipt. \`offline\` always has it. If the clock is off, \`clock_offset_ms\` is the clock of the device minus
 that of the server. Sessions are in the order of their start times.`,
   query: EVENTS_QUERY,
   answers: { 200: json(SCHEMAS.EventPage) },

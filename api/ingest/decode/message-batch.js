@@ -130,8 +130,7 @@ export class MessageBatch {
   }
 
   /**
-   * Adds a measurement with a relative time, or without a time. Of the measurements of a sensor without a time, each is 1 ms later than the
-   * one before.
+   * Adds a measurement with a relative time, or without a time. Values of one sensor without a time follow each other by 1 ms.
    *
    * @param {number} index
    * @param {string} sensor

@@ -42,7 +42,7 @@ export function readSenml(records, batch) {
   // Otherwise nothing would be left of an acknowledged message.
   if (isEmpty && records.length > 0 && batch.refused.length === 0) {
     batch.receive(1);
-    batch.refuse(0, 'not_numeric', undefined, 'the pack has no value');
+    batch.refuse(0, 'not_numeric', undefined, 'must have a record with a value (v or vb)');
   }
 }
 

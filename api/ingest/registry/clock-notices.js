@@ -22,11 +22,11 @@ export class ClockNotices {
    */
   note({ id, name, clockOffset }, offsetMs = 0) {
     if (offsetMs === 0 || Math.sign(offsetMs) === Math.sign(clockOffset)) return;
-    const devices = this.#throttle.count(KEY);
-    if (devices === 0) return;
+    const sessions = this.#throttle.count(KEY);
+    if (sessions === 0) return;
     this.#logger.warn(
-      { device: name ?? id, offsetMs, devices },
-      offsetMs < 0 ? 'the clock of a device is behind' : 'the clock of a device is ahead',
+      { device: name ?? id, offsetMs, sessions },
+      `the clock of a device is ${offsetMs < 0 ? 'behind' : 'ahead'}; set it, or connect the device to a time server`,
     );
   }
 }

@@ -135,7 +135,7 @@ export function nextStamp(device, receivedAt) {
 }
 
 /**
- * Write timestamp of the attributes from a first message, in epoch µs. It is older than any session. So every birth overwrites them.
+ * Write timestamp of the attributes from a first message, in epoch µs. It is older than any time of receipt. So every birth overwrites them.
  */
 const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
 

@@ -61,7 +61,7 @@ export class DefinitionBook {
   /**
    * Finds what is certain about a message that arrived at a time. A birth that did not arrive may have assigned the aliases in between. So
    * the birth before the message and all births since have to be the same in every metric: a node that assigns its aliases again does not
-   * return to an earlier assignment. That single aliases mean the same in both proves nothing. The broker may have repeated the message, so
+   * return to an earlier assignment. Equal single aliases prove nothing. The broker may have repeated the message, so
    * that it is older than the birth before it. So aliases have to mean the same in the two births before it.
    *
    * @param {Key} key

@@ -97,10 +97,11 @@ export function createBroker(deps) {
       maxMessageBytes,
       onTooLarge({ id }, bytes, isClosed) {
         metrics.oversized.inc();
-        const end = isClosed ? 'connection closed' : 'it becomes a dead letter';
         logger.warn(
           { client: id, bytes },
-          `a message over MAX_MESSAGE_BYTES, or another packet over 96 KiB; ${end}`,
+          isClosed
+            ? 'a packet over its limit (MAX_MESSAGE_BYTES for PUBLISH, 96 KiB for others); connection closed'
+            : 'a message over MAX_MESSAGE_BYTES becomes a dead letter; raise MAX_MESSAGE_BYTES or send smaller messages',
         );
       },
     });

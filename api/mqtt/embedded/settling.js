@@ -166,8 +166,8 @@ export function createSettling(deps) {
   }
 
   /**
-   * MQTT 3.1.1 has no refusal of a publish: the acknowledgement, or the end of the connection (MQTT-3.3.5-2). After the end, the client would
-   * send the message again without end, and nothing else. So it is acknowledged and dropped. MQTT 5 has no answer to one of QoS 0.
+   * MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the connection were closed, the client would send the message again without end.
+   * So the broker acknowledges and drops it. MQTT 5 has no answer to one of QoS 0.
    *
    * @param {Connection | undefined} connection undefined: it is closed, and this is its last will
    * @param {PublishPacket} packet
@@ -231,8 +231,9 @@ export function createSettling(deps) {
         reader.leave(size);
       },
       (error) => {
-        // The message stays unacknowledged: the device reconnects and sends it again.
+        // Without an acknowledgement the device reconnects and sends the message again.
         if (packet.qos === 0 || error?.code !== 'forbidden') return void client?.conn.destroy();
+        // Sent again, a forbidden message would be forbidden again, so it is acknowledged.
         restrict(packet, 'unknown_topic');
         onRefused?.([wholeRefusal('forbidden', error.message)]);
         settled('refused');

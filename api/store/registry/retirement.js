@@ -54,8 +54,8 @@ const UNINDEX_SENSOR = {
 };
 
 /**
- * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes: metadata has the start of
- * its receipt, a value has that of `latestStamp`. A deletion with the current time would hide what the device publishes when it
+ * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes: metadata has its time of
+ * receipt, a value has that of `latestStamp`. A deletion with the current time would hide what the device publishes when it
  * comes back. `retired_at` is committed first. It is greater than all of these write timestamps, and a new registration writes
  * above it. The row with `retired_at` stays, so that the packer still finds the device.
  *

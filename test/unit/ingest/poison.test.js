@@ -100,6 +100,26 @@ test('Ingest: the database refuses posted samples: the answer counts none as acc
   });
 });
 
+test('Ingest: the database refuses lines, of which two are of one instant: each is counted as refused, and none as merged', async () => {
+  const pipeline = await start();
+  const text = `m,device=d s=1 ${NOW}\nm,device=d s=2 ${NOW}\nm,device=d s=${POISON} ${NOW + 1}\n`;
+  const result = await pipeline.ingest.submitLines({
+    precision: 'ms',
+    bytes: text.length,
+    read: async () => Buffer.from(text),
+    signal: new AbortController().signal,
+  });
+  expect(result.accepted).toBe(0);
+  expect(pipeline.processStats.measurements).toEqual({
+    received: 3,
+    stored: 0,
+    merged: 0,
+    refused: 3,
+    skipped: 0,
+  });
+  expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
+});
+
 test('Ingest: poisonous message shares its request with a good one: the good one is written by one request', async () => {
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
   /** @type {Element[]} */

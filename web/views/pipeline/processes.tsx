@@ -106,7 +106,7 @@ export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; i
 const WAYS: Array<[key: keyof Measurements, label: string, title: string]> = [
   ['received', 'Received', 'Measurements of all messages that are settled, since each process started'],
   ['stored', 'Stored', 'Committed to the database'],
-  ['merged', 'Merged', 'Of a sensor and an instant that another measurement of their message has'],
+  ['merged', 'Merged', 'Another measurement of the message has the same sensor and instant'],
   ['refused', 'Refused', 'In dead letters, or refused in the answer to a POST'],
   ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
 ];

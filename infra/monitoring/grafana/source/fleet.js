@@ -83,7 +83,7 @@ export const fleet = dashboard({
       },
     },
     {
-      title: 'Rebirths and closed connections',
+      title: 'Rebirths, oversized and forbidden messages',
       description:
         'Sparkplug nodes that we had to ask for their birth, devices that send more than MAX_MESSAGE_BYTES, and those that the embedded broker turns away for want of rights.',
       unit: 'short',
