@@ -63,7 +63,7 @@ export function createMetrics({ version, role }) {
     ),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Values that are not stored by rule: texts, bytes and nulls of all formats, structures of mapped topics, and transient values, templates, commands and bdSeq of Sparkplug',
+      'Values not stored by rule: texts, bytes, nulls, structures of mapped topics, and transient values, templates, commands and bdSeq of Sparkplug',
     ),
     lines: counted(
       counter(
