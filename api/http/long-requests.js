@@ -1,4 +1,4 @@
-import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { MillraceError } from '../../common/errors.js';
 
@@ -48,20 +48,21 @@ export const createConcurrencyLimits = (limits) => ({
     limits.queries,
     'This process answers as many queries of many sensors as it can; try again later.',
   ),
-  pages: createTurns(limits.pages),
-  points: createTurns(limits.points),
+  pages: createWaitingLimit(limits.pages),
+  points: createWaitingLimit(limits.points),
 });
 
 /**
- * Large answers by turns: a few are made at once, and the others wait. Without turns, 500 requests at once for `latest` held up acknowledgements and
- * health checks for 0.9 s, and 100 for a device of 10,000 sensors for 4.9 s. A turn ends when the answer is handed over, however slowly the client reads.
+ * Runs at most `concurrency` answers at once. Others wait, and a client that has left gets none. Without this limit, 500 requests at once for `latest` held
+ * up acknowledgements and health checks for 0.9 s, and 100 for a device of 10,000 sensors for 4.9 s. An answer ends when it is handed over, however slowly
+ * the client reads.
  *
- * @param {number} most
+ * @param {number} concurrency
  */
-export function createTurns(most) {
-  const limit = pLimit(most);
+export function createWaitingLimit(concurrency) {
+  const limit = pLimit(concurrency);
   /**
-   * @param {Response} res a client that disconnected before its turn gets no answer
+   * @param {Response} res a client that has disconnected gets no answer
    * @param {() => Promise<unknown>} answer
    * @returns {Promise<void>}
    */
@@ -69,11 +70,11 @@ export function createTurns(most) {
     limit(async () => {
       if (res.closed) return;
       await answer();
-      await othersHadTheirTurn();
+      await nextTurn();
     });
 }
 
-/** @typedef {ReturnType<typeof createTurns>} Turns */
+/** @typedef {ReturnType<typeof createWaitingLimit>} WaitingLimit */
 
 /**
  * @param {number} limit

@@ -51,7 +51,7 @@ export class BrokerTransport {
   #alarmListeners = new Set();
   #standing = Promise.resolve();
   #refused = false;
-  #isAlways;
+  #publishesAll;
   /** @type {() => void} */
   #wantedListener = () => {};
   #interest = new Interest({ onNew: () => this.#wantedListener() });
@@ -60,14 +60,14 @@ export class BrokerTransport {
   /**
    * @param {object} deps
    * @param {Config['mqtt']} deps.mqtt `url` is set
-   * @param {boolean} deps.isAlways LIVE_ALWAYS: changes are published even if no reader follows them
+   * @param {boolean} deps.publishesAll whether changes are published even if no reader follows them
    * @param {number} deps.keepAliveMs
    * @param {Logger} deps.logger
    * @param {Metrics} deps.metrics
    */
-  constructor({ mqtt, isAlways, keepAliveMs, logger, metrics }) {
+  constructor({ mqtt, publishesAll, keepAliveMs, logger, metrics }) {
     this.#logger = logger;
-    this.#isAlways = isAlways;
+    this.#publishesAll = publishesAll;
     const name = randomBytes(6).toString('hex');
     this.#announcer = new Announcer({
       devices: () => this.#hub.devices,
@@ -88,7 +88,7 @@ export class BrokerTransport {
         ...this.#hub.devices.map(liveTopic),
         ...(this.#statsListener ? [EVERY_PROCESS] : []),
         ...(this.#alarmListeners.size > 0 ? [ALARMS] : []),
-        ...(this.#isAlways ? [] : [EVERY_READER]),
+        ...(this.#publishesAll ? [] : [EVERY_READER]),
       ]);
       if (this.listening) this.#announcer.change();
       for (const listener of this.#missed) listener();
@@ -116,7 +116,7 @@ export class BrokerTransport {
 
   /** @param {string} device id @returns {boolean} whether a reader of any process may follow it */
   isWanted(device) {
-    return this.#isAlways || this.#interest.has(device) || this.#hub.hasSubscribers(device);
+    return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
 
   /** @type {Transport['onWanted']} */
@@ -142,7 +142,6 @@ export class BrokerTransport {
 
   /** The broker does not report its subscribers, so the chosen topics are always published. @type {Transport['demandOf']} */
   demandOf(kinds) {
-    if (kinds.size > 0) this.#isAlways = true;
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
 

@@ -63,17 +63,17 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  */
 export function createLive({ config, logger, metrics }, { brokerClients, keepAliveMs }) {
   const { mqtt } = config;
+  const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
   /** @type {Transport} */
   const transport = mqtt.url
     ? new BrokerTransport({
         mqtt,
-        isAlways: config.live.isAlways,
+        publishesAll: config.live.isAlways || topics.length > 0 || isRetained || prefix !== undefined,
         keepAliveMs,
         logger,
         metrics,
       })
     : createLocalTransport(brokerClients);
-  const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
   /** @type {SendLive} */
   const send = (topic, payload, options) => transport.send(topic, payload, options);
   const named = new NamedTopics({

@@ -20,7 +20,7 @@ import { allPages, sendTable } from '../tables.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { createStream } from '../stream/index.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, Turns } from '../long-requests.js' */
+/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -94,7 +94,7 @@ export const getDevices =
 /**
  * `GET /devices/{device}`: one device with its sensors.
  *
- * @param {RouteDeps & { limits: { pages: Turns } }} deps
+ * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getDevice = (deps) => async (req, res) => {

@@ -14,7 +14,7 @@ import { allPages, sendTable } from '../tables.js';
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, Turns } from '../long-requests.js' */
+/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
 
 export const QUERY = {
   limit: fields.limit,
@@ -52,7 +52,7 @@ const tableRow = (row) => ({
 /**
  * `GET /latest`: the latest value of every sensor, page by page. CSV and NDJSON have all pages.
  *
- * @param {RouteDeps & { limits: { exports: ConcurrencyLimit, pages: Turns } }} deps
+ * @param {RouteDeps & { limits: { exports: ConcurrencyLimit, pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getLatest = (deps) => async (req, res) => {

@@ -15,7 +15,7 @@ import { COLUMN_CONTENT } from './export.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, Turns } from '../long-requests.js' */
+/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
 
 const SUBMISSION_QUERY = {
   device: z
@@ -171,7 +171,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 /**
  * `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a given count of points.
  *
- * @param {RouteDeps & { limits: { series: ConcurrencyLimit, points: Turns } }} deps
+ * @param {RouteDeps & { limits: { series: ConcurrencyLimit, points: WaitingLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getSeries = (deps) => async (req, res) => {

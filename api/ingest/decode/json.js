@@ -30,7 +30,7 @@ export const NO_SENSOR_ID =
  * @param {MessageBatch} batch
  */
 export function readPlain(elements, batch) {
-  batch.receive(elements.length);
+  batch.countReceived(elements.length);
   for (let index = 0; index < elements.length; index++) readElement(index, elements[index], batch);
 }
 

@@ -131,12 +131,12 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
     const other = PRECISIONS.find((unit) => batch.isTimely(toMs(time, unit)));
     const rule =
       other && `is in ${precision} here, and would be a good time in ${other}; set precision=${other}`;
-    batch.receive(1);
+    batch.countReceived(1);
     if (rule) return batch.refuse(line, ts < toMs(time, other) ? 'too_old' : 'in_future', 'ts', rule);
     // Refuses the line, once.
     return batch.add(line, String(fields[0]), ts, 0);
   }
-  batch.receive(count);
+  batch.countReceived(count);
   for (let at = 0; at < count; at++) {
     const sensor = /** @type {string} */ (fields[at]);
     const value = /** @type {number} */ (values[at]);

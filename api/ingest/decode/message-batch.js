@@ -177,12 +177,12 @@ export class MessageBatch {
     this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
 
-  /** The decoder found elements. @param {number} elements */
-  receive(elements) {
+  /** Counts elements that the payload has, whatever becomes of them. @param {number} elements */
+  countReceived(elements) {
     this.counts.received += elements;
   }
 
-  /** Which way its elements went, after it is settled. @returns {Account} */
+  /** Its elements by outcome, after it is settled. @returns {Account} */
   account() {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;

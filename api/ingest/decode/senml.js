@@ -27,7 +27,7 @@ export function readSenml(records, batch) {
   // `bv` is -0, because 0 + -0 is 0, which is another double than -0.
   const base = { bn: '', bt: 0, bv: -0 };
   const { samples, skipped } = batch.counts;
-  batch.receive(records.length);
+  batch.countReceived(records.length);
   for (let index = 0; index < records.length; index++) {
     const record = records[index];
     if (record === null || typeof record !== 'object' || Array.isArray(record)) {
@@ -41,7 +41,7 @@ export function readSenml(records, batch) {
   const isEmpty = batch.counts.samples === samples && batch.counts.skipped === skipped;
   // Otherwise nothing would be left of an acknowledged message.
   if (isEmpty && records.length > 0 && batch.refused.length === 0) {
-    batch.receive(1);
+    batch.countReceived(1);
     batch.refuse(0, 'not_numeric', undefined, 'must have a record with a value (v or vb)');
   }
 }
@@ -86,7 +86,7 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, batch) {
     else if (vs !== undefined || vd !== undefined || s !== undefined) batch.skip();
     else if (n !== undefined || t !== undefined) batch.refuse(index, 'not_numeric', 'value', 'is missing');
     // A record with base fields only contains no measurement.
-    else batch.receive(-1);
+    else batch.countReceived(-1);
     return;
   }
   if (n !== undefined && typeof n !== 'string') {
@@ -158,7 +158,7 @@ export function readCommonSenml(payload, batch) {
     const { bn, bt, bv, n, t, v } = state;
     addSample(index++, n === '' ? bn : bn + n, bt + t, bv + v, batch);
   } while (cursor.pass(COMMA));
-  batch.receive(index);
+  batch.countReceived(index);
   return cursor.pass(CLOSE_ARRAY) && Number.isNaN(cursor.peek());
 }
 

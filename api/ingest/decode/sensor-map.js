@@ -73,11 +73,11 @@ class MapReader {
   read(element, content) {
     this.#element = element;
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
-      this.#batch.receive(1);
+      this.#batch.countReceived(1);
       return this.#batch.refuse(this.#count(''), 'malformed');
     }
     if (!isSensorMap(content)) {
-      this.#batch.receive(1);
+      this.#batch.countReceived(1);
       return this.#batch.refuse(this.#count(''), 'bad_id', 'sensor_id', NO_SENSOR_ID);
     }
     this.#ts = content['ts'];
@@ -85,7 +85,7 @@ class MapReader {
     const before = this.#names.length;
     this.#readMembers(content, '', 1);
     if (this.#names.length === before) {
-      this.#batch.receive(1);
+      this.#batch.countReceived(1);
       this.#batch.refuse(this.#count(''), 'not_numeric', undefined, NO_NUMBER);
     }
   }
@@ -96,7 +96,7 @@ class MapReader {
       const isTime = depth === 1 && key === 'ts' && (typeof value !== 'object' || value === null);
       if (isTime) continue;
       const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
-      if (!isNested || depth === MAX_DEPTH) this.#batch.receive(1);
+      if (!isNested || depth === MAX_DEPTH) this.#batch.countReceived(1);
       if (typeof value === 'number' || typeof value === 'boolean') {
         this.#add(prefix + key, Number(value));
       } else if (value === null || typeof value === 'string') {

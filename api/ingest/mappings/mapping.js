@@ -315,7 +315,7 @@ class Reading {
 
   /** The payload has a value that the mapping names. */
   receive() {
-    this.#batch.receive(1);
+    this.#batch.countReceived(1);
   }
 
   /** A value that is not stored. */

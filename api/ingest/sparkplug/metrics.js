@@ -29,7 +29,7 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
 export function readMetrics({ metrics, timestamp }, definitions, batch, again = false) {
   batch.pathOf = PATHS.sparkplug;
   batch.lastCounts = true;
-  batch.receive(metrics.length);
+  batch.countReceived(metrics.length);
   let allKnown = true;
   for (const [index, metric] of metrics.entries()) {
     const alias = metric.alias ?? '';

@@ -24,12 +24,20 @@ async function valuesOf(device) {
 
 const payloadOf = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', value });
 
-/** Sends one message after the other. @param {string} device @param {1 | 2} qos @param {Cut[][]} cuts of each message @param {(index: number) => number} idOf */
-async function sendAll(device, qos, cuts, idOf) {
+/**
+ * Sends one message after the other.
+ *
+ * @param {string} device
+ * @param {1 | 2} qos
+ * @param {Cut[][]} cuts of each message
+ * @param {(index: number) => number} idOf
+ * @param {(value: number) => string} [payload] default: without a time
+ */
+async function sendAll(device, qos, cuts, idOf, payload = payloadOf) {
   const client = new CutClient({ port: system.mqttPort, clientId: device });
   const topic = `iot/v1/${device}/measurements`;
   for (const [index, ofMessage] of cuts.entries()) {
-    await client.send({ topic, payload: payloadOf(index), qos, messageId: idOf(index) }, ofMessage);
+    await client.send({ topic, payload: payload(index), qos, messageId: idOf(index) }, ofMessage);
   }
   client.cut();
 }
@@ -37,18 +45,32 @@ async function sendAll(device, qos, cuts, idOf) {
 /** @type {Cut[]} */
 const CUTS = ['publish', 'answer', 'pubrel', 'none'];
 
+const FIRST_TS = Date.now() - 3_600_000;
+
 // MQTT 3.1.1, 4.3.3.
-test('QoS 2 without a time, the connection is cut after any packet: each value once, in order', async () => {
-  const [cuts = []] = fc.sample(
-    fc.array(fc.array(fc.constantFrom(...CUTS), { maxLength: 3 }), {
-      minLength: MESSAGES,
-      maxLength: MESSAGES,
-    }),
-    1,
-  );
-  await sendAll('twice-qos2', 2, cuts, (index) => (index % 3) + 1);
-  expect(await valuesOf('twice-qos2')).toEqual(cuts.map((_, index) => index));
-}, 600_000);
+test.each([
+  ['without a time', 'untimed', payloadOf],
+  [
+    'with times',
+    'timed',
+    (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', ts: FIRST_TS + value, value }),
+  ],
+])(
+  'QoS 2 %s, the connection is cut after any packet: each value once, in order',
+  async (_, kind, payload) => {
+    const [cuts = []] = fc.sample(
+      fc.array(fc.array(fc.constantFrom(...CUTS), { maxLength: 3 }), {
+        minLength: MESSAGES,
+        maxLength: MESSAGES,
+      }),
+      1,
+    );
+    const device = `twice-${kind}`;
+    await sendAll(device, 2, cuts, (index) => (index % 3) + 1, payload);
+    expect(await valuesOf(device)).toEqual(cuts.map((_none, index) => index));
+  },
+  600_000 + 500 * MESSAGES,
+);
 
 describe('Each clause of MQTT 3.1.1, without a time', () => {
   test.each([

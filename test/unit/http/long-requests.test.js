@@ -1,23 +1,23 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createTurns } from '../../../api/http/long-requests.js';
+import { createWaitingLimit } from '../../../api/http/long-requests.js';
 
 /** @import { Response } from 'express' */
 
 const response = (closed = false) => /** @type {Response} */ (/** @type {any} */ ({ closed }));
 
-test('Turns: any number of requests: a few are answered at once, all in the end, also where some fail', async () => {
+test('Waiting limit: any number of requests: a few are answered at once, all in the end, also where some fail', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
       fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
       async (most, fails) => {
-        const turns = createTurns(most);
+        const limit = createWaitingLimit(most);
         let running = 0;
         let highest = 0;
         const results = await Promise.allSettled(
           fails.map((isFailing) =>
-            turns(response(), async () => {
+            limit(response(), async () => {
               highest = Math.max(highest, ++running);
               await new Promise((resolve) => setImmediate(resolve));
               running--;
@@ -33,8 +33,8 @@ test('Turns: any number of requests: a few are answered at once, all in the end,
   );
 });
 
-test('Turns: many answers wait: other work of the process is done between two of them', async () => {
-  const turns = createTurns(1);
+test('Waiting limit: many answers wait: other work of the process is done between two of them', async () => {
+  const limit = createWaitingLimit(1);
   let others = 0;
   let isDone = false;
   const work = () => {
@@ -42,15 +42,15 @@ test('Turns: many answers wait: other work of the process is done between two of
     if (!isDone) setImmediate(work);
   };
   setImmediate(work);
-  await Promise.all(Array.from({ length: 10 }, () => turns(response(), async () => {})));
+  await Promise.all(Array.from({ length: 10 }, () => limit(response(), async () => {})));
   isDone = true;
   expect(others).toBeGreaterThanOrEqual(10);
 });
 
-test('Turns: a client has left before its turn: nothing is read for it', async () => {
-  const turns = createTurns(1);
+test('Waiting limit: a client has left before its turn: nothing is read for it', async () => {
+  const limit = createWaitingLimit(1);
   let isAnswered = false;
-  await turns(response(true), async () => {
+  await limit(response(true), async () => {
     isAnswered = true;
   });
   expect(isAnswered).toBe(false);

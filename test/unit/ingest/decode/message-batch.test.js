@@ -55,10 +55,10 @@ test('keep only some elements: any batch: as if the message had no others, and r
       const expected = new MessageBatch(rules);
       for (const both of [batch, expected]) both.refuse(-1, 'too_large');
       for (const [index, { sensor, ts, value }] of elements.entries()) {
-        batch.receive(1);
+        batch.countReceived(1);
         batch.add(index, sensor, ts, value);
         if (!isWanted(index)) continue;
-        expected.receive(1);
+        expected.countReceived(1);
         expected.add(index, sensor, ts, value);
       }
       batch.skip();
