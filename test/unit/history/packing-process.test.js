@@ -87,6 +87,7 @@ test('Packing: pause between two looks: half of the setting, and at random up to
     // Each group is held by another process, so a look reads each group once.
     packLeases: { ...path.store.packLeases, take: async () => false },
   });
+  const timers = jest.spyOn(globalThis, 'setTimeout');
   packing.start();
   await pass(499);
   expect(read).toHaveBeenCalledTimes(0);
@@ -97,8 +98,12 @@ test('Packing: pause between two looks: half of the setting, and at random up to
   expect(read).toHaveBeenCalledTimes(GROUPS);
   await pass(1);
   expect(read).toHaveBeenCalledTimes(2 * GROUPS);
+  const next = /** @type {NodeJS.Timeout} */ (
+    timers.mock.results[timers.mock.calls.findLastIndex(([, ms]) => ms === 1000)]?.value
+  );
+  const cleared = jest.spyOn(globalThis, 'clearTimeout');
   await packing.stop();
-  expect(jest.getTimerCount()).toBe(0);
+  expect(cleared).toHaveBeenCalledWith(next);
 });
 
 test('Packing: rows cannot be read: the log repeats it after a minute, and other errors at once', async () => {
@@ -151,16 +156,24 @@ test('Packing: process ends during a look: no other look follows it', async () =
     await released;
     return { blocks: [], parts: [], next: undefined };
   });
-  const { packing } = createProcess({ packing: { ...path.store.packing, blockPage } });
+  // A pause of 623 ms is one of packing: no other part of the process waits for so long.
+  jest.spyOn(Math, 'random').mockReturnValue(0.123);
+  const renew = jest.fn(path.store.packLeases.renew);
+  const { packing } = createProcess({
+    packing: { ...path.store.packing, blockPage },
+    packLeases: { ...path.store.packLeases, renew },
+  });
   packing.start();
   await pass(1500);
   expect(blockPage).toHaveBeenCalledTimes(1);
+  const timers = jest.spyOn(globalThis, 'setTimeout');
   const stopping = packing.stop();
   release();
   await stopping;
-  await settle();
-  // The lease is given back, so its renewal has ended as well.
-  expect(jest.getTimerCount()).toBe(0);
+  await pass(60_000);
+  expect(timers).not.toHaveBeenCalledWith(expect.any(Function), 623);
+  // The lease is given back, so it is renewed no more.
+  expect(renew).not.toHaveBeenCalled();
 });
 
 test('Packing: process ends while a step waits for the database: that is no failure of packing', async () => {
