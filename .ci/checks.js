@@ -12,6 +12,7 @@ import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defaultVersions } from '../test/nodes/versions.js';
 import { summaryOf } from './summary.js';
 
 /** @import { Readable } from 'node:stream' */
@@ -43,8 +44,14 @@ const suite = (script, ...args) => ({
 
 /** A known seed: a run of this file failed with it once. @typedef {{ suite: string, file: string, seed: number }} KnownSeed */
 
-/** @param {KnownSeed[]} seeds @returns {Step[]} */
-const gate = (seeds) => [
+/** Unit tests on a version of Node.js. @param {string} version @returns {Step} */
+const unitOn = (version) => ({
+  command: ['npm', 'run', '--silent', 'test:nodes', '--', version, '--', `--seed=${FIXED_SEED}`],
+  isSuite: true,
+});
+
+/** @param {KnownSeed[]} seeds @param {string[]} versions of Node.js @returns {Step[]} */
+const gate = (seeds, versions) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),
   suite('test', `--seed=${FIXED_SEED}`),
@@ -53,7 +60,7 @@ const gate = (seeds) => [
   suite('test:infra', `--seed=${FIXED_SEED}`),
   suite('test:contract', `--seed=${FIXED_SEED}`),
   ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
-  step('npm', 'run', '--silent', 'test:nodes', '--', '--', `--seed=${FIXED_SEED}`),
+  ...versions.map(unitOn),
   step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
   step('node', '.ci/supply-chain.js'),
 ];
@@ -100,7 +107,8 @@ async function main([plan, ...options]) {
   console.log(`Seed ${seed}. Output and results: ${folder}`);
   /** @type {Report[]} */
   const reports = [];
-  for (const each of isGate ? gate(await readList('seeds.json')) : everything(seed)) {
+  const steps = isGate ? gate(await readList('seeds.json'), await readVersions()) : everything(seed);
+  for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
     // Nothing runs without its packages, and each suite would try to fetch them again.
     if (reports.length === 1 && reports[0]?.code !== 0) break;
@@ -108,6 +116,12 @@ async function main([plan, ...options]) {
   const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });
   console.log(`\n${text}`);
   return isGreen ? 0 : 1;
+}
+
+/** @returns {Promise<string[]>} the oldest and the newest Node.js that Millrace accepts */
+async function readVersions() {
+  const { engines } = JSON.parse(await readFile('package.json', 'utf8'));
+  return defaultVersions({ engines: engines.node, newest: await readFile('.nvmrc', 'utf8') });
 }
 
 /** @param {string} name @returns {Promise<any[]>} a list that people keep next to this file */
