@@ -147,8 +147,12 @@ export function runsOf(points: Point[], least: number): Point[][] {
   return [...runs, points.slice(first)];
 }
 
-/** Values may come further apart than before: the wider side counts. */
-const typicalStep = (steps: number[], i: number) =>
+/**
+ * The usual step next to one of them. Values may come further apart than before: the wider side counts.
+ *
+ * @returns 0 where there is no other step
+ */
+export const typicalStep = (steps: number[], i: number) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
 /** @returns 0 where there is none */
@@ -159,7 +163,7 @@ const FADE_MS = 600;
 /** More characters than this are written smaller: counters have many digits. */
 const LONG_NUMBER = 9;
 
-/** A sensor's newest value with its unit; fades in when it changes. A state is a word. */
+/** A sensor's newest value with its unit; flashes when it changes. A state is a word. */
 export function Value({
   value,
   unit,
