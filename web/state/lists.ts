@@ -53,6 +53,9 @@ const REFRESH = { refreshMs: 10_000 };
 const MOST_DEVICES = 5000;
 const DEVICES_PER_REQUEST = 1000;
 
+/** @param total devices of the fleet; null: not known yet */
+export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
+
 /**
  * The fleet's devices: all of them, or one page of a fleet that is too large; asked for again every now and then.
  *
@@ -61,7 +64,7 @@ const DEVICES_PER_REQUEST = 1000;
  */
 export function useDevices(query: URLSearchParams, total: number | null) {
   const { client, vocabulary } = useServices();
-  const isHeld = total === null || total <= MOST_DEVICES;
+  const isHeld = areHeld(total);
   const filters = Object.fromEntries(DEVICE_FILTERS.map((name) => [name, query.get(name)]));
   const cursor = query.get('cursor');
   const answer = useQuery(

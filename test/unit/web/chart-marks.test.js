@@ -122,7 +122,7 @@ function plot(options, data, { from, to }, width) {
     let [first, last] = [Math.max(idxs[0] - 1, 0), Math.min(idxs[1] + 1, x.length - 1)];
     while (column[first] == null && first > 0) first -= 1;
     while (column[last] == null && last < x.length - 1) last += 1;
-    const paths = (/** @type {any} */ (uPlot.paths).linear()(chart, index, first, last));
+    const paths = /** @type {any} */ (uPlot.paths).linear()(chart, index, first, last);
     const strips = paths.clip
       ? paths.clip.rects.map((/** @type {any} */ rect) => ({ left: rect.x, right: rect.x + rect.width }))
       : [{ left: 0, right: width }];
