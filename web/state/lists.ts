@@ -305,7 +305,7 @@ export function useHeldSensors(
     if (page) live.seed(page.items);
   }, [live, page]);
   if (page) return { state: 'held', page };
-  const comesPaged = isLate || live.fleet.refused() > 0 || live.fleet.isNarrow();
+  const comesPaged = isLate || live.fleet.overflow() > 0 || live.fleet.isNarrow();
   return { state: comesPaged ? 'paged' : 'waiting', page: null };
 }
 
@@ -348,4 +348,4 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
 
 /** @returns another one means that the list has changed */
 const stateOf = (fleet: Fleet): string =>
-  [fleet.structure(), fleet.holdsAll(), fleet.refused() > 0, fleet.isNarrow()].join(' ');
+  [fleet.structure(), fleet.holdsAll(), fleet.overflow() > 0, fleet.isNarrow()].join(' ');

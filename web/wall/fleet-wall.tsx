@@ -82,8 +82,8 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
   const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
-  const isFull = live.fleet.refused() > 0;
-  useNarrowing(isFull || total > MOST_SENSORS);
+  const isFull = live.fleet.overflow() > 0;
+  useFleetFilter(isFull || total > MOST_SENSORS);
   if (info === null && shown === 0)
     return (
       <p class="wall-counts" role="status">
@@ -106,7 +106,7 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
 }
 
 /** A fleet that is too large for the wall is shown by site and type, by the filters. */
-function useNarrowing(isFull: boolean) {
+function useFleetFilter(isFull: boolean) {
   const { live, router } = useServices();
   const { query } = router.place.value;
   const [type, site] = [query.get('type'), query.get('site')];
@@ -117,7 +117,7 @@ function useNarrowing(isFull: boolean) {
     // A narrowed fleet that is still too large is not narrowed again.
     if (!wanted || applied.current === filters) return;
     applied.current = filters;
-    live.narrow({ type, site });
+    live.setFilter({ type, site });
   }, [live, type, site, isFull]);
 }
 

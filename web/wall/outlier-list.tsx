@@ -34,9 +34,9 @@ export function OutlierList({
   isStale: boolean;
 }) {
   const { live, preferences } = useServices();
-  const { outliers, info, now } = fleetState.value;
+  const { faults, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
-  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = outliers;
+  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
   const nothing = farCount + silentCount + offline.length + refused.length === 0;
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
@@ -145,7 +145,7 @@ function calmText({
 }) {
   if (isStale) return OLD_VALUES;
   const known = fleet.sensors.size;
-  return unjudged === 0 && info.sensors > known && fleet.refused() > 0
+  return unjudged === 0 && info.sensors > known && fleet.overflow() > 0
     ? `Nothing stands out among the ${formatCount(known)} sensors that are shown. ${formatCount(info.sensors - known)} are not.`
     : nothingFar({ sensors: known, judged: known - unjudged });
 }

@@ -112,9 +112,9 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
 }
 
 function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
-  const { outliers, info } = fleetState.value;
+  const { faults, info } = fleetState.value;
   const known = info !== null;
-  const away = outliers.offlineSensors + outliers.silentCount;
+  const away = faults.offlineSensors + faults.silentCount;
   return (
     <Figure
       label="Sensors online"
