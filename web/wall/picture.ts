@@ -78,7 +78,7 @@ function createPicture({
         room,
       );
       hits = createHits(layout);
-      for (const sensor of sensors) sensor.cell = -1;
+      for (const sensor of fleet.sensors.values()) sensor.cell = -1;
       sensors = sites.flatMap(({ devices }) => devices.flat());
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
       // Without room for headings there are no blocks.
