@@ -1,4 +1,4 @@
-import { describe, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
@@ -45,6 +45,24 @@ describe('Sensor', () => {
     await until(async () =>
       /Highest\s*155\.5/.test(await textOf(dashboard.page.getByLabel('Statistics of what is shown'))),
     );
+  });
+
+  test('screen of 2560 px: a taller chart, and the table next to it', async () => {
+    const heightOf = async () =>
+      Number((await dashboard.page.locator('.chart').first().boundingBox())?.height);
+    await dashboard.visit('/devices/collar-1/sensors/ear?range=1h');
+    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
+    const usual = await heightOf();
+    await dashboard.page.setViewportSize({ width: 2560, height: 1440 });
+    await until(async () => (await heightOf()) > 1.5 * usual, { what: 'a taller chart' });
+    const [chart, table] = await Promise.all(
+      ['Chart', 'Samples'].map((name) =>
+        dashboard.page.getByRole('region', { name, exact: true }).boundingBox(),
+      ),
+    );
+    expect(Number(table?.x)).toBeGreaterThan(Number(chart?.x) + Number(chart?.width));
+    expect(table?.y).toBe(chart?.y);
+    await dashboard.lookAt('sensor-2560');
   });
 
   test('unknown: a message with its name and the way to its device, and a live connection', async () => {

@@ -11,9 +11,16 @@ import {
 import type { Thresholds } from '../state/preferences.ts';
 import { withThresholds } from '../state/preferences.ts';
 import { drawThresholds } from './marks.ts';
+import { loneEntries } from './shape.ts';
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;
+/** Of a dot, in pixels. */
+const DOT_SIZE = 4;
+/** A piece of line that is narrower than this gets dots, in pixels. */
+const LEAST_RUN = 3;
+/** Width of the bar from the lowest to the highest value of a bin without neighbors, in pixels. */
+const BAR_WIDTH = 2;
 const AXIS_FONT = '12px system-ui, sans-serif';
 /** Room for the figures of the values: linked charts stay flush as long as theirs are of usual length. */
 const LEAST_AXIS_WIDTH = 60;
@@ -78,7 +85,13 @@ export function chartOptions({
         stroke: color('--line'),
         fill: () => (look().isRaw ? color('--line-area') : 'transparent'),
         width: 1.5,
-        points: { space: DOT_SPACE, size: 4, fill: color('--line') },
+        points: {
+          space: DOT_SPACE,
+          size: DOT_SIZE,
+          fill: color('--line'),
+          filter: (chart, series, isAll) => (isAll ? null : loneEntriesOf(chart, series)),
+          paths: dotsAndBars,
+        },
       },
       edge,
       edge,
@@ -100,6 +113,43 @@ export function chartOptions({
     },
   };
 }
+
+/** The dots of a line that has none but for samples between two gaps, which would be invisible. */
+export const lonePoints = (fill: string): uPlot.Series.Points => ({
+  show: false,
+  size: DOT_SIZE,
+  width: 0,
+  fill,
+  filter: loneEntriesOf,
+});
+
+/** @returns entries in sight that the line of a series does not show */
+function loneEntriesOf(chart: uPlot, series: number): number[] {
+  const [x = [], values = []] = [chart.data[0], chart.data[series]];
+  const { left, width } = chart.bbox;
+  const xOf = (entry: number) =>
+    Math.min(Math.max(chart.valToPos(Number(x[entry]), 'x', true), left), left + width);
+  const [first = 0, last = -1] = chart.series[0]?.idxs ?? [];
+  return loneEntries(values, [first, last], xOf, LEAST_RUN * uPlot.pxRatio);
+}
+
+/** The dots of averages. A bin that no band shows has a bar from its lowest to its highest value. */
+const dotsAndBars: uPlot.Series.Points.PathBuilder = (chart, series, first, last, entries) => {
+  const paths = uPlot.paths.points?.()(chart, series, first, last, entries) ?? null;
+  const [x, , max = [], min = []] = chart.data;
+  const bars = paths?.fill;
+  if (!(bars instanceof Path2D)) return paths;
+  const width = BAR_WIDTH * uPlot.pxRatio;
+  for (const entry of loneEntriesOf(chart, 2)) {
+    const [left, top, bottom] = [
+      chart.valToPos(Number(x[entry]), 'x', true) - width / 2,
+      chart.valToPos(Number(max[entry]), 'y', true),
+      chart.valToPos(Number(min[entry]), 'y', true),
+    ];
+    if (bottom > top) bars.rect(left, top, width, bottom - top);
+  }
+  return paths;
+};
 
 /** The space of a chart on both sides of its plot, in CSS pixels. */
 export type Edges = { left: number; right: number };

@@ -1,4 +1,5 @@
 import type { Series } from '../api/types.ts';
+import { typicalStep } from '../kit/figure.tsx';
 
 /**
  * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
@@ -173,7 +174,7 @@ export type Drawn = { columns: Columns; places: number[] };
  * @param intervalMs between two samples, from the device's birth
  */
 export function drawn(shape: Shape, intervalMs: number | null): Drawn {
-  const gapMs = gapOf(shape, intervalMs);
+  const isGap = gapFinder(shape, intervalMs);
   const columns: Columns = [[], [], [], []];
   const places: number[] = [];
   const [x, avg, max, min] = columns;
@@ -184,9 +185,8 @@ export function drawn(shape: Shape, intervalMs: number | null): Drawn {
     max.push(shape.max[at] ?? null);
     min.push(shape.min[at] ?? null);
   };
-  for (const [at, ts] of shape.ts.entries()) {
-    const before = at > 0 ? (shape.ts[at - 1] ?? ts) : ts;
-    if (ts - before > gapMs) push(-1, ((x.at(-1) ?? 0) + middleOf(shape, at)) / 2);
+  for (const at of shape.ts.keys()) {
+    if (at > 0 && isGap(at)) push(-1, ((x.at(-1) ?? 0) + middleOf(shape, at)) / 2);
     push(at, middleOf(shape, at));
   }
   return { columns, places };
@@ -200,19 +200,51 @@ export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
   return left < right ? (left + right) / 2 : start + stepMs / 2;
 }
 
-/** @returns ms between two beginnings, beyond which something is missing */
-function gapOf({ ts, stepMs, count }: Shape, intervalMs: number | null): number {
-  // Many sensors send less often than announced.
-  const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
-  const gap = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
-  if (stepMs === null) return gap;
-  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
-  // If bins usually have samples, each missing bin is a gap.
-  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, gap + stepMs);
+/**
+ * Finds the gaps by the interval that the sensor has at that time: a sensor that becomes slower, or sends in batches, has none.
+ *
+ * @returns whether something is missing before that sample or bin
+ */
+function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at: number) => boolean {
+  const stepOfBin = stepMs ?? 0;
+  const distances = ts.slice(1).map((next, at) => next - (ts[at] ?? 0));
+  const intervals = distances.map((distance, at) => distance / (count[at] || 1));
+  return (at) => {
+    const distance = distances[at - 1] ?? 0;
+    if (distance <= stepOfBin + GAP_INTERVALS * (intervalMs ?? 0)) return false;
+    // Many sensors send less often than announced.
+    const around = typicalStep(intervals, at - 1) || distance;
+    const interval = Math.max(intervalMs ?? 0, around);
+    const isKnown = intervalMs !== null || GAP_INTERVALS * interval <= stepOfBin;
+    const longest = stepOfBin + (isKnown ? GAP_INTERVALS : UNKNOWN_GAP_INTERVALS) * interval;
+    return distance > Math.max(1.5 * stepOfBin, longest);
+  };
 }
 
-/** @returns ms, the median */
-function medianDistance(ts: number[]): number {
-  const distances = ts.slice(1).map((at, index) => at - (ts[index] ?? 0));
-  return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
+/**
+ * The entries that no line shows: those of a run between two gaps that is too narrow to be seen.
+ *
+ * @param values of one line; null: a gap; undefined: only another line has a sample there
+ * @param xOf pixel of an entry
+ * @param least narrowest run that is seen, in pixels
+ */
+export function loneEntries(
+  values: ArrayLike<number | null | undefined>,
+  [first, last]: [first: number, last: number],
+  xOf: (entry: number) => number,
+  least: number,
+): number[] {
+  const lone: number[] = [];
+  let run: number[] = [];
+  const endRun = () => {
+    const [left = 0, right = 0] = [run[0], run.at(-1)];
+    if (run.length > 0 && xOf(right) - xOf(left) < least) for (const entry of run) lone.push(entry);
+    run = [];
+  };
+  for (let entry = first; entry <= last; entry += 1) {
+    if (values[entry] === null) endRun();
+    else if (values[entry] !== undefined) run.push(entry);
+  }
+  endRun();
+  return lone;
 }

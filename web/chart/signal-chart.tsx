@@ -217,7 +217,11 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.clip();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
-  for (const stretch of stretchesOf(shape, drawn(shape, intervalMs))) {
+  // The shortest come last: a longer one next to it must not cover a moment.
+  const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
+    (a, b) => b.to - b.from - (a.to - a.from),
+  );
+  for (const stretch of stretches) {
     paintStretch(chart, stretch, { states, highest, ratio, line: color('--line'), ink: color('--ink') });
   }
   ctx.restore();

@@ -155,7 +155,7 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
                 <span class="stands-out-name">
                   <span class="stands-out-what">{known?.name ?? one.device}</span>
                 </span>
-                <span class="stands-out-text" data-tone="warn">
+                <span class="stands-out-text" data-tone="bad">
                   {refusalRate(one)}
                 </span>
               </a>
@@ -163,6 +163,13 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
           );
         })}
       </ul>
+      {refused.length > FEW && (
+        <p class="stands-out-more">
+          <a class="link" href="/dead-letters">
+            and {formatCount(refused.length - FEW)} more
+          </a>
+        </p>
+      )}
     </div>
   );
 }

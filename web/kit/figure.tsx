@@ -147,19 +147,23 @@ export function runsOf(points: Point[], least: number): Point[][] {
   return [...runs, points.slice(first)];
 }
 
-/** Values may come further apart than before: the wider side counts. */
-const typicalStep = (steps: number[], i: number) =>
+/**
+ * The usual step next to one of them. Values may come further apart than before: the wider side counts.
+ *
+ * @returns 0 where there is no other step
+ */
+export const typicalStep = (steps: number[], i: number) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
 /** @returns 0 where there is none */
 const middleOf = (steps: number[]): number =>
   steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 
-const FADE_MS = 600;
+const FLASH_MS = 600;
 /** More characters than this are written smaller: counters have many digits. */
 const LONG_NUMBER = 9;
 
-/** A sensor's newest value with its unit; fades in when it changes. A state is a word. */
+/** A sensor's newest value with its unit; flashes when it changes. A state is a word. */
 export function Value({
   value,
   unit,
@@ -182,7 +186,7 @@ export function Value({
   const { preferences } = useServices();
   const { units: choices } = preferences.choice.value;
   const number = useRef<HTMLElement | null>(null);
-  useFadeIn(number, ts);
+  useFlash(number, ts);
   const state = stateText({ name, type, unit }, value);
   const values = recent.map((sample) => sample.value);
   const written =
@@ -199,14 +203,17 @@ export function Value({
   );
 }
 
-function useFadeIn(element: { current: HTMLElement | null }, ts: string | null) {
+/** The newest value is never dimmer than the others, so its color changes and not its opacity. */
+function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
   const last = useRef(ts);
   useEffect(() => {
     if (last.current === ts) return;
     last.current = ts;
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    // Opacity is animated without a repaint, so 25 values a second stay cheap.
-    element.current?.animate([{ opacity: 0.35 }, { opacity: 1 }], { duration: FADE_MS, easing: 'ease-out' });
+    element.current?.animate([{ color: 'var(--accent)', offset: 0 }], {
+      duration: FLASH_MS,
+      easing: 'ease-out',
+    });
   }, [element, ts]);
 }
 

@@ -157,8 +157,8 @@ export function Pager({
 }: {
   /** one of the rows is */
   what: string;
-  /** rows on this page */
-  shown: number;
+  /** rows on this page; null: not known yet */
+  shown: number | null;
   /** rows on the pages before this one, where that is known */
   before?: number;
   /** rows on all pages, where that is known */
@@ -175,7 +175,9 @@ export function Pager({
   return (
     <nav class="pager" aria-label="Pages">
       <p>
-        {before !== undefined && total !== undefined && total > shown ? (
+        {shown === null ? (
+          'Reading …'
+        ) : before !== undefined && total !== undefined && total > shown ? (
           `${formatCount(before + 1)} to ${formatCount(before + shown)} of ${formatCounted(total, what)}`
         ) : (
           <>

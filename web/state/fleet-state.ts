@@ -6,7 +6,7 @@ import type { StreamStatus } from '../api/stream.ts';
 import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
 import type { Fleet } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
-import type { Outliers } from './outliers.ts';
+import type { Faults } from './outliers.ts';
 
 /** The devices that are offline are read this often, in ms. */
 const REFRESH = { refreshMs: 10_000 };
@@ -70,8 +70,8 @@ async function offlineDevices(client: Client, signal: AbortSignal): Promise<Map<
 
 /** Figures of one moment. */
 export interface FleetState {
-  outliers: Outliers;
-  /** the API's own count, of the same time as the offline devices in `outliers` */
+  faults: Faults;
+  /** the API's own count, of the same time as the offline devices in `faults` */
   info: FleetInfo | null;
   /** epoch ms */
   now: number;
@@ -93,7 +93,7 @@ export function createFleetState({
   status: ReadonlySignal<StreamStatus>;
   clock: { time: { peek: () => number }; now: () => number };
 }) {
-  const figures = signal<FleetState>({ outliers: fleet.findOutliers(0), info: null, now: clock.time.peek() });
+  const figures = signal<FleetState>({ faults: fleet.listFaults(), info: null, now: clock.time.peek() });
   let info: FleetInfo | null = null;
   let offline: ReadonlyMap<string, DeviceItem> = new Map();
   let liveSince = Number.POSITIVE_INFINITY;
@@ -110,8 +110,8 @@ export function createFleetState({
     const isCaughtUp = now - liveSince > CATCHING_UP_MS;
     if (isCaughtUp) isHeld = false;
     if (isHeld) return;
-    const outliers = fleet.findOutliers(isCaughtUp ? now : 0);
-    figures.value = { outliers: withEmptyDevices(outliers, offline, fleet), info, now };
+    fleet.refreshSilence(isCaughtUp ? now : 0);
+    figures.value = { faults: withEmptyDevices(fleet.listFaults(), offline, fleet), info, now };
   }
 
   return {
@@ -137,12 +137,12 @@ export function createFleetState({
  * @param offline by id
  */
 function withEmptyDevices(
-  outliers: Outliers,
+  faults: Faults,
   offline: ReadonlyMap<string, DeviceItem>,
   { devices }: Pick<Fleet, 'devices'>,
-): Outliers {
+): Faults {
   const unknown = [...offline.values()].filter(({ device_id }) => !devices.has(device_id));
-  if (unknown.length === 0) return outliers;
+  if (unknown.length === 0) return faults;
   const added = unknown.map(({ device_id: id, name, site }) => ({
     id,
     name: name ?? id,
@@ -151,7 +151,7 @@ function withEmptyDevices(
     sensors: [],
     isInOrder: true,
   }));
-  return { ...outliers, offline: [...outliers.offline, ...added] };
+  return { ...faults, offline: [...faults.offline, ...added] };
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { LatestItem } from '../api/types.ts';
-import type { Outliers } from './outliers.ts';
-import { cellStateOf, findOutliers } from './outliers.ts';
+import type { Faults } from './outliers.ts';
+import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
 
 /** The part of a fleet that is too large to be kept as a whole. */
-export type Narrowing = { type?: string | null; site?: string | null };
+export type FleetFilter = { type?: string | null; site?: string | null };
 
 /** The number of sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
@@ -13,13 +13,13 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   const deviceIndex = createDeviceIndex();
   const { sensors, devices } = deviceIndex;
   let dirty: FleetSensor[] = [];
-  let refused = 0;
+  let overflow = 0;
   let isRead = false;
   /** The API's count of sensors. */
   let total = Number.POSITIVE_INFINITY;
   /** Whether it had as many since it was last narrowed. */
   let isComplete = false;
-  let wanted: Narrowing = {};
+  let wanted: FleetFilter = {};
 
   function touch(sensor: FleetSensor) {
     sensor.cellState = cellStateOf(sensor);
@@ -58,7 +58,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** @returns whether the whole fleet was read, or as much as there is room for */
     isRead: (): boolean => isRead,
     /** @returns how often the stream sent a sensor for which there was no room */
-    refused: (): number => refused,
+    overflow: (): number => overflow,
 
     /**
      * @param key device_id/sensor_id
@@ -73,7 +73,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
         return null;
       }
       if (!sensor && sensors.size >= limit) {
-        refused += 1;
+        overflow += 1;
         return null;
       }
       const isNew = !sensor;
@@ -117,7 +117,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** @returns whether it has all sensors: a list or a search needs no other source */
     holdsAll(): boolean {
       isComplete ||= sensors.size >= total;
-      return isComplete && refused === 0 && !(wanted.type || wanted.site);
+      return isComplete && overflow === 0 && !(wanted.type || wanted.site);
     },
 
     /** Forgets a device that was retired, with its sensors. */
@@ -127,24 +127,24 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     },
 
     /** Forgets all sensors: only these are wanted. */
-    narrow(next: Narrowing) {
+    setFilter(next: FleetFilter) {
       wanted = next;
       total = Number.POSITIVE_INFINITY;
       isComplete = false;
       deviceIndex.clear();
       dirty = [];
-      refused = 0;
+      overflow = 0;
       isRead = false;
     },
 
     /**
-     * Finds silent sensors and outliers. Call it once a second.
+     * Marks the sensors that became silent or send again. Call it once a second.
      *
      * @param now epoch ms
      */
-    findOutliers(now: number): Outliers {
-      return findOutliers({ sensors, devices }, now, touch);
-    },
+    refreshSilence: (now: number) => refreshSilence(sensors.values(), now, touch),
+
+    listFaults: (): Faults => listFaults({ sensors, devices }),
   };
 }
 

@@ -53,6 +53,9 @@ const REFRESH = { refreshMs: 10_000 };
 const MOST_DEVICES = 5000;
 const DEVICES_PER_REQUEST = 1000;
 
+/** @param total devices of the fleet; null: not known yet */
+export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
+
 /**
  * The fleet's devices: all of them, or one page of a fleet that is too large; asked for again every now and then.
  *
@@ -61,7 +64,7 @@ const DEVICES_PER_REQUEST = 1000;
  */
 export function useDevices(query: URLSearchParams, total: number | null) {
   const { client, vocabulary } = useServices();
-  const isHeld = total === null || total <= MOST_DEVICES;
+  const isHeld = areHeld(total);
   const filters = Object.fromEntries(DEVICE_FILTERS.map((name) => [name, query.get(name)]));
   const cursor = query.get('cursor');
   const answer = useQuery(
@@ -302,7 +305,7 @@ export function useHeldSensors(
     if (page) live.seed(page.items);
   }, [live, page]);
   if (page) return { state: 'held', page };
-  const comesPaged = isLate || live.fleet.refused() > 0 || live.fleet.isNarrow();
+  const comesPaged = isLate || live.fleet.overflow() > 0 || live.fleet.isNarrow();
   return { state: comesPaged ? 'paged' : 'waiting', page: null };
 }
 
@@ -345,4 +348,4 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
 
 /** @returns another one means that the list has changed */
 const stateOf = (fleet: Fleet): string =>
-  [fleet.structure(), fleet.holdsAll(), fleet.refused() > 0, fleet.isNarrow()].join(' ');
+  [fleet.structure(), fleet.holdsAll(), fleet.overflow() > 0, fleet.isNarrow()].join(' ');

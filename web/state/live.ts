@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus, Target } from '../api/stream.ts';
 import { createStream } from '../api/stream.ts';
 import type { Alarm, Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
-import type { FleetSensor, Narrowing } from './fleet.ts';
+import type { FleetFilter, FleetSensor } from './fleet.ts';
 import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
@@ -136,14 +136,14 @@ export function createLive({
     /** For a fleet whose values the server ranks: only the figures of the pipeline. */
     followFigures() {
       whole = false;
-      fleet.narrow({});
+      fleet.setFilter({});
       stream.follow({ devices: [NOBODY] });
     },
     /** @returns whether the whole fleet is followed, and not a part of it */
     followsAll: (): boolean => whole,
     /** For a fleet that is too large: keeps these sensors only. */
-    narrow(wanted: Narrowing) {
-      fleet.narrow(wanted);
+    setFilter(wanted: FleetFilter) {
+      fleet.setFilter(wanted);
       stream.again();
     },
     stop() {

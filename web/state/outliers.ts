@@ -61,12 +61,12 @@ export function describeCellState(cellState: number): string {
 }
 
 /** Sensors and devices of the fleet that need attention. */
-export interface Outliers {
+export interface Faults {
   /** those that stand out, the furthest first */
   far: FleetSensor[];
   /** those that are silent while their device is there, the longest first */
   silent: FleetSensor[];
-  /** devices */
+  /** devices, those with the most sensors first */
   offline: FleetDevice[];
   farCount: number;
   silentCount: number;
@@ -100,49 +100,51 @@ const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 export const isFar = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
 
 /**
- * Goes through the whole fleet: finds sensors that became silent or send again, and values far from their baseline.
+ * Sets the cell state of the sensors that became silent or send again.
  *
  * @param now epoch ms
  * @param touch sets the cell state by the newest value, and requests a redraw
  */
-export function findOutliers(
-  {
-    sensors,
-    devices,
-  }: { sensors: ReadonlyMap<string, FleetSensor>; devices: ReadonlyMap<string, FleetDevice> },
+export function refreshSilence(
+  sensors: Iterable<FleetSensor>,
   now: number,
   touch: (sensor: FleetSensor) => void,
-): Outliers {
-  const outliers: Outliers = {
-    far: [],
-    silent: [],
-    offline: [],
-    farCount: 0,
-    silentCount: 0,
-    unjudged: 0,
-    provisional: 0,
-    offlineSensors: 0,
-  };
-  for (const device of devices.values()) {
-    if (device.offline) outliers.offline.push(device);
-  }
-  for (const sensor of sensors.values()) {
+) {
+  for (const sensor of sensors) {
     const silent = isSilent(now, sensor);
-    if (silent !== (sensor.cellState === SILENT) && sensor.cellState !== OFFLINE) {
-      touch(sensor);
-      if (silent) sensor.cellState = SILENT;
-    }
-    if (sensor.provisional) outliers.provisional += 1;
-    if (sensor.cellState === OFFLINE) outliers.offlineSensors += 1;
-    else if (silent) outliers.silent.push(sensor);
-    else if (isFar(sensor)) outliers.far.push(sensor);
-    else if (sensor.at > 0 && sensor.sigmas === null) outliers.unjudged += 1;
+    if (silent === (sensor.cellState === SILENT) || sensor.cellState === OFFLINE) continue;
+    touch(sensor);
+    if (silent) sensor.cellState = SILENT;
   }
-  outliers.farCount = outliers.far.length;
-  outliers.silentCount = outliers.silent.length;
-  outliers.far = outliers.far.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, LISTED);
-  outliers.silent = outliers.silent.sort((a, b) => a.at - b.at).slice(0, LISTED);
-  return outliers;
+}
+
+/** @returns what needs attention in the whole fleet, by the cell states of its sensors */
+export function listFaults({
+  sensors,
+  devices,
+}: {
+  sensors: ReadonlyMap<string, FleetSensor>;
+  devices: ReadonlyMap<string, FleetDevice>;
+}): Faults {
+  const offline = [...devices.values()].filter((device) => device.offline);
+  const far: FleetSensor[] = [];
+  const silent: FleetSensor[] = [];
+  const counts = { unjudged: 0, provisional: 0, offlineSensors: 0 };
+  for (const sensor of sensors.values()) {
+    if (sensor.provisional) counts.provisional += 1;
+    if (sensor.cellState === OFFLINE) counts.offlineSensors += 1;
+    else if (sensor.cellState === SILENT) silent.push(sensor);
+    else if (isFar(sensor)) far.push(sensor);
+    else if (sensor.at > 0 && sensor.sigmas === null) counts.unjudged += 1;
+  }
+  return {
+    ...counts,
+    offline: offline.sort((a, b) => b.sensors.length - a.sensors.length),
+    far: far.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, LISTED),
+    silent: silent.toSorted((a, b) => a.at - b.at).slice(0, LISTED),
+    farCount: far.length,
+    silentCount: silent.length,
+  };
 }
 
 /** What the first judgment of a sensor needs. */

@@ -161,7 +161,7 @@ function drawSign(
     return EDGE + MARGIN;
   }
   const mark = { x: [left], y: [top + 8], format: { ...format, width: 12, height: 12 } };
-  shape(context, { layout: mark }, 0);
+  shape(context, { layout: mark }, 0, { ground: palette.card });
   return 12 + 6;
 }
 
@@ -193,13 +193,14 @@ type DrawShape = (
   context: CanvasRenderingContext2D,
   scene: { layout: { x: ArrayLike<number>; y: ArrayLike<number>; format: Format } },
   cell: number,
+  palette: Pick<Palette, 'ground'>,
 ) => void;
 
 export const fill: DrawShape = (context, { layout: { x, y, format } }, cell) =>
   context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
 
 const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
-  const line = format.width > 9 ? 2 : 1;
+  const line = format.width > 9 ? 3 : format.width > 4 ? 2 : 1;
   context.lineWidth = line;
   context.strokeRect(
     Number(x[cell]) + line / 2,
@@ -209,11 +210,16 @@ const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   );
 };
 
-const crossed: DrawShape = (context, { layout: { x, y, format } }, cell) => {
-  const line = format.width > 9 ? 1.5 : 1;
+/** Filled, so that it is as loud where cells are small. The cross has the color of the ground. */
+const crossed: DrawShape = (context, scene, cell, { ground }) => {
+  const { x, y, format } = scene.layout;
+  fill(context, scene, cell, { ground });
+  const line = format.width > 9 ? 2 : 1;
   // The ends of a stroke reach over its points; outside of its cell nothing would erase them.
   const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
   const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
+  const color = context.strokeStyle;
+  context.strokeStyle = ground;
   context.lineWidth = line;
   context.beginPath();
   context.moveTo(left, top);
@@ -221,6 +227,7 @@ const crossed: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   context.moveTo(right, top);
   context.lineTo(left, bottom);
   context.stroke();
+  context.strokeStyle = color;
 };
 
 const dot: DrawShape = (context, { layout: { x, y, format } }, cell) => {

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.ts';
 import { OwnVerdictLine } from '../kit/navigation.tsx';
+import { useRefusedDevices } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
@@ -10,6 +11,7 @@ import { OutlierList } from './outlier-list.tsx';
 import { Wall } from './wall.tsx';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { FleetInfo } from '../api/types.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { Grouping } from './group-wall.tsx';
@@ -24,7 +26,10 @@ export function FleetWall({
   info,
   fleetState,
   grouping,
+  children,
 }: {
+  /** filters, above the wall */
+  children: ComponentChildren;
   /** the API's own count */
   info: FleetInfo | null;
   fleetState: ReadonlySignal<FleetState>;
@@ -33,6 +38,7 @@ export function FleetWall({
 }) {
   const stale = useStale();
   const isStale = stale !== null;
+  const refused = useRefusedDevices();
   const section = useRef<HTMLElement | null>(null);
   const { isFull, isKiosk, toggle } = useFullScreen(section);
 
@@ -52,16 +58,17 @@ export function FleetWall({
       </div>
       <div class="wall-body">
         <div class="wall-main">
+          {!isFull && children}
           {grouping ? (
             <GroupWall by={grouping} isStale={isStale} isFull={isFull} />
           ) : (
-            <Wall legend={drawLegend} isStale={isStale} />
+            <Wall legend={drawLegend} refused={refused} isStale={isStale} />
           )}
         </div>
         {grouping ? (
-          <FleetOutliers isStale={isStale} />
+          <FleetOutliers info={info} refused={refused} isStale={isStale} />
         ) : (
-          <OutlierList fleetState={fleetState} isStale={isStale} />
+          <OutlierList fleetState={fleetState} refused={refused} isStale={isStale} />
         )}
       </div>
     </section>
@@ -75,8 +82,14 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
   const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
-  const isFull = live.fleet.refused() > 0;
-  useNarrowing(isFull || total > MOST_SENSORS);
+  const isFull = live.fleet.overflow() > 0;
+  useFleetFilter(isFull || total > MOST_SENSORS);
+  if (info === null && shown === 0)
+    return (
+      <p class="wall-counts" role="status">
+        Reading the fleet …
+      </p>
+    );
   const isPart = !grouping && total > shown && (isFull || live.fleet.isNarrow());
   return (
     <p class="wall-counts">
@@ -93,7 +106,7 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
 }
 
 /** A fleet that is too large for the wall is shown by site and type, by the filters. */
-function useNarrowing(isFull: boolean) {
+function useFleetFilter(isFull: boolean) {
   const { live, router } = useServices();
   const { query } = router.place.value;
   const [type, site] = [query.get('type'), query.get('site')];
@@ -104,7 +117,7 @@ function useNarrowing(isFull: boolean) {
     // A narrowed fleet that is still too large is not narrowed again.
     if (!wanted || applied.current === filters) return;
     applied.current = filters;
-    live.narrow({ type, site });
+    live.setFilter({ type, site });
   }, [live, type, site, isFull]);
 }
 
@@ -145,6 +158,10 @@ const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null }
         {label}
       </li>
     ))}
+    <li title="The API refuses what its device sends: see the dead letters">
+      <i class="wall-refused" aria-hidden="true" />
+      refused
+    </li>
   </ul>
 );
 

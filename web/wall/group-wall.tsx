@@ -2,7 +2,6 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
 import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
-import { useRefusedDevices } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import {
@@ -16,7 +15,7 @@ import {
 } from '../state/outliers.ts';
 import { writeValue } from '../units.ts';
 import './wall.css';
-import type { FleetInfo, OutlierGroup, OutlierItem } from '../api/types.ts';
+import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
 
 /** The server's ranking is asked for this often, in ms. */
@@ -144,10 +143,18 @@ function readingOf(item: OutlierItem, choices: UnitChoices) {
  *
  * @param props `isStale`: no values come
  */
-export function FleetOutliers({ isStale }: { isStale: boolean }) {
+export function FleetOutliers({
+  info,
+  refused,
+  isStale,
+}: {
+  info: FleetInfo | null;
+  refused: RefusedDevice[];
+  isStale: boolean;
+}) {
   const { client, preferences } = useServices();
   const { units } = preferences.choice.value;
-  const refused = useRefusedDevices();
+  const offline = info?.devices.offline ?? 0;
   const filter = useFilter();
   const { data } = useQuery(
     JSON.stringify(['outliers', filter]),
@@ -156,6 +163,16 @@ export function FleetOutliers({ isStale }: { isStale: boolean }) {
   );
   return (
     <section class="stands-out" aria-label="What stands out">
+      {offline > 0 && (
+        <div class="stands-out-kind" data-look="offline">
+          <h3>
+            <a href="/?show=devices&state=offline" title="Show the devices that are offline">
+              Devices offline <b>{formatCount(offline)}</b>
+            </a>
+          </h3>
+        </div>
+      )}
+      <RefusedDevices refused={refused} />
       {data && data.outliers > 0 && (
         <div class="stands-out-kind" data-look="far">
           <h3>
@@ -168,10 +185,12 @@ export function FleetOutliers({ isStale }: { isStale: boolean }) {
               </li>
             ))}
           </ul>
+          {data.outliers > data.items.length && (
+            <p class="stands-out-more">and {formatCount(data.outliers - data.items.length)} more</p>
+          )}
         </div>
       )}
-      <RefusedDevices refused={refused} />
-      {data?.outliers === 0 && refused.length === 0 && (
+      {data?.outliers === 0 && refused.length + offline === 0 && (
         <p class="stands-out-none">{isStale ? OLD_VALUES : nothingFar(data)}</p>
       )}
       {data && data.provisional > 0 && <p class="stands-out-note">{provisionalText(data.provisional)}</p>}

@@ -2,7 +2,6 @@ import { formatCount, formatCounted, formatSpan } from '../format.ts';
 import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { isShelved } from '../state/alarms.ts';
-import { useRefusedDevices } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
@@ -10,7 +9,7 @@ import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
 import { writeValue } from '../units.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
-import type { FleetInfo } from '../api/types.ts';
+import type { FleetInfo, RefusedDevice } from '../api/types.ts';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
@@ -20,22 +19,24 @@ const FEW = 4;
 const MORE = 12;
 
 /**
- * The outliers of the fleet as text, each with a link: the wall for screen readers, and links for everyone.
+ * The faults of the fleet and its outliers as text, each with a link: the wall for screen readers, and links for everyone. Faults come
+ * first.
  *
- * @param props `isStale`: no values come
+ * @param props `refused`: devices that send, but are refused; `isStale`: no values come
  */
 export function OutlierList({
   fleetState,
+  refused,
   isStale,
 }: {
   fleetState: ReadonlySignal<FleetState>;
+  refused: RefusedDevice[];
   isStale: boolean;
 }) {
   const { live, preferences } = useServices();
-  const { outliers, info, now } = fleetState.value;
+  const { faults, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
-  const refused = useRefusedDevices();
-  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = outliers;
+  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
   const nothing = farCount + silentCount + offline.length + refused.length === 0;
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
@@ -44,10 +45,10 @@ export function OutlierList({
     <section class="stands-out" aria-label="What stands out">
       <AlarmsOnWall now={now} choices={units} />
       <Kind
-        look="far"
-        title="Far off"
-        count={farCount}
-        entries={far.map((sensor) => farEntry(sensor, units))}
+        look="offline"
+        title="Devices offline"
+        count={offline.length}
+        entries={offline.map(offlineEntry)}
         isOnly={isOnly}
       />
       <Kind
@@ -57,14 +58,14 @@ export function OutlierList({
         entries={silent.map((sensor) => silentEntry(sensor, now))}
         isOnly={isOnly}
       />
+      <RefusedDevices refused={refused} />
       <Kind
-        look="offline"
-        title="Devices offline"
-        count={offline.length}
-        entries={offline.map(offlineEntry)}
+        look="far"
+        title="Far off"
+        count={farCount}
+        entries={far.map((sensor) => farEntry(sensor, units))}
         isOnly={isOnly}
       />
-      <RefusedDevices refused={refused} />
       {(nothing || !isRead) && (
         <p class="stands-out-none">
           {isRead ? calmText({ unjudged, isStale, fleet: live.fleet, info }) : readingText(live.fleet, info)}
@@ -106,9 +107,20 @@ function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
           );
         })}
       </ul>
+      <More count={alarms.length - FEW} href="/alarms" />
     </div>
   );
 }
+
+/** What a list leaves out, with a link to it. */
+const More = ({ count, href }: { count: number; href: string }) =>
+  count > 0 && (
+    <p class="stands-out-more">
+      <a class="link" href={href}>
+        and {formatCount(count)} more
+      </a>
+    </p>
+  );
 
 /** Nothing can be said of a fleet that was read in part. */
 function readingText(fleet: Fleet, info: FleetInfo | null) {
@@ -133,7 +145,7 @@ function calmText({
 }) {
   if (isStale) return OLD_VALUES;
   const known = fleet.sensors.size;
-  return unjudged === 0 && info.sensors > known && fleet.refused() > 0
+  return unjudged === 0 && info.sensors > known && fleet.overflow() > 0
     ? `Nothing stands out among the ${formatCount(known)} sensors that are shown. ${formatCount(info.sensors - known)} are not.`
     : nothingFar({ sensors: known, judged: known - unjudged });
 }
@@ -149,7 +161,7 @@ function farEntry(sensor: FleetSensor, choices: UnitChoices): Entry {
 const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
   ...linkTo(sensor),
   text: formatSpan(now - sensor.at),
-  tone: 'warn',
+  tone: 'bad',
 });
 
 const offlineEntry = ({ id, name, site, sensors }: FleetDevice): Entry => ({
@@ -158,7 +170,7 @@ const offlineEntry = ({ id, name, site, sensors }: FleetDevice): Entry => ({
   name,
   owner: site ?? '',
   text: formatCounted(sensors.length, 'sensor'),
-  tone: '',
+  tone: 'bad',
 });
 
 const linkTo = ({ key, id, name, device }: FleetSensor) => ({
@@ -194,7 +206,7 @@ function Kind({
         <a
           href={href}
           aria-current={chosen ? 'true' : undefined}
-          title={chosen ? 'Light all again' : 'Light only these on the wall'}
+          title={chosen ? 'Show all again' : 'Show only these on the wall'}
         >
           {title} <b>{formatCount(count)}</b>
         </a>
@@ -214,8 +226,9 @@ function Kind({
         ))}
       </ul>
       {chosen && count > shown.length && (
-        <p class="stands-out-more">and {formatCount(count - shown.length)} more, lit on the wall</p>
+        <p class="stands-out-more">and {formatCount(count - shown.length)} more, on the wall</p>
       )}
+      {!chosen && !hidden && <More count={count - shown.length} href={href} />}
     </div>
   );
 }

@@ -18,16 +18,11 @@ export interface Scene {
   layout: Layout;
   /** by cell */
   sensors: readonly FleetSensor[];
-  /** by cell */
-  isLit: Uint8Array;
   /** units of the values on cards */
   choices: UnitChoices;
   /** last values, oldest first */
   trailOf: (sensor: FleetSensor) => readonly TrailPoint[];
 }
-
-/** Opacity of cells that do not match the filters. */
-const DIM = 0.16;
 
 /** Draws cells on a canvas: all of them, or those that changed. Color by color, since changing it is what costs. */
 export function createPainter(canvas: HTMLCanvasElement) {
@@ -47,13 +42,9 @@ export function createPainter(canvas: HTMLCanvasElement) {
     const draw = scene.layout.format.isCard ? drawCard : (SHAPES[cellState] ?? fill);
     const color = palette.colors[cellState] ?? palette.ink;
     if (!isClean) for (const cell of cells) clear(scene, palette, cell);
-    for (const lit of [1, 0]) {
-      context.globalAlpha = lit ? 1 : DIM;
-      context.fillStyle = color;
-      context.strokeStyle = color;
-      for (const cell of cells) if (scene.isLit[cell] === lit) draw(context, scene, cell, palette);
-    }
-    context.globalAlpha = 1;
+    context.fillStyle = color;
+    context.strokeStyle = color;
+    for (const cell of cells) draw(context, scene, cell, palette);
     cells.length = 0;
   }
 

@@ -40,12 +40,11 @@ function createPicture({
   let sensors: FleetSensor[] = [];
   let layout = layOut([], { width: 1, height: 1 });
   let hits = createHits(layout);
-  let isLit = new Uint8Array(0);
   let palette: Palette | null = null;
   let scale = 1;
 
   const trailOf = ({ key }: FleetSensor) => trails.of(key, recentOf(key));
-  const scene = () => ({ layout, sensors, isLit, choices: choices(), trailOf });
+  const scene = () => ({ layout, sensors, choices: choices(), trailOf });
 
   function paint() {
     if (palette) painter.all(scene(), palette, scale);
@@ -62,24 +61,26 @@ function createPicture({
 
   return {
     /**
-     * Gives every sensor its place.
+     * Gives every sensor that matches its place.
      *
      * @param room px; `isAll`: there is no more below; `scale`: device pixels of one
+     * @param matches null: all
+     * @returns `count`: sensors that match
      */
-    arrange(room: { width: number; height: number; isAll: boolean; scale: number }): {
-      headings: Heading[];
-      height: number;
-    } {
+    arrange(
+      room: { width: number; height: number; isAll: boolean; scale: number },
+      matches: Matcher | null,
+    ): { headings: Heading[]; height: number; count: number } {
       scale = room.scale;
-      const sites = inOrder(fleet.devices.values());
+      const sites = matchingSites(inOrder(fleet.devices.values()), matches);
       layout = layOut(
-        sites.map(({ devices }) => devices.map((device) => device.sensors.length)),
+        sites.map(({ devices }) => devices.map((members) => members.length)),
         room,
       );
       hits = createHits(layout);
-      sensors = sites.flatMap(({ devices }) => devices.flatMap((device) => device.sensors));
+      for (const sensor of fleet.sensors.values()) sensor.cell = -1;
+      sensors = sites.flatMap(({ devices }) => devices.flat());
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
-      isLit = new Uint8Array(sensors.length).fill(1);
       // Without room for headings there are no blocks.
       const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
         name,
@@ -87,20 +88,15 @@ function createPicture({
         devices: devices.length,
         ...(layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
       }));
-      return { headings, height: layout.height };
+      return { headings, height: layout.height, count: sensors.length };
     },
 
-    /**
-     * @param matches what does not is dimmed
-     * @returns how many do
-     */
-    light(matches: (sensor: FleetSensor) => boolean): number {
-      let lit = 0;
-      for (const [cell, sensor] of sensors.entries()) {
-        isLit[cell] = matches(sensor) ? 1 : 0;
-        lit += Number(isLit[cell]);
+    /** @returns whether other sensors match than those that have a place */
+    isOutdated(matches: Matcher): boolean {
+      for (const sensor of fleet.sensors.values()) {
+        if (matches(sensor) !== sensor.cell >= 0) return true;
       }
-      return lit;
+      return false;
     },
 
     color(next: Palette) {
@@ -176,6 +172,20 @@ export function inOrder(devices: Iterable<FleetDevice>): Site[] {
   }));
 }
 
+/** Of the filters. */
+type Matcher = (sensor: FleetSensor) => boolean;
+
+/** @returns the sensors that match, by site and device; a site or device without one is left out */
+function matchingSites(sites: Site[], matches: Matcher | null) {
+  return sites
+    .map(({ name, devices }) => {
+      const members = devices.map(({ sensors }) => (matches ? sensors.filter(matches) : sensors));
+      const kept = members.filter(({ length }) => length > 0);
+      return { name, devices: kept, sensors: kept.reduce((sum, { length }) => sum + length, 0) };
+    })
+    .filter(({ sensors }) => sensors > 0);
+}
+
 function withSensorsInOrder(device: FleetDevice) {
   if (!device.isInOrder) device.sensors = sorted(device.sensors, (sensor) => sortKey(sensor.name));
   device.isInOrder = true;
@@ -191,12 +201,12 @@ function sorted<T>(things: T[], keyOf: (thing: T) => string): T[] {
 /** While sensors are still coming, the wall is arranged no more often than this, in ms. */
 const ARRANGE_MS = 300;
 
-/** Px; `lit`: sensors that match the filters, null: all. */
-type Arranged = { headings: Heading[]; width: number; height: number; lit: number | null };
+/** Px; `matching`: sensors that match the filters, null: there are no filters. */
+type Arranged = { headings: Heading[]; width: number; height: number; matching: number | null };
 
 /**
- * The wall's picture on its canvas: arranged when the room or the fleet changes, repainted when theme or filters change, and cell by
- * cell as values come.
+ * The wall's picture on its canvas: arranged when the room, the fleet or the filters change, repainted when the theme changes, and cell
+ * by cell as values come.
  *
  * @returns refs to be set, and what is shown
  */
@@ -211,7 +221,13 @@ export function usePicture() {
   const matches = useRef(matcherOf(query));
   matches.current = matcherOf(query);
   const filters = WALL_FILTERS.map((name) => query.get(name)).join('\n');
-  const [arranged, setArranged] = useState<Arranged>({ headings: [], width: 0, height: 0, lit: null });
+  const [arranged, setArranged] = useState<Arranged>({
+    headings: [],
+    width: 0,
+    height: 0,
+    matching: null,
+  });
+  const rearrange = useRef(() => {});
 
   useEffect(() => {
     const [roomElement, canvasElement, legendElement] = [room.current, canvas.current, legend.current];
@@ -234,13 +250,13 @@ export function usePicture() {
       timer = undefined;
       structure = fleet.structure();
       arrangedAt = performance.now();
+      rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
-      const { headings, height } = drawn.arrange({
-        width,
-        ...heightFor(roomElement as HTMLElement),
-        scale: devicePixelRatio,
-      });
-      setArranged({ headings, width, height, lit: light(drawn) });
+      const { headings, height, count } = drawn.arrange(
+        { width, ...heightFor(roomElement as HTMLElement), scale: devicePixelRatio },
+        matches.current,
+      );
+      setArranged({ headings, width, height, matching: matches.current && count });
       // Drawn in a task of its own: to arrange and to draw ten thousand cells is too long for one.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(drawn.paint);
@@ -270,31 +286,18 @@ export function usePicture() {
       resizes.disconnect();
       for (const query of media) query.removeEventListener('change', repaint);
       picture.current = null;
+      rearrange.current = () => {};
     };
   }, [live, preferences, theme, units]);
 
-  function light(drawn: Picture): number | null {
-    const matching = matches.current;
-    const lit = drawn.light(matching ?? (() => true));
-    return matching ? lit : null;
-  }
-
-  useEffect(() => {
-    if (!picture.current) return;
-    const lit = light(picture.current);
-    picture.current.paint();
-    setArranged((now) => ({ ...now, lit }));
-  }, [filters]);
+  useEffect(() => rearrange.current(), [filters]);
 
   // The state of a sensor changes by itself.
   const moves = query.has('look') || query.has('state');
   useEffect(() => {
     if (!moves) return undefined;
     return clock.time.subscribe(() => {
-      if (!picture.current) return;
-      const lit = light(picture.current);
-      picture.current.paint();
-      setArranged((now) => (now.lit === lit ? now : { ...now, lit }));
+      if (matches.current && picture.current?.isOutdated(matches.current)) rearrange.current();
     });
   }, [moves, clock]);
 
@@ -340,9 +343,9 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
 }
 
 /** What may be wrong with a sensor; in the address as `look`. */
-type Trouble = 'far' | 'silent' | 'offline';
+type Fault = 'far' | 'silent' | 'offline';
 
-const TROUBLES: Record<Trouble, (sensor: FleetSensor) => boolean> = {
+const FAULTS: Record<Fault, Matcher> = {
   far: (sensor) => sensor.cellState < SILENT && isFar(sensor),
   silent: ({ cellState }) => cellState === SILENT,
   offline: ({ cellState }) => cellState === OFFLINE,
@@ -352,21 +355,21 @@ const TROUBLES: Record<Trouble, (sensor: FleetSensor) => boolean> = {
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
- * The filter of the address: type and site as a whole, a text in the name of sensor or device, and the kind of trouble.
+ * The filter of the address: type and site as a whole, a text in the name of sensor or device, and the kind of fault.
  *
  * @returns null: all
  */
-export function matcherOf(query: URLSearchParams): ((sensor: FleetSensor) => boolean) | null {
+export function matcherOf(query: URLSearchParams): Matcher | null {
   const { name, type, site, look, state } = Object.fromEntries(
     WALL_FILTERS.map((filter) => [filter, query.get(filter) ?? '']),
   );
   if (!(name || type || site || look || state)) return null;
   const text = (name ?? '').toLowerCase();
-  const trouble = TROUBLES[look as Trouble];
+  const isFaulty = FAULTS[look as Fault];
   return (sensor) =>
     (!type || sensor.type === type) &&
     (!site || sensor.device.site === site) &&
     (!state || sensor.device.offline === (state === 'offline')) &&
-    (!trouble || trouble(sensor)) &&
+    (!isFaulty || isFaulty(sensor)) &&
     (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }

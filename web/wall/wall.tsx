@@ -10,6 +10,7 @@ import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 import { usePicture, useReturn } from './picture.ts';
 import './wall.css';
+import type { RefusedDevice } from '../api/types.ts';
 import type { FleetSensor } from '../state/fleet.ts';
 import type { UnitChoices } from '../units.ts';
 import type { Box, Heading, Picture } from './picture.ts';
@@ -18,13 +19,15 @@ import type { Box, Heading, Picture } from './picture.ts';
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
  *
  * @param props `legend`: drawn under the wall, and what its
- * colors are read from; `isStale`: no values come
+ * colors are read from; `refused`: devices that send, but are refused; `isStale`: no values come
  */
 export function Wall({
   legend: drawLegend,
+  refused,
   isStale,
 }: {
   legend: (ref: { current: HTMLUListElement | null }) => ComponentChildren;
+  refused: RefusedDevice[];
   isStale: boolean;
 }) {
   const { router } = useServices();
@@ -59,6 +62,11 @@ export function Wall({
   const box = pointed && picture.current?.boxOf(pointed);
   return (
     <>
+      {arranged.matching !== null && (
+        <p class="wall-matches" role="status">
+          {formatCounted(arranged.matching, 'sensor matches', 'sensors match')} the filters.
+        </p>
+      )}
       <div class="wall-room" ref={room}>
         <div
           ref={element}
@@ -83,6 +91,7 @@ export function Wall({
             <SiteHeading key={heading.name ?? ''} heading={heading} />
           ))}
           <AlarmMarks picture={picture.current} />
+          <RefusedMarks picture={picture.current} refused={refused} />
           {pointed && box && (
             <>
               <a
@@ -109,11 +118,6 @@ export function Wall({
         </div>
       </div>
       {drawLegend(legend)}
-      {arranged.lit !== null && (
-        <p class="wall-lit" role="status">
-          {formatCounted(arranged.lit, 'matches', 'match')} what is asked for; the others are dimmed.
-        </p>
-      )}
     </>
   );
 }
@@ -121,7 +125,7 @@ export function Wall({
 const hrefOf = ({ id, name, device }: FleetSensor) =>
   sensorHref(device.id, id, { device: device.name, sensor: name });
 
-/** Sensors of open alarms that are marked. The list next to the wall has their number. */
+/** Sensors that are marked, of each kind. The list next to the wall has their number. */
 const MOST_MARKS = 500;
 
 /** Marks the cells of the sensors with open alarms. */
@@ -139,6 +143,24 @@ function AlarmMarks({ picture }: { picture: Picture | null }) {
         data-critical={severity === 'critical'}
         aria-hidden="true"
         style={{ left: `${box.x + box.width}px`, top: `${box.y}px` }}
+      />
+    );
+  });
+}
+
+/** Marks the cells of the devices that send, but are refused. */
+function RefusedMarks({ picture, refused }: { picture: Picture | null; refused: RefusedDevice[] }) {
+  const { live } = useServices();
+  const sensors = refused.flatMap(({ device_id }) => live.fleet.devices.get(device_id)?.sensors ?? []);
+  return sensors.slice(0, MOST_MARKS).map((sensor) => {
+    const box = picture?.boxOf(sensor);
+    if (!box) return null;
+    return (
+      <i
+        key={sensor.key}
+        class="wall-refused"
+        aria-hidden="true"
+        style={{ left: `${box.x}px`, top: `${box.y + box.height}px` }}
       />
     );
   });

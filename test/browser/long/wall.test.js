@@ -165,20 +165,51 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
   });
 
-  test('filters: other cells are dimmed', async () => {
-    for (const [query, lit] of /** @type {const} */ ([
-      ['name=lar-3&type=pulse', SENSORS.length / 2],
-      ['show=devices&state=offline', 1],
+  test('filters: they stand above the wall, which lays out only what matches', async () => {
+    for (const [query, count, site] of /** @type {const} */ ([
+      ['name=lar-3&type=pulse', SENSORS.length / 2, 'South Meadow'],
+      ['show=devices&state=offline', 1, 'Barn'],
     ])) {
       await visit(`/?${query}`);
-      await dashboard.page.getByText(new RegExp(`^${lit} match`)).waitFor();
+      await dashboard.page.getByText(new RegExp(`^${count} sensors? match(es)? the filters`)).waitFor();
+      const sites = await dashboard.page.locator('.wall-site').allTextContents();
+      expect(sites).toEqual([expect.stringMatching(new RegExp(`^${site} ?${count}`))]);
+      const filters = await dashboard.page.getByLabel('Name', { exact: true }).boundingBox();
+      expect(Number(filters?.y)).toBeLessThan(Number((await wall().boundingBox())?.y));
     }
+    // A filter that nothing matches leaves no cell, and none is reached by keyboard.
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
+    await dashboard.page.getByText('0 sensors match the filters.').waitFor();
+    expect(await dashboard.page.locator('.wall-site').count()).toBe(0);
+    await visit('/');
+    await publishNewSamples(dashboard);
     await standsOut()
       .getByRole('link', { name: /Silent/ })
       .click();
     await until(() => new URL(dashboard.page.url()).searchParams.get('look') === 'silent', {
       what: 'the choice in the address',
     });
+  });
+
+  test('faults come first: before outliers, and on a phone before the wall', async () => {
+    await publishNewSamples(dashboard);
+    await visit();
+    await standsOut()
+      .getByRole('link', { name: /Silent 1/ })
+      .waitFor();
+    const kinds = await standsOut().locator('h3').allTextContents();
+    expect(kinds.slice(0, 2)).toEqual([
+      expect.stringContaining('Devices offline'),
+      expect.stringContaining('Silent'),
+    ]);
+    await dashboard.page.setViewportSize({ width: 390, height: 844 });
+    await until(async () => Number((await wall().boundingBox())?.width) < 390, { what: 'a narrow wall' });
+    const top = async (/** @type {import('playwright-core').Locator} */ part) =>
+      Number((await part.boundingBox())?.y);
+    expect(await top(standsOut())).toBeLessThan(await top(wall()));
+    expect(await top(wall())).toBeLessThan(await top(dashboard.page.getByLabel('The pipeline now')));
+    await dashboard.lookAt('wall-phone');
+    await dashboard.expectAccessible();
   });
 
   test('full screen: by a button, accessible', async () => {

@@ -38,10 +38,10 @@ function become(next) {
 function stateAfter(ms) {
   now += ms;
   fleetState.update();
-  const { outliers, info, now: at } = fleetState.figures.peek();
+  const { faults, info, now: at } = fleetState.figures.peek();
   return {
-    silent: outliers.silentCount,
-    offline: outliers.offlineSensors,
+    silent: faults.silentCount,
+    offline: faults.offlineSensors,
     counted: info?.devices.offline,
     at: at - NOON,
   };
@@ -64,15 +64,15 @@ describe('Fleet state', () => {
     become('live');
     expect(fleetState.figures.peek().info).toBeNull();
     fleetState.count(counted(1, 1), away('a'));
-    const { outliers, info } = fleetState.figures.peek();
-    expect([outliers.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
+    const { faults, info } = fleetState.figures.peek();
+    expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
   });
 
   test('an offline device without sensors: listed, and counted as in the figures', () => {
     become('live');
     fleetState.count(counted(2, 0), away('a', 'never-measured'));
-    const { outliers, info } = fleetState.figures.peek();
-    expect(outliers.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
+    const { faults, info } = fleetState.figures.peek();
+    expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
   });
 

@@ -28,6 +28,12 @@ function steady(fleet, id, until = 60) {
     fleet.take(id, item(id, 60 + (second % 5), second * 1000));
 }
 
+/** @param {Fleet} fleet @param {number} now */
+function faultsAt(fleet, now) {
+  fleet.refreshSilence(now);
+  return fleet.listFaults();
+}
+
 /** @param {Fleet} fleet @param {string} id */
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
@@ -60,12 +66,12 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
     fleet.take('d/s', item('d/s', 60));
     expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
-    expect(fleet.findOutliers(NOON)).toMatchObject({ farCount: 0, unjudged: 1 });
+    expect(faultsAt(fleet, NOON)).toMatchObject({ farCount: 0, unjudged: 1 });
     fleet.take('d/s', item('d/s', 61, 1000, { sigmas: 0.4 }));
     expect(stateOf(fleet, 'd/s')).toBe(NORMAL);
     fleet.take('d/s', item('d/s', 180, 61_000, { sigmas: 12 }));
     expect(stateOf(fleet, 'd/s')).toBe(2 * NORMAL);
-    expect(fleet.findOutliers(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
+    expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
   });
 
   test('the same value, judged again: a change; an older one: none', () => {
@@ -73,9 +79,9 @@ describe('Fleet', () => {
     fleet.take('d/s', item('d/s', 60, 1000));
     const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
     expect(fleet.take('d/s', provisional)).toMatchObject({ sigmas: -8, provisional: true });
-    expect(fleet.findOutliers(NOON + 1000)).toMatchObject({ farCount: 1, provisional: 1 });
+    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 1 });
     expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ provisional: false });
-    expect(fleet.findOutliers(NOON + 1000)).toMatchObject({ farCount: 1, provisional: 0 });
+    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 0 });
     expect(stateOf(fleet, 'd/s')).toBe(0);
     expect(fleet.take('d/s', item('d/s', 60, 0, { sigmas: 1 }))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 60, 1000))).not.toBeNull();
@@ -99,11 +105,11 @@ describe('Fleet', () => {
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
       fleet.take('d/slow', item('d/slow', 60, hour * 60 * MINUTE_MS));
-    expect(fleet.findOutliers(NOON + 5 * MINUTE_MS).silentCount).toBe(0);
-    const { silent } = fleet.findOutliers(NOON + 7 * MINUTE_MS);
+    expect(faultsAt(fleet, NOON + 5 * MINUTE_MS).silentCount).toBe(0);
+    const { silent } = faultsAt(fleet, NOON + 7 * MINUTE_MS);
     expect(silent.map(({ key }) => key)).toEqual(['d/quick']);
     expect(stateOf(fleet, 'd/quick')).toBe(SILENT);
-    expect(fleet.findOutliers(NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
+    expect(faultsAt(fleet, NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
     fleet.take('d/quick', item('d/quick', 61, 400 * MINUTE_MS));
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
@@ -114,23 +120,23 @@ describe('Fleet', () => {
     fleet.drain();
     fleet.setOffline(new Set(['d']));
     expect(fleet.drain()).toHaveLength(1);
-    const outliers = fleet.findOutliers(NOON + 60 * MINUTE_MS);
-    expect(outliers).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
+    const faults = faultsAt(fleet, NOON + 60 * MINUTE_MS);
+    expect(faults).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
     expect(stateOf(fleet, 'd/s')).toBe(OFFLINE);
     fleet.setOffline(new Set());
-    expect(fleet.findOutliers(NOON + 60 * MINUTE_MS).silentCount).toBe(1);
+    expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
   test('more sensors than the limit: refused and counted', () => {
     const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
-    expect(fleet.refused()).toBe(1);
-    fleet.narrow({ site: 'South' });
+    expect(fleet.overflow()).toBe(1);
+    fleet.setFilter({ site: 'South' });
     expect(fleet.take('a/1', item('a/1', 1))).toBeNull();
-    expect(fleet.refused()).toBe(0);
+    expect(fleet.overflow()).toBe(0);
     expect(fleet.take('c/1', item('c/1', 1, 0, { site: 'South' }))).not.toBeNull();
-    fleet.narrow({});
+    fleet.setFilter({});
     expect(fleet.take('a/1', item('a/1', 1))).not.toBeNull();
   });
 });

@@ -98,7 +98,7 @@ describe('Fleet', () => {
     expect(fleet.holdsAll()).toBe(true);
     fleet.expect(6);
     expect(fleet.holdsAll()).toBe(true);
-    fleet.narrow({ site: 'North' });
+    fleet.setFilter({ site: 'North' });
     expect(fleet.holdsAll()).toBe(false);
   });
 

@@ -41,6 +41,6 @@ test.each([
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
-test('Wall filter: no parameters: nothing is dimmed', () => {
+test('Wall filter: no parameters: all sensors', () => {
   expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef } from 'preact/hooks';
-import { chartOptions, colorsOf } from '../../chart/options.ts';
+import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import { NO_THRESHOLDS } from '../../state/preferences.ts';
 import { axesOf, joined } from './use-compared.ts';
@@ -83,7 +83,7 @@ export function ComparePlot(props: {
   );
 }
 
-function compareOptions({
+export function compareOptions({
   host,
   zone,
   cursorKey,
@@ -121,7 +121,7 @@ function compareOptions({
         width: isGhost ? 1 : 1.5,
         alpha: isGhost ? 0.6 : 1,
         dash: isGhost ? DASHES.ghost : index < SOLID ? DASHES.solid : DASHES.dashed,
-        points: { show: false },
+        points: lonePoints(colors[index] ?? ''),
       })),
     ],
     axes: [

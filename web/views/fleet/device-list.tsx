@@ -18,6 +18,7 @@ import { deviceHref, withQuery } from '../../routes.ts';
 import { lastSeenAt, useRefusedDevices } from '../../state/device.ts';
 import { useServices } from '../../state/hooks.ts';
 import {
+  areHeld,
   DEVICE_FILTERS,
   matchingDevices,
   PAGE_ROWS,
@@ -67,7 +68,6 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
       <section id="devices" class="panel" aria-label="Devices">
         <div class="list-head">
           <ListSwitch />
-          <DeviceFilters fleet={fleet} isHeld={isHeld} />
           {mayImport && (
             <a class="button" href="/import">
               Import a file …
@@ -99,7 +99,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
           <Pager
             what="device"
             isUnordered={isPart}
-            shown={items?.length ?? 0}
+            shown={items?.length ?? null}
             {...(isHeld ? numbered : walked)}
           />
         )}
@@ -109,14 +109,16 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
 }
 
 /**
- * Filters of the list of devices. The address keeps them.
+ * Filters of the wall and of the list of devices. The address keeps them.
  *
- * @param props `fleet`: the API's count; `isHeld`: any part of a name is found
+ * @param props the API's count
  */
-function DeviceFilters({ fleet, isHeld }: { fleet: FleetInfo | null; isHeld: boolean }) {
+export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
+  // Of a list that is read as a whole, any part of a name is found.
+  const isHeld = areHeld(fleet && fleet.devices.online + fleet.devices.offline);
   const set = useCallback(
     (name: string, value: string) => {
       if (value === (router.place.peek().query.get(name) ?? '')) return;

@@ -9,10 +9,10 @@ import { useRecentStats } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
 import { FleetWall, wallSize } from '../../wall/fleet-wall.tsx';
 import { groupingOf } from '../../wall/group-wall.tsx';
-import { DeviceList } from './device-list.tsx';
-import { SensorList } from './sensor-list.tsx';
+import { DeviceFilters, DeviceList } from './device-list.tsx';
+import { SensorFilters, SensorList } from './sensor-list.tsx';
 
-/** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
+/** The fleet at a glance: key figures, a wall of the sensors that match the filters, and below them the same as lists, page by page. */
 export function FleetView() {
   const { live, router } = useServices();
   const { query } = router.place.value;
@@ -22,6 +22,7 @@ export function FleetView() {
   const filter = { type: query.get('type'), site: query.get('site') };
   const grouping = info && groupingOf(info, filter);
   useEffect(() => (grouping ? live.followFigures() : live.follow({})), [live, grouping]);
+  const isDevices = query.get('show') === 'devices';
   const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
   const isFull = wallSize(query).isFull && !isEmpty;
 
@@ -29,8 +30,16 @@ export function FleetView() {
     <>
       <h1 class="visually-hidden">Fleet</h1>
       {!isFull && <PipelineFigures fleetState={fleetState} />}
-      {!isEmpty && <FleetWall info={info} fleetState={fleetState} grouping={grouping} />}
-      {!isFull && (query.get('show') === 'devices' ? <DeviceList fleet={info} /> : <SensorList />)}
+      {!isEmpty && (
+        <FleetWall info={info} fleetState={fleetState} grouping={grouping}>
+          {isDevices ? (
+            <DeviceFilters fleet={info} />
+          ) : (
+            <SensorFilters isPaged={grouping !== null || live.fleet.isNarrow()} />
+          )}
+        </FleetWall>
+      )}
+      {!isFull && (isDevices ? <DeviceList fleet={info} /> : <SensorList />)}
     </>
   );
 }
@@ -103,9 +112,9 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
 }
 
 function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
-  const { outliers, info } = fleetState.value;
+  const { faults, info } = fleetState.value;
   const known = info !== null;
-  const away = outliers.offlineSensors + outliers.silentCount;
+  const away = faults.offlineSensors + faults.silentCount;
   return (
     <Figure
       label="Sensors online"
@@ -114,7 +123,7 @@ function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> 
     >
       <p class="figure-note">
         {known &&
-          `${formatCounted(info.devices.online, 'device')}${info.devices.offline > 0 ? `, ${formatCount(info.devices.offline)} offline` : ''}`}
+          `${formatCount(info.devices.online)} of ${formatCounted(info.devices.online + info.devices.offline, 'device')} online`}
       </p>
     </Figure>
   );

@@ -44,7 +44,6 @@ export function SensorList() {
     <section id="sensors" class="panel" aria-label="Latest values" ref={section}>
       <div class="list-head">
         <ListSwitch />
-        <FleetFilters isPaged={isPaged} />
       </div>
       {isPaged && slow && <SlowLine />}
       <Rows
@@ -56,9 +55,9 @@ export function SensorList() {
         sorting={isWhole ? sorting : UNSORTED}
         pager={
           isPaged ? (
-            <Pager what="sensor" isUnordered={!isWhole} shown={items?.length ?? 0} {...walked} />
+            <Pager what="sensor" isUnordered={!isWhole} shown={items?.length ?? null} {...walked} />
           ) : (
-            <Pager what="sensor" shown={items?.length ?? 0} {...numbered} />
+            <Pager what="sensor" shown={items?.length ?? null} {...numbered} />
           )
         }
       />
@@ -123,11 +122,11 @@ function useNewcomers(live: Live, waiting: boolean, reload: () => void) {
 }
 
 /**
- * Filters of the list of sensors. The address keeps them.
+ * Filters of the wall and of the list of sensors. The address keeps them.
  *
  * @param props the list comes from the API, which finds names by their beginning
  */
-function FleetFilters({ isPaged }: { isPaged: boolean }) {
+export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { types, sites } = vocabulary.words.value;

@@ -61,7 +61,7 @@ export function RangeData({
   const isPoints = hasPoints && query.get('table') !== 'samples';
   const table = { order, thresholds };
   return (
-    <section class="panel" aria-label="Samples">
+    <section class="panel sample-panel" aria-label="Samples">
       <div class="panel-head data-head">
         {hasPoints ? (
           <Choice

@@ -86,7 +86,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
           <SensorTitle label={data?.label ?? null} {...{ name, item, recent, intervalMs, stale }} />
           {(slow || series.slow) && <SlowLine />}
           <section
-            class="panel"
+            class="panel chart-panel"
             ref={chart}
             aria-label="Chart"
             aria-busy={series.loading}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import uPlot from 'uplot';
+import { chartOptions } from '../../../web/chart/options.ts';
+import { coarsen, drawn, middleOf, shapeOfSamples } from '../../../web/chart/shape.ts';
+import { compareOptions } from '../../../web/views/compare/compare-plot.tsx';
+import { joined } from '../../../web/views/compare/use-compared.ts';
+
+/** @import { Shape } from '../../../web/chart/shape.ts' */
+
+/** @typedef {{ x: number, y: number }} Point */
+/** @typedef {{ left: number, right: number }} Strip */
+/** @typedef {{ lines: Point[][], dots: Point[], radius: number, bars: { x: number, y: number, width: number, height: number }[] }} Marks */
+
+/** Records what a path is made of. */
+class RecordedPath {
+  /** @type {Point[]} */
+  points = [];
+  /** @type {Marks['bars']} */
+  rects = [];
+  /** @type {Marks['dots']} */
+  arcs = [];
+
+  moveTo() {}
+  /** @param {number} x @param {number} y */
+  lineTo(x, y) {
+    this.points.push({ x, y });
+  }
+  /** @param {number} x @param {number} y @param {number} width @param {number} height */
+  rect(x, y, width, height) {
+    this.rects.push({ x, y, width, height });
+  }
+  /** @param {number} x @param {number} y */
+  arc(x, y) {
+    this.arcs.push({ x, y });
+  }
+}
+
+const HEIGHT = 200;
+/** Half of a line and the rounding to whole pixels. */
+const REACH = 2;
+
+const host = /** @type {any} */ ({ clientWidth: 800, clientHeight: HEIGHT, append() {} });
+const globals = /** @type {any} */ (globalThis);
+const before = { ...globals };
+const ratio = uPlot.pxRatio;
+
+beforeAll(() => {
+  uPlot.pxRatio = 1;
+  globals.Path2D = RecordedPath;
+  globals.getComputedStyle = () => ({ getPropertyValue: (/** @type {string} */ name) => name });
+  globals.document = { createElement: () => ({ remove() {} }) };
+});
+afterAll(() => {
+  uPlot.pxRatio = ratio;
+  for (const name of ['Path2D', 'getComputedStyle', 'document']) globals[name] = before[name];
+});
+
+const common = /** @type {const} */ ({ zone: 'utc', cursorKey: undefined, onCursor() {} });
+const lookOf = (/** @type {Shape} */ shape) => () => ({
+  isRaw: shape.stepMs === null,
+  thresholds: { low: null, high: null },
+});
+
+/**
+ * The part of uPlot that its path builders use. The builders are the real ones.
+ *
+ * @param {any} options @param {any} data @param {{ from: number, to: number }} window @param {number} width
+ */
+function plot(options, data, { from, to }, width) {
+  const [x] = data;
+  const values = data.slice(1).flat().filter(Number.isFinite);
+  const [min, max] = [Math.min(...values) - 1, Math.max(...values) + 1];
+  const scales = {
+    x: {
+      key: 'x',
+      ori: 0,
+      dir: 1,
+      min: from,
+      max: to,
+      valToPct: (/** @type {number} */ v) => (v - from) / (to - from),
+    },
+    y: { key: 'y', ori: 1, dir: 1, min, max, valToPct: (/** @type {number} */ v) => (v - min) / (max - min) },
+  };
+  const toX = (/** @type {number} */ v) => scales.x.valToPct(v) * width;
+  const toY = (/** @type {number} */ v) => (1 - scales.y.valToPct(v)) * HEIGHT;
+  const nearest = (/** @type {number} */ ts) =>
+    x.reduce(
+      (/** @type {number} */ best, /** @type {number} */ at, /** @type {number} */ entry) =>
+        Math.abs(at - ts) < Math.abs(x[best] - ts) ? entry : best,
+      0,
+    );
+  const idxs = [nearest(from), nearest(to)];
+  const plain = {
+    pxRound: Math.round,
+    spanGaps: false,
+    fill: null,
+    gaps: (/** @type {any[]} */ ...all) => all[4],
+  };
+  const series = options.series.map((/** @type {any} */ one, /** @type {number} */ index) =>
+    index === 0
+      ? { scale: 'x', idxs }
+      : { ...plain, points: { ...one.points, width: 0 }, scale: 'y', dash: one.dash },
+  );
+  const chart = {
+    mode: 1,
+    data,
+    _data: data,
+    series,
+    scales,
+    bands: [],
+    bbox: { left: 0, top: 0, width, height: HEIGHT },
+    valToPos: (/** @type {number} */ v, /** @type {string} */ scale) => (scale === 'x' ? toX(v) : toY(v)),
+    posToVal: (/** @type {number} */ px) => from + (px / width) * (to - from),
+    valToPosH: toX,
+    valToPosV: toY,
+  };
+
+  /** @param {number} index @returns {Marks} */
+  function marksOf(index) {
+    const column = data[index];
+    let [first, last] = [Math.max(idxs[0] - 1, 0), Math.min(idxs[1] + 1, x.length - 1)];
+    while (column[first] == null && first > 0) first -= 1;
+    while (column[last] == null && last < x.length - 1) last += 1;
+    const paths = /** @type {any} */ (uPlot.paths).linear()(chart, index, first, last);
+    const strips = paths.clip
+      ? paths.clip.rects.map((/** @type {any} */ rect) => ({ left: rect.x, right: rect.x + rect.width }))
+      : [{ left: 0, right: width }];
+    const { points } = series[index];
+    // Without an own rule, points are shown by their density.
+    const isDense = (idxs[1] - idxs[0]) * (points.space ?? 8) > toX(x[idxs[1]]) - toX(x[idxs[0]]);
+    const isAll = points.show ?? !isDense;
+    const chosen = points.filter?.(chart, index, isAll) ?? null;
+    const drawPoints = points.paths ?? /** @type {any} */ (uPlot.paths).points();
+    const dots =
+      isAll || chosen ? drawPoints(chart, index, idxs[0], idxs[1], chosen).fill : new RecordedPath();
+    return {
+      lines: clipped(paths.stroke.points, strips),
+      dots: dots.arcs,
+      radius: points.size / 2,
+      bars: dots.rects,
+    };
+  }
+  return { marksOf, toX, toY };
+}
+
+/** @param {Point[]} points @param {Strip[]} strips @returns {Point[][]} the segments that are seen */
+function clipped(points, strips) {
+  const segments = [];
+  for (const [index, b] of points.entries()) {
+    const a = points[index - 1];
+    if (!a) continue;
+    for (const { left, right } of strips) {
+      const [start, end] = [Math.max(a.x, left), Math.min(b.x, right)];
+      if (start > end || right <= left || (start === end && a.x !== b.x)) continue;
+      const yAt = (/** @type {number} */ px) =>
+        a.x === b.x ? a.y : a.y + ((b.y - a.y) * (px - a.x)) / (b.x - a.x);
+      segments.push([
+        { x: start, y: yAt(start) },
+        { x: end, y: a.x === b.x ? b.y : yAt(end) },
+      ]);
+    }
+  }
+  return segments;
+}
+
+/** @param {Point[]} segment @param {Point} point */
+function distanceTo([a = { x: 0, y: 0 }, b = { x: 0, y: 0 }], { x, y }) {
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const share =
+    dx || dy ? Math.min(Math.max(((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy), 0), 1) : 0;
+  return Math.hypot(x - a.x - share * dx, y - a.y - share * dy);
+}
+
+/** @param {Point[]} segment @param {Point} point */
+const isNear = ([a, b], { x }) => Number(a?.x) <= x + REACH && Number(b?.x) >= x - REACH;
+
+/** @param {Marks[]} marks @param {Point} point */
+const isMarked = (marks, point) =>
+  marks.some(
+    ({ lines, dots, radius, bars }) =>
+      dots.some(({ x, y }) => Math.hypot(x - point.x, y - point.y) <= radius) ||
+      bars.some(
+        ({ x, y, width, height }) =>
+          Math.abs(point.x - x - width / 2) <= width / 2 + 1 && point.y >= y - 1 && point.y <= y + height + 1,
+      ) ||
+      lines.some((segment) => isNear(segment, point) && distanceTo(segment, point) <= REACH),
+  );
+
+/** A history in pieces: each has its own interval, and begins after a pause. */
+const anyHistory = fc
+  .array(
+    fc.record({
+      interval: fc.constantFrom(1, 5, 1000, 10_000, 60_000),
+      number: fc.integer({ min: 1, max: 60 }),
+      pause: fc.constantFrom(1, 1000, 7000, 60_000, 900_000),
+      seed: fc.integer({ min: 0, max: 1000 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((pieces) => {
+    let now = 0;
+    return pieces.flatMap(({ interval, number, pause, seed }) => {
+      now += pause;
+      return Array.from({ length: number }, (_, index) => {
+        now += interval;
+        return { ts: now, value: (seed * 37 + index * index * 13) % 101 };
+      });
+    });
+  });
+
+const anyPicture = fc.record({
+  history: anyHistory,
+  begins: fc.double({ min: 0, max: 0.9, noNaN: true }),
+  length: fc.double({ min: 0.01, max: 1, noNaN: true }),
+  width: fc.integer({ min: 200, max: 2500 }),
+  /** pixels of a bin; 0: samples */
+  binWidth: fc.constantFrom(0, 1, 3, 8),
+  intervalMs: fc.constantFrom(null, 1, 1000, 10_000, 60_000),
+});
+
+/** @param {{ ts: number, value: number }[]} history @param {{ from: number, to: number }} window @param {number} step */
+function shapeIn(history, window, step) {
+  const seen = history.filter(({ ts }) => ts >= window.from && ts < window.to);
+  const samples = shapeOfSamples(
+    { ts: seen.map(({ ts }) => ts), value: seen.map(({ value }) => value) },
+    window,
+  );
+  return step === 0 ? samples : coarsen(samples, step);
+}
+
+/** @param {{ history: { ts: number }[], begins: number, length: number, width: number, binWidth: number }} picture */
+function layOut({ history, begins, length, width, binWidth }) {
+  const span = (history.at(-1)?.ts ?? 0) + 1;
+  const from = Math.floor(span * begins);
+  const window = { from, to: Math.ceil(from + Math.max(span * length, 1)) };
+  const step = binWidth === 0 ? 0 : Math.max(Math.ceil((binWidth * (window.to - from)) / width), 2);
+  return { window, step };
+}
+
+describe('Every stored sample lies under a mark, for any history, range and width', () => {
+  test('chart of a sensor', () => {
+    fc.assert(
+      fc.property(anyPicture, (picture) => {
+        const { window, step } = layOut(picture);
+        const shape = shapeIn(picture.history, window, step);
+        if (shape.ts.length === 0) return;
+        const options = chartOptions({
+          ...common,
+          host,
+          look: lookOf(shape),
+          entryUnder: () => null,
+          onPlot() {},
+        });
+        const { columns } = drawn(shape, picture.intervalMs);
+        const { marksOf, toX, toY } = plot(options, columns, window, picture.width);
+        const marks = [marksOf(1), marksOf(2), marksOf(3)];
+        const hidden = [...shape.ts.keys()].filter((at) => {
+          const x = toX(middleOf(shape, at));
+          return [shape.min[at], shape.max[at]].some(
+            (value) => !isMarked(marks, { x, y: toY(Number(value)) }),
+          );
+        });
+        expect(hidden).toEqual([]);
+      }),
+    );
+  });
+
+  test('comparison of two sensors', () => {
+    fc.assert(
+      fc.property(anyPicture, anyHistory, (picture, other) => {
+        const { window, step } = layOut(picture);
+        const lines = [picture.history, other].map(
+          (history, index) =>
+            /** @type {any} */ ({
+              key: `${index}`,
+              hue: index + 1,
+              scale: 'unit',
+              isGhost: false,
+              intervalMs: picture.intervalMs,
+              shape: shapeIn(history, window, step),
+            }),
+        );
+        const options = compareOptions({ ...common, cursorKey: '', host, lines });
+        const { columns } = joined(lines);
+        if (columns[0].length === 0) return;
+        const { marksOf, toX, toY } = plot(options, columns, window, picture.width);
+        for (const [index, { shape }] of lines.entries()) {
+          const marks = [marksOf(index + 1)];
+          const hidden = [...shape.ts.keys()].filter(
+            (at) => !isMarked(marks, { x: toX(middleOf(shape, at)), y: toY(Number(shape.avg[at])) }),
+          );
+          expect(hidden).toEqual([]);
+        }
+      }),
+    );
+  });
+});
