@@ -111,7 +111,7 @@ export function Wall({
       {drawLegend(legend)}
       {arranged.lit !== null && (
         <p class="wall-lit" role="status">
-          {formatCounted(arranged.lit, 'matches', 'match')} what is asked for; the others are dimmed.
+          {formatCounted(arranged.lit, 'sensor matches', 'sensors match')} the filters. The others are dimmed.
         </p>
       )}
     </>
