@@ -9,6 +9,9 @@ import { defineConfig } from 'vite';
 /** Smaller files fit into one packet without compression. In bytes. */
 const COMPRESSED_FROM = 1024;
 
+/** The API of this machine. `dev:web` sends it all requests but those for the dashboard. */
+const API = `http://127.0.0.1:${process.env['HTTP_PORT'] ?? 8080}`;
+
 /**
  * The dashboard: `npm run build` writes it to `dist/web`, and the API serves it. `npm run dev:web` serves the sources, replaces edited
  * modules in the open page, and asks a running API for the data.
@@ -28,7 +31,7 @@ export default defineConfig({
     cssCodeSplit: false,
     rollupOptions: { output: { manualChunks: chunkOf } },
   },
-  server: { proxy: { '/api': { target: `http://127.0.0.1:${process.env['HTTP_PORT'] ?? 8080}` } } },
+  server: { proxy: Object.fromEntries(['/api', '/readyz', '/docs'].map((path) => [path, { target: API }])) },
   plugins: [{ name: 'precompress', apply: 'build', writeBundle: ({ dir = '' }) => precompress(dir) }],
 });
 

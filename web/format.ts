@@ -1,5 +1,3 @@
-/** Numbers, amounts, and their units. */
-
 /** The text of an unknown value. */
 export const NOTHING = '–';
 
@@ -109,7 +107,7 @@ const UNITS: Record<string, string> = {
 export const formatUnit = (unit: string | null | undefined): string =>
   unit && Object.hasOwn(UNITS, unit) ? (UNITS[unit] ?? '') : (unit ?? '');
 
-/** Hues of the classic sensor types, one each; see --hue-1 … in tokens.css. */
+/** Hues of the classic sensor types, one each; see --hue-1 … in kit/base.css. */
 const TYPE_HUES: Record<string, number> = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
 
 /** @returns 0 for none, 1 to 8 by the name: the same type always has the same hue */
@@ -122,60 +120,113 @@ export function hueOf(type: string | null): number {
   return 5 + (hash % 4);
 }
 
-/** When something was, on the clock of the reader or in UTC. */
+/** Of the reader's machine, UTC, or one by its name in the IANA time zone database. */
+export type Zone = 'local' | 'utc' | `${string}/${string}`;
+
+const QUARTER_MS = 900_000;
+/** Offsets that are kept of a zone. */
+const MOST_OFFSETS = 20_000;
+
+/** Offsets in ms by quarter of an hour: `Intl` takes 10 µs for each, and a table or a chart has thousands of times. */
+const OFFSETS: Map<Zone, { format: Intl.DateTimeFormat; known: Map<number, number> }> = new Map();
+
+/**
+ * @param ts epoch ms
+ * @returns ms that the clock of the zone is ahead of UTC
+ */
+export function offsetAt(ts: number, zone: Zone): number {
+  if (zone === 'utc') return 0;
+  if (zone === 'local') return -new Date(ts).getTimezoneOffset() * 60_000;
+  let offsets = OFFSETS.get(zone);
+  if (!offsets) {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+    offsets = { format, known: new Map() };
+    OFFSETS.set(zone, offsets);
+  }
+  const quarter = Math.floor(ts / QUARTER_MS);
+  const known = offsets.known.get(quarter);
+  if (known !== undefined) return known;
+  const name = offsets.format.formatToParts(quarter * QUARTER_MS).find(({ type }) => type === 'timeZoneName');
+  const [, sign = '+', hours = 0, minutes = 0, seconds = 0] =
+    /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(name?.value ?? '') ?? [];
+  const ms = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * (sign === '-' ? -1000 : 1000);
+  if (offsets.known.size >= MOST_OFFSETS) offsets.known.clear();
+  offsets.known.set(quarter, ms);
+  return ms;
+}
+
+/**
+ * @param wallMs what a clock of the zone shows, as if it were UTC, in ms
+ * @returns epoch ms
+ */
+export function momentOf(wallMs: number, zone: Zone): number {
+  const near = wallMs - offsetAt(wallMs, zone);
+  return wallMs - offsetAt(near, zone);
+}
+
+/** @returns whether a text names a zone that this browser knows */
+export function isNamedZone(text: unknown): text is Zone {
+  if (typeof text !== 'string' || !text.includes('/')) return false;
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }));
+  } catch {
+    return false;
+  }
+}
 
 /**
  * @param ts epoch ms
  * @returns `14:03`
  */
-export const formatClock = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 16);
+export const formatClock = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 16);
 
 /**
  * @param ts epoch ms
  * @returns `14:03:21`
  */
-export const formatTime = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 19);
+export const formatTime = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 19);
 
 /**
  * @param ts epoch ms
  * @returns `14:03:21.250`
  */
-export const formatTimeMs = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 23);
+export const formatTimeMs = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 23);
 
 /**
  * @param ts epoch ms
  * @returns `2026-11-21`
  */
-export const formatDate = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 10);
+export const formatDate = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 10);
 
 /**
  * @param ts epoch ms
  * @returns `2026-11-21 14:03`
  */
-export const formatDateClock = (ts: number, zone: 'local' | 'utc'): string =>
+export const formatDateClock = (ts: number, zone: Zone): string =>
   `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
 
 /**
  * @param ts epoch ms
  * @returns `2026-11-21 14:03:21`
  */
-export const formatDateTime = (ts: number, zone: 'local' | 'utc'): string =>
+export const formatDateTime = (ts: number, zone: Zone): string =>
   fields(ts, zone).slice(0, 19).replace('T', ' ');
 
 /**
  * @param ts epoch ms
  * @returns `2026-11-21T14:03:21`, as a field for a date and a time takes it
  */
-export const formatField = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 19);
+export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 19);
 
 /**
  * @param text of such a field
  * @returns epoch ms; null: not complete
  */
-export function parseField(text: string, zone: 'local' | 'utc'): number | null {
+export function parseField(text: string, zone: Zone): number | null {
   // Without a zone, JavaScript reads a date with a time as local.
-  const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
-  return text.includes('T') && Number.isFinite(ms) ? ms : null;
+  const ms = Date.parse(zone === 'local' ? text : `${text}Z`);
+  if (!text.includes('T') || !Number.isFinite(ms)) return null;
+  return zone === 'local' ? ms : momentOf(ms, zone);
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -184,28 +235,28 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
  * @param ts epoch ms
  * @returns `21 Nov`
  */
-export const formatDay = (ts: number, zone: 'local' | 'utc'): string =>
+export const formatDay = (ts: number, zone: Zone): string =>
   `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
 
 /**
  * @param ts epoch ms
  * @returns `Nov`
  */
-export const formatMonth = (ts: number, zone: 'local' | 'utc'): string =>
+export const formatMonth = (ts: number, zone: Zone): string =>
   MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
 
 /**
  * @param ts epoch ms
  * @returns `2026`
  */
-export const formatYear = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 4);
+export const formatYear = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 4);
 
 /**
  * @param ts epoch ms
  * @returns `UTC`, `UTC+1`, `UTC−3:30`
  */
-export function formatZone(zone: 'local' | 'utc', ts: number): string {
-  const minutes = zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset();
+export function formatZone(zone: Zone, ts: number): string {
+  const minutes = Math.round(offsetAt(ts, zone) / 60_000);
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
@@ -217,12 +268,9 @@ export const hasOwnZone = (year: number): boolean =>
   [0, 6].some((month) => new Date(year, month, 1).getTimezoneOffset() !== 0);
 
 /** @returns ISO 8601 digits as a clock on that zone's wall shows them */
-function fields(ts: number, zone: 'local' | 'utc'): string {
-  const offset = zone === 'utc' ? 0 : new Date(ts).getTimezoneOffset() * 60_000;
-  return new Date(ts - offset).toISOString();
+function fields(ts: number, zone: Zone): string {
+  return new Date(ts + offsetAt(ts, zone)).toISOString();
 }
-
-/** How long something takes, or ago it is. */
 
 /**
  * @param ms since it was measured

@@ -110,7 +110,7 @@ export const itemHref = ({
 /** @returns one dead letter, opened */
 export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;
 
-/** The year 9999: what is later has more digits than ISO 8601 lets one write without agreeing on it. */
+/** The end of the year 9999. ISO 8601 needs an agreement for later years. */
 const LATEST_MS = 253_402_300_799_999;
 
 /**
@@ -132,7 +132,7 @@ export interface Place {
   pageCursors: (string | null)[];
   /** message about the last action, shown on arrival; kept there, too */
   flash: string | null;
-  /** what was opened from here by keyboard, where one came back to it: there the focus belongs; kept there, too */
+  /** key of the cell that was opened by keyboard; Back returns the focus to it; kept there, too */
   opened: string | null;
 }
 

@@ -2,9 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
+import { compressAnswers } from './compression.js';
 import { PagePolicy } from './page-policy.js';
 
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
+
+/** Pages, programs, styles, drawings and the index of the search. Pictures are compressed already. */
+const COMPRESSED = /^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json)|image\/svg\+xml)\b/i;
 
 const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</title>
 <p>The manual is not built. Run <code>npm run docs:build</code>, then reload this page.</p>
@@ -28,6 +32,7 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
     });
     next();
   });
+  router.use('/docs', compressAnswers(COMPRESSED));
   router.use(
     '/docs',
     express.static(dir, {

@@ -27,6 +27,7 @@ export default defineConfig({
       keepCode(md);
     },
   },
+  vite: { plugins: [{ name: 'ranked-search', enforce: 'pre', resolveId: searchOf }] },
   buildEnd: ({ outDir }) => writeInterfaces(outDir),
   themeConfig: {
     logo: '/mark.svg',
@@ -41,6 +42,13 @@ export default defineConfig({
     search: { provider: 'local' },
   },
 });
+
+/** @param {string} id @param {string} [importer] @returns {string | null} the module that ranks results, for the box that searches */
+function searchOf(id, importer) {
+  return id === 'minisearch' && importer?.includes('VPLocalSearchBox')
+    ? fileURLToPath(new URL('search.js', import.meta.url))
+    : null;
+}
 
 /** @returns {string | null} the address of the source files; null: unknown outside a workflow, so such links become plain text */
 function repositoryUrl() {

@@ -105,7 +105,7 @@ test('Scope read: actions are disabled, with the reason', async () => {
   const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
   await retire.waitFor();
   await until(() => retire.isDisabled(), { what: 'the disabled action' });
-  await dashboard.page.getByText('retiring needs one of the scope admin').waitFor();
+  await dashboard.page.getByText('Your token lacks the scope admin, which Retire needs.').waitFor();
   await dashboard.lookAt('reader-device');
 
   await dashboard.visit('/dead-letters');
@@ -113,7 +113,7 @@ test('Scope read: actions are disabled, with the reason', async () => {
   const replay = dashboard.page.getByRole('button', { name: 'Replay …' });
   await replay.waitFor();
   await until(() => replay.isDisabled(), { what: 'the disabled action' });
-  await dashboard.page.getByText('replayed with one of the scope admin').waitFor();
+  await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
 });
 
 test('Session ends: the open view asks for a token, and continues', async () => {

@@ -63,6 +63,10 @@ async function expectAlarm(headline) {
   await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
 }
 
+/** The header of a page names the stopped database. @param {import('playwright-core').Page} page */
+const expectStopped = (page) =>
+  page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
+
 /** Forgets the failed requests that an outage causes, and fails on other complaints. */
 function expectComplaintsOfTheNetwork() {
   const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
@@ -107,6 +111,46 @@ describe('Verdict', () => {
     await Promise.all(published);
     await expectCalm();
     expectComplaintsOfTheNetwork();
+  });
+
+  test('database stopped: all five views name it, whether they were open or open now', async () => {
+    const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
+    const opened = [];
+    for (const path of views) {
+      const { page, close } = await dashboard.browser.open();
+      afterwards(close);
+      await page.goto(dashboard.system.httpUrl + path);
+      await page.locator('.connection[data-level="good"]').getByText('Live').waitFor();
+      opened.push(page);
+    }
+    const [fleet, device] = opened;
+    await fleet?.getByText(/^of 32$/).waitFor();
+    await device?.getByText('Online now', { exact: false }).waitFor();
+
+    database.cut('silence');
+    afterwards(() => database.open());
+    for (const page of opened) await expectStopped(page);
+    // Nothing is stored while messages wait: the values are those of the moment before.
+    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
+    await fleet?.getByText(/^Nothing is stored\. The values are from \d\d:\d\d:\d\d\.$/).waitFor();
+    await fleet?.locator('.figure[data-stale="true"]').getByText('Sensors online').waitFor();
+    await device
+      ?.locator('.state[data-stale="true"]')
+      .getByText(/^Online at \d\d:\d\d:\d\d$/)
+      .waitFor();
+    await device?.getByText(/^Online at \d\d:\d\d:\d\d, not known since$/).waitFor();
+    expect(await device?.getByText('Online now').count()).toBe(0);
+    for (const [index, page] of opened.entries()) {
+      await page.screenshot({ path: `.data/screenshots/stopped-open-${index}.png`, fullPage: true });
+    }
+    for (const [index, path] of views.entries()) {
+      const page = opened[index];
+      await page?.goto(dashboard.system.httpUrl + path);
+      if (page) await expectStopped(page);
+      await page?.screenshot({ path: `.data/screenshots/stopped-new-${index}.png`, fullPage: true });
+    }
+    await database.open();
+    await published;
   });
 
   test('database stopped before a sensor page opens: the page shows it', async () => {

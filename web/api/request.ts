@@ -115,6 +115,12 @@ export function toProblem(error: unknown): Problem {
   return new Problem({ title: 'The dashboard failed', detail: String(error), status: 400 });
 }
 
+/** For `catch`: a missing thing is an answer, too. */
+export function nullIfMissing(error: unknown): null {
+  if (toProblem(error).code === 'not_found') return null;
+  throw error;
+}
+
 /**
  * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
  * the request.
@@ -172,6 +178,12 @@ const misasked: (detail: string) => Words = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,
 });
+
+/** @returns title and advice in one line */
+export function problemText(error: unknown): string {
+  const { title, advice } = wordsOf(toProblem(error));
+  return advice ? `${title}. ${advice}` : `${title}.`;
+}
 
 export function wordsOf({ code, status, message, detail }: Problem): Words {
   if (code === 'internal' && status < 500) return { title: message, advice: detail };

@@ -1,3 +1,5 @@
+import type { AlarmMessage, StatsEvent } from './types.ts';
+
 export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
 
 /** What is followed; neither devices nor sensors: the whole fleet. */
@@ -6,8 +8,6 @@ export interface Target {
   devices?: string[];
   sensors?: [device: string, sensor: string][];
 }
-
-import type { AlarmMessage, StatsEvent } from './types.ts';
 
 /** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
 const SILENCE_MS = 10_000;

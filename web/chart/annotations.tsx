@@ -3,7 +3,7 @@ import { toProblem, wordsOf } from '../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../format.ts';
 import { Cancel, Dialog } from '../kit/controls.tsx';
 import { useQuery, useServices } from '../state/hooks.ts';
-import { useMay } from '../state/session.ts';
+import { scopeText, useMay } from '../state/session.ts';
 import './chart.css';
 import type { Problem } from '../api/request.ts';
 import type { Annotation } from '../api/types.ts';
@@ -40,7 +40,7 @@ export function Annotations({
           class="button"
           aria-haspopup="dialog"
           disabled={!may}
-          title={may ? undefined : 'Your token reads; annotating needs one of the scope admin.'}
+          title={may ? undefined : scopeText('Annotate', 'admin')}
           onClick={() => setAdding(true)}
         >
           Annotate…
@@ -64,7 +64,7 @@ export function Annotations({
 
 function noneText(isKnown: boolean, problem: Problem | null): string {
   if (isKnown) return 'None in this range.';
-  return problem ? `They cannot be read: ${problem.message}.` : 'Reading annotations …';
+  return problem ? `They cannot be read: ${wordsOf(problem).title}.` : 'Reading annotations …';
 }
 
 function Entry({

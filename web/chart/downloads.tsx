@@ -3,9 +3,10 @@ import { saveFile } from '../kit/controls.tsx';
 import './chart.css';
 import type { Shape } from './shape.ts';
 
-/** Room around the picture, and for its title, in CSS pixels. */
+/** Room around the picture, for its title, and for the name of a chart among others, in CSS pixels. */
 const MARGIN = 16;
 const TITLE_HEIGHT = 28;
+const CAPTION_HEIGHT = 20;
 
 /** What one sees, to take along: the drawn points, the picture, and a link to this view. */
 export function ChartDownloads({
@@ -16,12 +17,12 @@ export function ChartDownloads({
   /** of the files, and the title of the picture */
   name: string;
   /** within the window */
-  lines: NamedShape[];
+  lines: () => NamedShape[];
   /** contains the charts */
   chart: { current: HTMLElement | null };
 }) {
   const [note, setNote] = useState('');
-  const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines)], { type: 'text/csv' }));
+  const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines())], { type: 'text/csv' }));
   const savePicture = async () => {
     const picture = chart.current && (await pictureOf(chart.current, name));
     if (picture) saveFile(`${name}.png`, picture);
@@ -47,6 +48,10 @@ export function ChartDownloads({
   );
 }
 
+/** @returns the name that stands next to the chart on the page */
+const captionOf = (canvas: HTMLCanvasElement): string | undefined =>
+  canvas.closest<HTMLElement>('[data-caption]')?.dataset['caption'];
+
 /**
  * The charts below each other on the ground of the panel, with a title: a chart alone is transparent.
  *
@@ -59,7 +64,10 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
   const ratio = devicePixelRatio;
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(...charts.map(({ width }) => width)) + 2 * MARGIN * ratio;
-  canvas.height = charts.reduce((sum, { height }) => sum + height, 0) + (TITLE_HEIGHT + 2 * MARGIN) * ratio;
+  const captions = charts.map(captionOf);
+  const captionHeight = captions.filter(Boolean).length * CAPTION_HEIGHT;
+  canvas.height =
+    charts.reduce((sum, { height }) => sum + height, 0) + (TITLE_HEIGHT + captionHeight + 2 * MARGIN) * ratio;
   const context = canvas.getContext('2d');
   if (!context) return null;
   context.fillStyle = style.getPropertyValue('--surface');
@@ -69,7 +77,13 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
   context.textBaseline = 'middle';
   context.fillText(title, MARGIN * ratio, (MARGIN + TITLE_HEIGHT / 2) * ratio);
   let top = (MARGIN + TITLE_HEIGHT) * ratio;
-  for (const chart of charts) {
+  context.font = `${12 * ratio}px system-ui, sans-serif`;
+  for (const [index, chart] of charts.entries()) {
+    const caption = captions[index];
+    if (caption) {
+      context.fillText(caption, MARGIN * ratio, top + (CAPTION_HEIGHT / 2) * ratio);
+      top += CAPTION_HEIGHT * ratio;
+    }
     context.drawImage(chart, MARGIN * ratio, top);
     top += chart.height;
   }
@@ -97,7 +111,7 @@ async function copyText(text: string): Promise<boolean> {
 }
 
 /** A line of a chart with its names. */
-type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
+export type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
 

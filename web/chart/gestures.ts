@@ -104,7 +104,7 @@ export function listenForGestures(plot: HTMLElement, hands: Hands): () => void {
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) });
 
 /**
- * The window in which what was taken hold of is where the pointers are now: of one pointer moved, of two or more also scaled.
+ * Window that keeps each held time under its pointer. Two pointers also scale it.
  *
  * @param held pixels and epoch ms
  * @param width of the plot, in pixels

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { Plugin } from 'uplot';
 import type { Alarm, Annotation } from '../api/types.ts';
+import type { Zone } from '../format.ts';
 import { formatDateTime, formatNumber } from '../format.ts';
 import type { Thresholds } from '../state/preferences.ts';
 
@@ -10,7 +11,7 @@ import type { Thresholds } from '../state/preferences.ts';
  *
  * @returns the same array as long as the chart is there
  */
-export function useMarks(annotations: Annotation[], zone: 'local' | 'utc'): Plugin[] {
+export function useMarks(annotations: Annotation[], zone: Zone): Plugin[] {
   const marks = useMemo(createMarks, []);
   useEffect(() => marks.set(annotations, zone), [marks, annotations, zone]);
   return marks.plugins;
@@ -35,7 +36,7 @@ function createMarks() {
   }
 
   return {
-    set(annotations: Annotation[], zone: 'local' | 'utc') {
+    set(annotations: Annotation[], zone: Zone) {
       marks = annotations.map(({ ts, text }) => {
         const at = Date.parse(ts);
         return { ts: at, item: markOf(text, formatDateTime(at, zone)) };

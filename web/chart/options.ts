@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import type { Zone } from '../format.ts';
 import {
   formatClock,
   formatDay,
@@ -28,7 +29,7 @@ const DIGIT_WIDTH = 7;
 /** Half of the widest time: the last one is not cut at the edge of the chart. */
 const TIME_HALF = 32;
 /** Between two times, in pixels; they are about 60 wide. */
-const TIME_SPACE = 84;
+export const TIME_SPACE = 84;
 
 /** The cursor reads what is no further away from it, in CSS pixels. */
 export const REACH = 10;
@@ -52,7 +53,7 @@ export function chartOptions({
 }: {
   /** its custom properties give the colors */
   host: HTMLElement;
-  zone: 'local' | 'utc';
+  zone: Zone;
   /** charts with the same one move their cursors together */
   cursorKey: string | undefined;
   look: () => Look;
@@ -71,8 +72,7 @@ export function chartOptions({
     ms: 1,
     padding: [8, TIME_HALF, 0, 0],
     legend: { show: false },
-    // Ticks of a clock stand at round times of its own zone.
-    tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
+    tzDate: dateIn(zone),
     cursor: cursorOptions(color, cursorKey, entryUnder),
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
     scales: {
@@ -190,14 +190,17 @@ function cursorOptions(
 /** @returns ms that `REACH` spans */
 const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
 
-function axesOptions(color: (name: string) => string, zone: 'local' | 'utc'): uPlot.Axis[] {
-  const axis = {
-    font: AXIS_FONT,
-    stroke: color('--ink-2'),
-    ticks: { show: false },
-    grid: { stroke: color('--rule'), width: 1 },
-    border: { show: false },
-  };
+/** What the axes of all charts have in common. */
+export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
+  font: AXIS_FONT,
+  stroke: color('--ink-2'),
+  ticks: { show: false },
+  grid: { stroke: color('--rule'), width: 1 },
+  border: { show: false },
+});
+
+function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] {
+  const axis = baseAxis(color);
   return [
     {
       ...axis,
@@ -224,6 +227,12 @@ function axesOptions(color: (name: string) => string, zone: 'local' | 'utc'): uP
  */
 export const widthOfLabels = (labels: string[] | null): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
+
+/** @returns what uPlot takes as `tzDate`: ticks of a clock stand at round times of its own zone */
+export const dateIn =
+  (zone: Zone) =>
+  (ts: number): Date =>
+    zone === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), zone === 'utc' ? 'Etc/UTC' : zone);
 
 /** @returns a custom property as a color that a canvas takes */
 export function colorsOf(host: HTMLElement): (name: string) => string {
@@ -252,7 +261,7 @@ const MONTH_MS = 28 * DAY_MS;
  * @param ticks epoch ms
  * @param stepMs between two of them
  */
-export function timeLabels(ticks: number[], stepMs: number, zone: 'local' | 'utc'): string[] {
+export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);
   let said = '';
   return ticks.map((ts) => {
@@ -263,7 +272,7 @@ export function timeLabels(ticks: number[], stepMs: number, zone: 'local' | 'utc
   });
 }
 
-type Writer = (ts: number, zone: 'local' | 'utc') => string;
+type Writer = (ts: number, zone: Zone) => string;
 
 function formatsFor(stepMs: number): { fine: Writer; coarse: Writer } {
   if (stepMs >= MONTH_MS) return { fine: formatMonth, coarse: formatYear };

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import type { Zone } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import { listenForGestures } from './gestures.ts';
 import type { Drawn } from './shape.ts';
@@ -165,7 +166,7 @@ function walk(
  * @param inputs what else it is built of
  */
 export function usePlot(
-  build: (element: HTMLElement, zone: 'local' | 'utc') => { plot: uPlot; stop?: () => void },
+  build: (element: HTMLElement, zone: Zone) => { plot: uPlot; stop?: () => void },
   inputs: unknown[],
 ): { host: { current: HTMLDivElement | null }; chart: { current: uPlot | null } } {
   const { preferences } = useServices();
@@ -222,7 +223,7 @@ export function useTimePlot({
     onWindow: (next: Window, isSettled: boolean) => void;
   };
   /** `cursorAt`: epoch ms to which keys have brought the cursor; null: the mouse has it, or nobody */
-  options: (element: HTMLElement, zone: 'local' | 'utc', cursorAt: () => number | null) => uPlot.Options;
+  options: (element: HTMLElement, zone: Zone, cursorAt: () => number | null) => uPlot.Options;
   /** about the sample at that time; null: nothing is announced */
   inWords: (ts: number) => string | null;
   /** what the options are made of */

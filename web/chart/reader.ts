@@ -1,7 +1,8 @@
 import type { Client } from '../api/client.ts';
+import type { Zone } from '../format.ts';
+import { momentOf, offsetAt } from '../format.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
-import type { Zone } from '../state/preferences.ts';
 import type { Range, Shape } from './shape.ts';
 import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
 
@@ -134,23 +135,18 @@ export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS &
 
 /**
  * @param ts epoch ms
- * @returns ms that the clock of the zone is ahead of UTC
- */
-const offsetAt = (ts: number, zone: Zone): number =>
-  zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset() * MINUTE_MS;
-
-/**
- * @param ts epoch ms
  * @param days later
  * @returns epoch ms at which its day begins
  */
 export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
-  const date = new Date(ts);
-  if (zone === 'utc') date.setUTCHours(0, 0, 0, 0);
-  else date.setHours(0, 0, 0, 0);
-  if (zone === 'utc') date.setUTCDate(date.getUTCDate() + days);
-  else date.setDate(date.getDate() + days);
-  return date.getTime();
+  if (zone === 'local') {
+    const date = new Date(ts);
+    date.setHours(0, 0, 0, 0);
+    date.setDate(date.getDate() + days);
+    return date.getTime();
+  }
+  const day = Math.floor((ts + offsetAt(ts, zone)) / DAY_MS) + days;
+  return momentOf(day * DAY_MS, zone);
 }
 
 /** The parts of a range in which the days begin at the same time of UTC. They meet at midnight, after a change to or from summer time. */

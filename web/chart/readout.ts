@@ -1,3 +1,4 @@
+import type { Zone } from '../format.ts';
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
 import type { Thresholds } from '../state/preferences.ts';
 import type { Labels, StateNames } from '../states.ts';
@@ -26,7 +27,7 @@ export function pointWords(
   shape: Shape,
   place: number,
   unit: string | null,
-  zone: 'local' | 'utc',
+  zone: Zone,
   states: StateNames | null = null,
 ): PointWords | null {
   const ts = shape.ts[place];
@@ -43,7 +44,7 @@ export function pointWords(
 function stateWords(
   { ts, min, avg, max, stepMs }: Shape,
   place: number,
-  zone: 'local' | 'utc',
+  zone: Zone,
   states: StateNames,
 ): PointWords {
   const [at = 0, low = 0, high = 0] = [ts[place], min[place], max[place]];
@@ -62,7 +63,7 @@ function stateWords(
  * @param ts epoch ms
  * @returns of a time at which nothing was measured
  */
-export const noSampleWords = (ts: number, zone: 'local' | 'utc'): PointWords => ({
+export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
   when: formatDateTime(ts, zone),
   value: 'no sample here',
   band: '',

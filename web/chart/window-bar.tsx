@@ -1,5 +1,6 @@
 import type { TargetedPointerEvent } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { Zone } from '../format.ts';
 import {
   formatDateClock,
   formatDateTime,
@@ -7,11 +8,12 @@ import {
   formatField,
   formatZone,
   hueOf,
+  isNamedZone,
   parseField,
 } from '../format.ts';
 import { Choice } from '../kit/controls.tsx';
 import { useServices } from '../state/hooks.ts';
-import { lengthOf, SPANS, settle, zoomStep } from './window.ts';
+import { lengthOf, parseAgo, SPANS, settle, zoomStep } from './window.ts';
 import './chart.css';
 import type { Edges } from './options.ts';
 import type { Shape } from './shape.ts';
@@ -115,18 +117,20 @@ export function WindowBar({
           window={window}
           bounds={bounds}
           onChange={(next: Window) => change(next, true)}
+          onLive={goLive}
         />
       )}
     </>
   );
 }
 
-/** Two fields for the range: from and to, in the chosen zone. */
+/** The range by the calendar, in a zone of choice, or by times before now. */
 function RangeForm({
   id,
   window,
   bounds,
   onChange,
+  onLive,
 }: {
   /** of the form, which its button names */
   id: string;
@@ -134,6 +138,8 @@ function RangeForm({
   window: Window;
   bounds: Bounds;
   onChange: (next: Window) => void;
+  /** @param ms ends now, and goes on */
+  onLive: (ms: number) => void;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -167,16 +173,103 @@ function RangeForm({
   );
 
   return (
-    <form id={id} class="range-form" aria-label="Range" onSubmit={submit}>
-      {field('from', 'From')}
-      {field('to', 'To')}
-      <span class="range-form-zone">{formatZone(zone, window.to)}</span>
+    <div id={id}>
+      <form class="range-form" aria-label="Range" onSubmit={submit}>
+        {field('from', 'From')}
+        {field('to', 'To')}
+        <ZoneChoice at={window.to} />
+        <button type="submit" class="button">
+          Show
+        </button>
+        {wrong && (
+          <p id={problem} class="range-form-wrong" role="alert">
+            {wrong}
+          </p>
+        )}
+      </form>
+      <RelativeForm now={bounds.now} onLive={onLive} onChange={(range) => onChange(settle(range, bounds))} />
+    </div>
+  );
+}
+
+/** All zones that the browser knows. Local and UTC come first. */
+function ZoneChoice({ at }: { at: number }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const id = useId();
+  const names = useMemo(() => Intl.supportedValuesOf('timeZone').filter(isNamedZone), []);
+  return (
+    <span class="range-form-label">
+      <label for={id}>Time zone</label>
+      <select
+        id={id}
+        class="range-form-zone"
+        value={zone}
+        onChange={(event) => preferences.change({ zone: event.currentTarget.value as Zone })}
+      >
+        <option value="local">Local ({formatZone('local', at)})</option>
+        <option value="utc">UTC</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name.replaceAll('_', ' ')}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+/** Two fields for times before now, as an address has them. A range that ends now goes on. */
+function RelativeForm({
+  now,
+  onLive,
+  onChange,
+}: {
+  /** epoch ms */
+  now: number;
+  onLive: (ms: number) => void;
+  onChange: (range: { from: number; to: number }) => void;
+}) {
+  const [typed, setTyped] = useState({ from: '-1h', to: 'now' });
+  const [wrong, setWrong] = useState(false);
+  const problem = useId();
+
+  function submit(event: Event) {
+    event.preventDefault();
+    const [from, to] = [parseAgo(typed.from.trim()), parseAgo(typed.to.trim())];
+    const isWrong = from === null || to === null || from <= to;
+    setWrong(isWrong);
+    if (isWrong) return;
+    if (to === 0) onLive(from);
+    else onChange({ from: now - from, to: now - to });
+  }
+
+  const field = (name: 'from' | 'to', label: string) => (
+    <label>
+      <span>{label}</span>
+      <input
+        type="text"
+        class="range-form-ago"
+        autocomplete="off"
+        spellcheck={false}
+        value={typed[name]}
+        aria-invalid={wrong}
+        aria-describedby={wrong ? problem : undefined}
+        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+
+  return (
+    <form class="range-form" aria-label="Before now" onSubmit={submit}>
+      {field('from', 'Start')}
+      {field('to', 'End')}
       <button type="submit" class="button">
         Show
       </button>
       {wrong && (
         <p id={problem} class="range-form-wrong" role="alert">
-          {wrong}
+          Write times such as -90s, -15m, -1h, -7d or now. From has to be before to.
         </p>
       )}
     </form>
@@ -184,10 +277,7 @@ function RangeForm({
 }
 
 /** @returns what is wrong with it */
-function readRange(
-  typed: { from: string; to: string },
-  zone: 'local' | 'utc',
-): { from: number; to: number } | string {
+function readRange(typed: { from: string; to: string }, zone: Zone): { from: number; to: number } | string {
   const [from, to] = [parseField(typed.from, zone), parseField(typed.to, zone)];
   if (from === null || to === null) return 'Fill in a date and a time in both fields.';
   return from < to ? { from, to } : 'From has to be before to.';

@@ -86,8 +86,6 @@ export function zoomStep(window: Window, direction: -1 | 1, anchor: number | nul
 export const pan = ({ from, to }: Window, ms: number, bounds: Bounds) =>
   settle({ from: from + ms, to: to + ms }, bounds);
 
-/** Lengths of time, as addresses write them and as a reader chooses them. */
-
 const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
 
 type Span = { value: string; label: string; title: string; ms: number };
@@ -124,7 +122,7 @@ export function parseSpan(text: string | null): number | null {
  * @param text `now`, `-15m`, `-1h`
  * @returns ms before now; null: not such a time
  */
-function parseAgo(text: string | null): number | null {
+export function parseAgo(text: string | null): number | null {
   if (text === 'now') return 0;
   return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
 }

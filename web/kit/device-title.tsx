@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { DeviceInfo, RefusedDevice } from '../api/types.ts';
-import { clockWords, formatCount, formatCounted, formatDateTime } from '../format.ts';
+import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
 import { deviceHref } from '../routes.ts';
 import { useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
+import type { Stale } from '../state/verdict.ts';
 import { Age } from './figure.tsx';
 import { Notice } from './notice.tsx';
 
@@ -13,11 +14,14 @@ import { Notice } from './notice.tsx';
 export const DeviceTitle = ({
   name,
   device,
+  stale,
   children,
 }: {
   name: string;
   /** null: not known yet */
   device: DeviceInfo | null;
+  /** of the page */
+  stale: Stale | null;
   /** what can be done with it */
   children?: ComponentChildren;
 }) => (
@@ -26,7 +30,7 @@ export const DeviceTitle = ({
       <h1>{name}</h1>
       {device?.label && <p class="title-label">{device.label}</p>}
       {device ? (
-        <Facts device={device} />
+        <Facts device={device} stale={stale} />
       ) : (
         <p class="facts waiting" aria-hidden="true">
           <span class="bar bar-facts" />
@@ -37,7 +41,7 @@ export const DeviceTitle = ({
   </div>
 );
 
-function Facts({ device }: { device: DeviceInfo }) {
+function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   const { device_id, name, online, site, registered_at, sensors, clock_offset_ms } = device;
   const refusals = useRefusals(device_id);
   const hasAlarm = useAlarmsOf(device_id).length > 0;
@@ -46,7 +50,7 @@ function Facts({ device }: { device: DeviceInfo }) {
   return (
     <ul class="facts">
       <li>
-        <Online online={online} />
+        <Online online={online} asOf={stale && formatTime(stale.since, zone)} />
       </li>
       {hasAlarm && (
         <li>
@@ -109,7 +113,7 @@ export function DeviceMissing({ device }: { device: string }) {
       <p class="notice-actions">
         {isName && (
           <a class="button" href={`/?show=devices&name=${encodeURIComponent(device)}`}>
-            Search names that begin like this
+            Search devices for this name
           </a>
         )}
         <a class="button" href="/">
@@ -120,10 +124,15 @@ export function DeviceMissing({ device }: { device: string }) {
   );
 }
 
-/** The state of a device, as a symbol and a word. */
-export const Online = ({ online }: { online: boolean }) => (
-  <span class="state" data-online={online}>
+/**
+ * The state of a device, as a symbol and a word.
+ *
+ * @param props `asOf`: the time of the last known state, as text; null: the state is current
+ */
+export const Online = ({ online, asOf = null }: { online: boolean; asOf?: string | null }) => (
+  <span class="state" data-online={online} data-stale={asOf !== null}>
     {online ? 'Online' : 'Offline'}
+    {asOf && ` at ${asOf}`}
   </span>
 );
 

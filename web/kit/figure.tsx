@@ -16,6 +16,7 @@ export function Figure({
   second = '',
   secondUnit = '',
   tone,
+  isOld = false,
   children,
 }: {
   label: string;
@@ -26,11 +27,13 @@ export function Figure({
   second?: string;
   secondUnit?: string;
   tone?: 'warn' | undefined;
+  /** no newer figure comes */
+  isOld?: boolean;
   /** usually a sparkline */
   children?: ComponentChildren;
 }) {
   return (
-    <div class="figure" data-tone={tone}>
+    <div class="figure" data-tone={tone} data-stale={isOld}>
       <dt>{label}</dt>
       <dd>
         <span class="figure-value" data-none={value === NOTHING} data-long={value.length > LONG}>

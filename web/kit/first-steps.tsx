@@ -3,7 +3,7 @@ import { toProblem, wordsOf } from '../api/request.ts';
 import { formatCounted } from '../format.ts';
 import { useUnmatchedTopics } from '../state/device.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
-import { useMay } from '../state/session.ts';
+import { scopeText, useMay } from '../state/session.ts';
 import { Copyable } from './controls.tsx';
 import './tables.css';
 import type { Problem } from '../api/request.ts';
@@ -116,7 +116,7 @@ function TestValue() {
         <span id="test-value-note">
           {may
             ? `21.5 of the sensor ${EXAMPLE.measurement.sensor_id} of the device ${EXAMPLE.device}.`
-            : 'Your token only reads. Sign in with a token of the scope admin.'}
+            : scopeText('Send a test value', 'ingest')}
         </span>
       </p>
       <div role="status">

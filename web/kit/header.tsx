@@ -6,11 +6,11 @@ import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
 import { Choice } from './controls.tsx';
-import { Navigation, useAlarmSigns, VerdictLabel, VerdictLine } from './navigation.tsx';
+import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
 import { Search } from './search.tsx';
 import './header.css';
 import './print.css';
-import type { Zone } from '../state/preferences.ts';
+import type { Zone } from '../format.ts';
 import type { Level, Verdict } from '../state/verdict.ts';
 
 const SUN =
@@ -31,7 +31,7 @@ export function Header() {
   const { view } = routeOf(router.place.value.path);
   const mayRead = useMay('read');
   const verdict = useVerdict();
-  useAlarmSigns(verdict.level === 'critical');
+  useCriticalMark(verdict.level === 'critical');
   useBeginning();
   return (
     <HeaderBar
@@ -41,10 +41,10 @@ export function Header() {
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
       {mayRead && <Search />}
-      {hasOwnZone(new Date().getFullYear()) && (
+      {(hasOwnZone(new Date().getFullYear()) || zone.includes('/')) && (
         <Choice
           legend="Times are shown in"
-          options={zones()}
+          options={zones(zone)}
           value={zone}
           onChange={(zone) => preferences.change({ zone })}
         />
@@ -110,14 +110,18 @@ export function HeaderBar({
   );
 }
 
-/** The option "Local" names its zone. */
-function zones(): Parameters<typeof Choice<Zone>>[0]['options'] {
+/** The option "Local" names its zone. Another zone, which the dates of a chart offer, is an option while it is chosen. */
+function zones(chosen: Zone): Parameters<typeof Choice<Zone>>[0]['options'] {
   const own = formatZone('local', Date.now());
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
     { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+    ...(chosen.includes('/') ? [{ value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }] : []),
   ];
 }
+
+/** @returns `New York` of `America/New_York` */
+const cityOf = (zone: Zone): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 
 const WORDS = {
   live: { label: 'Live', title: 'Values change as they are committed' },

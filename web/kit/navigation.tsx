@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatDuration } from '../format.ts';
-import { useAlarmSignals, useOpenAlarms } from '../state/alarms.ts';
+import { useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
 import { useServices } from '../state/hooks.ts';
 import { aheadOf, MOVED_MS, useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
@@ -69,7 +69,7 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
 /** A sign with how many alarms are open and not acknowledged; nothing where none is. */
 function OpenAlarms() {
   const { alarms } = useOpenAlarms();
-  useAlarmSignals(alarms);
+  useAlarmNotifications(alarms);
   const waiting = alarms.filter(({ acknowledged_at }) => acknowledged_at === null);
   if (waiting.length === 0) return null;
   const isCritical = waiting.some(({ severity }) => severity === 'critical');
@@ -128,7 +128,7 @@ function useRecentDeadLetters(): number {
 
 /** The way back up: fleet, device. */
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
-  <nav class="breadcrumbs" aria-label="Where this is">
+  <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>
       {steps.map(({ label, href }) => (
         <li key={href}>
@@ -204,7 +204,7 @@ const VerdictMark = ({ level }: { level: Level }) =>
 const PREFIX = '(!) ';
 
 /** The mark of web/mark.svg with a red dot. */
-const ALARM_ICON = `data:image/svg+xml,${encodeURIComponent(`
+const CRITICAL_ICON = `data:image/svg+xml,${encodeURIComponent(`
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#1c8fa3" stroke-width="1.7" stroke-linecap="round">
   <circle cx="12" cy="9.4" r="4.5" />
   <path d="M12 4.9l4.59-2.3M15.18 6.22l4.87 1.62M16.5 9.4l2.3 4.59M15.18 12.58l-1.62 4.87M12 13.9l-4.59 2.3M8.82 12.58l-4.87-1.62M7.5 9.4 5.2 4.81M8.82 6.22l1.62-4.87" />
@@ -216,12 +216,12 @@ const ALARM_ICON = `data:image/svg+xml,${encodeURIComponent(`
  * Marks the title and the icon of the page while the verdict is critical, so that a tab behind others shows it. Views set the title at
  * any time.
  */
-export function useAlarmSigns(isAlarm: boolean) {
+export function useCriticalMark(isCritical: boolean) {
   useEffect(() => {
-    if (!isAlarm) return undefined;
+    if (!isCritical) return undefined;
     const icon = document.querySelector('link[rel="icon"]');
     const usualIcon = icon?.getAttribute('href') ?? '';
-    icon?.setAttribute('href', ALARM_ICON);
+    icon?.setAttribute('href', CRITICAL_ICON);
     const mark = () => {
       if (!document.title.startsWith(PREFIX)) document.title = PREFIX + document.title;
     };
@@ -233,5 +233,5 @@ export function useAlarmSigns(isAlarm: boolean) {
       icon?.setAttribute('href', usualIcon);
       if (document.title.startsWith(PREFIX)) document.title = document.title.slice(PREFIX.length);
     };
-  }, [isAlarm]);
+  }, [isCritical]);
 }

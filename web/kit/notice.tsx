@@ -56,16 +56,19 @@ export function ProblemNotice({
 }
 
 /** The same in one line, above what was there before. */
-export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
-  <p class="slow problem-line" role="alert">
-    <span>
-      {problem.message}. {problem.detail}
-    </span>
-    <button type="button" class="button" onClick={onRetry}>
-      Try again
-    </button>
-  </p>
-);
+export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: () => void }) {
+  const { title, advice } = wordsOf(problem);
+  return (
+    <p class="slow problem-line" role="alert">
+      <span>
+        {title}. {advice}
+      </span>
+      <button type="button" class="button" onClick={onRetry}>
+        Try again
+      </button>
+    </p>
+  );
+}
 
 /** Said when an answer takes its time. */
 export const SlowLine = () => (

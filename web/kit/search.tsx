@@ -1,4 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { wordsOf } from '../api/request.ts';
 import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
@@ -274,7 +275,7 @@ function useSearch(text: string): {
   );
   if (here) return { ...here, loading: false, problem: '' };
   const { items, more } = data ?? NO_RESULTS;
-  return { items, more, loading: asked !== '' && loading, problem: problem?.message ?? '' };
+  return { items, more, loading: asked !== '' && loading, problem: problem ? wordsOf(problem).title : '' };
 }
 
 /** @returns where it leads */

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/request.ts';
 import { useQuery, useServices, useTitle } from '../state/hooks.ts';
 import { GOOD } from '../state/verdict.ts';
-import { useAlarmSigns, VerdictLine } from './navigation.tsx';
+import { useCriticalMark, VerdictLine } from './navigation.tsx';
 import './header.css';
 import type { Readiness } from '../api/types.ts';
 import type { Verdict } from '../state/verdict.ts';
@@ -26,7 +26,7 @@ export function SignIn() {
   const field = useRef<HTMLInputElement | null>(null);
   const verdict = useReadiness();
   useTitle('Sign in');
-  useAlarmSigns(verdict.level === 'critical');
+  useCriticalMark(verdict.level === 'critical');
   useEffect(() => field.current?.focus(), []);
 
   async function submit(event: Event) {

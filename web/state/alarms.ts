@@ -112,7 +112,7 @@ export const writeSignals = (choice: SignalChoice) => remember(localStorage, KEY
  *
  * @param alarms the open ones
  */
-export function useAlarmSignals(alarms: Alarm[]) {
+export function useAlarmNotifications(alarms: Alarm[]) {
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     const before = known.current;

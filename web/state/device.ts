@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { toProblem } from '../api/request.ts';
+import { nullIfMissing } from '../api/request.ts';
 import type { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.ts';
 import { formatCount, formatSpan } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
@@ -24,18 +24,13 @@ export function useDevice(device: string) {
   const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
   const missing = answer.data?.device === null;
   useEffect(() => {
-    // One that is not there yet is followed, too: whether we are connected is said on every page.
+    // Follow a missing device too, so that the connection state is known.
     if (missing) live.follow({ devices: [device] });
     if (!found || !items) return;
     live.seed(items);
     live.follow({ devices: [found.device_id] });
   }, [live, device, missing, found, items]);
   return { ...answer, device: found, items, missing };
-}
-
-function nullIfMissing(error: unknown) {
-  if (toProblem(error).code === 'not_found') return null;
-  throw error;
 }
 
 const words = new Intl.Collator('en', { numeric: true });

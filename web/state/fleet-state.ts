@@ -7,6 +7,7 @@ import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
 import type { Fleet } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
 import type { Faults } from './outliers.ts';
+import { useStale } from './verdict.ts';
 
 /** The devices that are offline are read this often, in ms. */
 const REFRESH = { refreshMs: 10_000 };
@@ -30,6 +31,8 @@ export function useFleetState(): ReadonlySignal<FleetState> {
     },
     REFRESH,
   );
+  const since = useStale()?.since ?? null;
+  useEffect(() => fleetState.noteStale(since), [fleetState, since]);
   useEffect(() => {
     fleetState.noteStatus();
     const update = () => {
@@ -82,7 +85,8 @@ const CATCHING_UP_MS = 3000;
 
 /**
  * The outliers of the fleet, updated once a second, with the API's count. While the connection is lost, and until the next snapshot
- * is complete, the last state stays. Otherwise old and new figures would be mixed.
+ * is complete, the last state stays. Otherwise old and new figures would be mixed. While nothing is stored, silence is judged as of the last
+ * moment with values, so no sensor turns silent by the outage.
  */
 export function createFleetState({
   fleet,
@@ -98,6 +102,9 @@ export function createFleetState({
   let offline: ReadonlyMap<string, DeviceItem> = new Map();
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
+  /** epoch ms since when nothing is stored, and until the waiting messages had time to arrive */
+  let staleSince: number | null = null;
+  let staleUntil = Number.NEGATIVE_INFINITY;
 
   function noteStatus() {
     if (status.peek() === 'reconnecting') isHeld = true;
@@ -110,7 +117,8 @@ export function createFleetState({
     const isCaughtUp = now - liveSince > CATCHING_UP_MS;
     if (isCaughtUp) isHeld = false;
     if (isHeld) return;
-    fleet.refreshSilence(isCaughtUp ? now : 0);
+    if (now > staleUntil) staleSince = null;
+    fleet.refreshSilence(isCaughtUp ? Math.min(now, staleSince ?? now) : 0);
     figures.value = { faults: withEmptyDevices(fleet.listFaults(), offline, fleet), info, now };
   }
 
@@ -119,9 +127,15 @@ export function createFleetState({
     update,
     noteStatus,
 
+    /** @param since epoch ms since when no values come; null: they come */
+    noteStale(since: number | null) {
+      if (since !== null) staleSince ??= since;
+      staleUntil = since === null ? clock.now() + CATCHING_UP_MS : Number.POSITIVE_INFINITY;
+    },
+
     /** @param away devices that are offline, by id */
     count(counted: FleetInfo, away: ReadonlyMap<string, DeviceItem>) {
-      if (status.peek() === 'reconnecting') return;
+      if (status.peek() === 'reconnecting' || (staleSince !== null && info !== null)) return;
       info = withCount(counted, away.size);
       offline = away;
       fleet.setOffline(new Set(away.keys()));

@@ -231,7 +231,7 @@ function createDeviceIndex() {
       return sensor;
     },
 
-    /** Calls it, and its device, what they are called now. */
+    /** Updates the labels of a sensor and its device. */
     label(sensor: FleetSensor, item: LatestItem) {
       deviceOf(item);
       const name = item.name ?? item.sensor_id;

@@ -9,7 +9,7 @@ import type { Live } from './live.ts';
 import type { Preferences, ThresholdMemory } from './preferences.ts';
 import type { Clock, Session } from './session.ts';
 
-/** Everything that views need, created once in main.tsx. */
+/** Everything that views need, created once in app.tsx. */
 interface Services {
   client: Client;
   live: Live;

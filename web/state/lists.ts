@@ -29,7 +29,7 @@ const DIGITS = 10;
 export const sortKey = (name: string) =>
   name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
 
-/** @returns what is not known stands last, either way; equal ones stay in their order */
+/** Unknown values come last in both directions. Equal ones stay in their order. */
 export function sorted<T>(items: T[], keyOf: (item: T) => string | number | null, down: boolean): T[] {
   const sign = down ? -1 : 1;
   const keyed = items.map((item) => {

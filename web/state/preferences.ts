@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Zone } from '../format.ts';
+import { isNamedZone } from '../format.ts';
 import type { Quantity, UnitChoices } from '../units.ts';
 import { unitsOf } from '../units.ts';
 import { useServices } from './hooks.ts';
@@ -8,8 +10,6 @@ const PREFERENCES_KEY = 'millrace.preferences';
 const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
-
-export type Zone = 'local' | 'utc';
 
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices };
 
@@ -35,7 +35,7 @@ function read(storage: Storage): Choice {
   const kept = recallMembers(storage, PREFERENCES_KEY);
   return {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'auto',
-    zone: kept.zone === 'utc' ? 'utc' : 'local',
+    zone: kept.zone === 'utc' || isNamedZone(kept.zone) ? kept.zone : 'local',
     units: readUnits(kept.units),
   };
 }

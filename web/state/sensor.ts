@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { toProblem } from '../api/request.ts';
+import { nullIfMissing } from '../api/request.ts';
 import type { BaselineHour, DeviceEvent, LatestItem } from '../api/types.ts';
 import { formatSpan } from '../format.ts';
 import { useChanges, useQuery, useServices } from './hooks.ts';
@@ -41,11 +41,6 @@ export function useSensor(device: string, sensor: string) {
   const seen = live.sensor(key);
   const item: LatestItem | null = seen?.item ?? (data ? { device: null, site: null, ...data } : null);
   return { ...answer, data, missing, item, recent: seen?.recent ?? [] };
-}
-
-function nullIfMissing(error: unknown) {
-  if (toProblem(error).code === 'not_found') return null;
-  throw error;
 }
 
 /** Values that a sparkline wants. */

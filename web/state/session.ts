@@ -104,12 +104,16 @@ export function useMay(scope: Scope): boolean {
   return session.state.value.scopes.includes(scope);
 }
 
+/** Why an action is disabled. @param action as its button is called */
+export const scopeText = (action: string, scope: Scope): string =>
+  `Your token lacks the scope ${scope}, which ${action} needs.`;
+
 /** The `Date` of an answer has whole seconds. */
 const DATE_MS = 1000;
 
 /**
- * The time that all ages on the screen are counted from; one tick a second, so that they move together. It is the API's: what
- * was measured has its times from there, and the clock of the machine in front of us may be wrong by hours.
+ * Time of the API, from which all ages on the screen are counted. One tick a second, so that they move together. The clock of the
+ * reader's machine may be wrong by hours.
  *
  * @param options `local`: the machine's own, epoch ms
  */
@@ -135,8 +139,7 @@ export function createClock({
     /** Epoch ms by the machine's own clock, as `adjust` wants them. */
     local,
     /**
-     * Takes in what time it was there while we waited for an answer. We go no further than we have to: each answer brings us nearer, and
-     * what is right already does not move.
+     * Moves the offset as little as the answer's `Date` requires.
      *
      * @param date epoch ms, rounded down to whole seconds; NaN: the answer has no date
      */

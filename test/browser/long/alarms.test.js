@@ -64,7 +64,7 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await form.waitFor({ state: 'detached' });
   await page.locator('#rules tbody tr').filter({ hasText: 'above -15' }).waitFor();
   const back = page
-    .getByRole('navigation', { name: 'Where this is' })
+    .getByRole('navigation', { name: 'Breadcrumb' })
     .getByRole('link', { name: 'temperature' });
   expect(await back.getAttribute('href')).toBe('/devices/freezer/sensors/temperature');
 

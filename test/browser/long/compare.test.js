@@ -54,6 +54,19 @@ describe('Compare', () => {
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 
+  test('hide: the line leaves the chart, and its row stays', async () => {
+    await compareTwo();
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
+    await dashboard.page.getByText('Stacked', { exact: true }).click();
+    await until(async () => (await charts().count()) === 2, { what: 'two charts' });
+    await dashboard.page.getByRole('button', { name: 'Hide ear of collar-1' }).click();
+    await until(async () => (await charts().count()) === 1, { what: 'one chart' });
+    expect(await legend().locator('tbody tr').count()).toBe(2);
+    await dashboard.lookAt('compare-hidden');
+    await dashboard.page.getByRole('button', { name: 'Show ear of collar-1' }).click();
+    await until(async () => (await charts().count()) === 2, { what: 'both charts again' });
+  });
+
   test('remove: the sensor leaves the comparison', async () => {
     await compareTwo();
     await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();
@@ -113,6 +126,18 @@ describe('Downloads', () => {
       dashboard.page.getByRole('button', { name: 'PNG', exact: true }).click(),
     ]);
     expect((await readFile(await png.path())).subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test('page of a device: the points of its charts as CSV', async () => {
+    await publishNewSamples(dashboard);
+    await dashboard.visit('/devices/collar-1');
+    await until(async () => (await dashboard.paintedColors('.signal-chart canvas')) > 3, { what: 'a line' });
+    const [csv] = await Promise.all([
+      dashboard.page.waitForEvent('download'),
+      dashboard.page.getByRole('button', { name: 'CSV', exact: true }).click(),
+    ]);
+    expect(csv.suggestedFilename()).toBe('collar-1.csv');
+    expect(await readFile(await csv.path(), 'utf8')).toMatch(/^collar-1,ambient,°C,\d{4}-.*Z,3[78]/m);
   });
 });
 

@@ -52,6 +52,9 @@ test('Manual: from the dashboard: every page of the sidebar opens, without anoth
   }
   expect([...origins]).toEqual([system.httpUrl]);
   expect(complaints).toEqual([]);
+  await page.goto(`${system.httpUrl}/docs/how-to/set-an-alarm`);
+  await page.getByRole('link', { name: 'Dashboard', exact: true }).click();
+  await page.waitForURL(`${system.httpUrl}/`);
   await close();
 });
 
@@ -86,6 +89,11 @@ const QUESTIONS = [
     question: 'Why was my message refused?',
     searches: ['refused message', 'error codes'],
     answer: /not_numeric/,
+  },
+  {
+    question: 'Which time zone do times have?',
+    searches: ['timezone'],
+    answer: /time zone/i,
   },
   {
     question: 'How do I use another HTTP port?',

@@ -54,7 +54,7 @@ test('Pipeline: figures: they follow the published samples, and stop without any
       .filter({ hasText: /Window\s*\d+ of 512/ })
       .waitFor();
     await stage('broker').filter({ hasText: '✓ 1 client' }).waitFor();
-    await until(async () => (await figure('readers', 'Follow the stream')) === 1, {
+    await until(async () => (await figure('readers', 'Readers of the stream')) === 1, {
       what: 'this page as a reader',
     });
   } finally {

@@ -89,6 +89,27 @@ describe('Range', () => {
     await dashboard.lookAt('range-form');
   });
 
+  test('dates: times before now and another time zone', async () => {
+    await dashboard.open({ timezoneId: 'UTC' });
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
+    const form = dashboard.page.getByRole('form', { name: 'Before now' });
+    await form.getByLabel('Start').fill('1 hour');
+    await form.getByRole('button', { name: 'Show' }).click();
+    await form
+      .getByRole('alert')
+      .getByText(/^Write times such as/)
+      .waitFor();
+    await form.getByLabel('Start').fill('-2h');
+    await form.getByLabel('End').fill('-1h');
+    await form.getByRole('button', { name: 'Show' }).click();
+    await dashboard.page.getByRole('button', { name: 'Back to now' }).waitFor();
+    await dashboard.page.getByLabel('Time zone').selectOption('Asia/Kolkata');
+    await dashboard.page.locator('.window-note').getByText('UTC+5:30').waitFor();
+    await dashboard.page.getByText('Kolkata', { exact: true }).first().waitFor();
+    await dashboard.lookAt('range-before-now');
+  });
+
   test('relative times in the address: from before now is live, and to before now is fixed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
     await dashboard.page.getByText('1 h', { exact: true }).waitFor();

@@ -83,3 +83,11 @@ test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
     false,
   ]);
 });
+
+test('Days of a named zone: they have 23 and 25 hours when summer time begins and ends', () => {
+  const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
+    const start = startOfDay(Date.UTC(2026, month, day, 12), 'Europe/Berlin');
+    return (startOfDay(start, 'Europe/Berlin', 1) - start) / HOUR;
+  };
+  expect([lengthOf(2, 28), lengthOf(2, 29), lengthOf(9, 25)]).toEqual([24, 23, 25]);
+});

@@ -25,6 +25,7 @@ const line = (key, rest = {}) => ({
   key,
   name: key,
   unit: 'Cel',
+  shown: { unit: '°C', factor: 1, offset: 0, timeMs: null },
   intervalMs: null,
   hue: 1,
   scale: 'unit Cel',

@@ -90,6 +90,28 @@ describe('Fleet state', () => {
     expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
+  test('nothing is stored: no sensor turns silent, and the count stays', () => {
+    become('live');
+    stateAfter(5000);
+    fleetState.count(counted(1, 1), away('a'));
+    fleetState.noteStale(now);
+    fleetState.count(counted(0, 2), away('a', 'b'));
+    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
+    fleetState.noteStale(null);
+    expect(stateAfter(1000)).toMatchObject({ silent: 0, counted: 1 });
+    fleetState.count(counted(2, 0), away());
+    expect(stateAfter(3000)).toMatchObject({ silent: 1, offline: 1, counted: 1 });
+    fleetState.count(counted(2, 0), away());
+    expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
+  });
+
+  test('page opened while nothing is stored: the first count is shown', () => {
+    become('live');
+    fleetState.noteStale(now);
+    fleetState.count(counted(1, 1), away('a'));
+    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
+  });
+
   test('before the snapshot: no sensor is silent; after it: those that are', () => {
     now += HOUR_MS;
     expect(stateAfter(0).silent).toBe(0);

@@ -5,6 +5,7 @@ import {
   formatCounted,
   formatDateTime,
   formatDuration,
+  formatField,
   formatMs,
   formatNumber,
   formatRate,
@@ -12,7 +13,9 @@ import {
   formatUnit,
   formatZone,
   hueOf,
+  isNamedZone,
   NOTHING,
+  parseField,
 } from '../../../web/format.ts';
 
 describe('Numbers', () => {
@@ -113,4 +116,39 @@ test('Counts: one or many: singular or plural', () => {
   expect(formatCounted(1, 'sensor')).toBe('1 sensor');
   expect(formatCounted(0, 'sensor')).toBe('0 sensors');
   expect(formatCounted(12_000, 'process', 'processes')).toBe('12,000 processes');
+});
+
+describe('Named time zones', () => {
+  test.each(
+    /** @type {const} */ ([
+      ['Asia/Kolkata', '2026-11-21T17:30:00', 'UTC+5:30'],
+      ['America/St_Johns', '2026-11-21T08:30:00', 'UTC−3:30'],
+      ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
+      ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
+    ]),
+  )('%s: its clock, its offset, and back', (zone, text, offset) => {
+    const noon = Date.UTC(2026, 10, 21, 12);
+    expect([formatField(noon, zone), formatZone(zone, noon), parseField(text, zone)]).toEqual([
+      text,
+      offset,
+      noon,
+    ]);
+  });
+
+  test('summer time of Berlin: the offset changes at 01:00 UTC', () => {
+    const change = Date.UTC(2026, 2, 29, 1);
+    expect(formatField(change - 1000, 'Europe/Berlin')).toBe('2026-03-29T01:59:59');
+    expect(formatField(change, 'Europe/Berlin')).toBe('2026-03-29T03:00:00');
+    expect(parseField('2026-03-29T03:00:00', 'Europe/Berlin')).toBe(change);
+  });
+
+  test('a text that names no zone: refused', () => {
+    expect(['Mars/Phobos', 'utc', '', null, '<b>/'].map(isNamedZone)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
 });

@@ -32,6 +32,11 @@ describe('Preferences', () => {
     });
   });
 
+  test('time zone: one that exists is there again, another is not', () => {
+    expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone).toBe('Asia/Tokyo');
+    expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe('local');
+  });
+
   test('a unit of another quantity: ignored', () => {
     const { preferences } = open('{"units":{"pressure":"K","temperature":"K","speed":"toString"}}');
     expect(preferences.choice.peek().units).toEqual({ temperature: 'K' });

@@ -1,6 +1,6 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { toProblem } from '../../api/request.ts';
+import { problemText } from '../../api/request.ts';
 import type { Alarm } from '../../api/types.ts';
 import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
 import { Cancel, Dialog } from '../../kit/controls.tsx';
@@ -83,14 +83,28 @@ export function AlarmTable({
       <table class="plain alarm-table">
         <thead>
           <tr>
-            {mayAct && <th class="alarm-check">{''}</th>}
-            <th class="alarm-col-state">State</th>
-            <th>Rule</th>
-            <th>Sensor</th>
-            <th class="alarm-col-time">Opened</th>
-            <th class="alarm-col-time">Cleared</th>
-            <th class="alarm-col-peak number">Peak</th>
-            <th class="alarm-col-who">Acknowledged</th>
+            {mayAct && (
+              <th scope="col" class="alarm-check">
+                <span class="visually-hidden">Choose</span>
+              </th>
+            )}
+            <th scope="col" class="alarm-col-state">
+              State
+            </th>
+            <th scope="col">Rule</th>
+            <th scope="col">Sensor</th>
+            <th scope="col" class="alarm-col-time">
+              Opened
+            </th>
+            <th scope="col" class="alarm-col-time">
+              Cleared
+            </th>
+            <th scope="col" class="alarm-col-peak number" title="In the unit that the sensor sends">
+              Peak
+            </th>
+            <th scope="col" class="alarm-col-who">
+              Acknowledged
+            </th>
           </tr>
         </thead>
         <tbody ref={body}>
@@ -231,6 +245,7 @@ export function ActDialog({
   const [problem, setProblem] = useState('');
   const [isRunning, setIsRunning] = useState(false);
   const isShelving = act === 'shelve';
+  const [these, them] = alarms.length === 1 ? ['this alarm', 'it'] : ['these alarms', 'them'];
 
   async function submit(event: Event) {
     event.preventDefault();
@@ -245,7 +260,7 @@ export function ActDialog({
       }
       onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
     } catch (error) {
-      setProblem(toProblem(error)?.detail ?? '');
+      setProblem(problemText(error));
       setIsRunning(false);
     }
   }
@@ -265,8 +280,8 @@ export function ActDialog({
     >
       <p>
         {isShelving
-          ? 'Millrace sends no messages about it for the time below. It stays in the list.'
-          : 'Others see who handles it. It stays open until the value clears.'}
+          ? `Millrace sends no messages about ${these} for the time below. The list keeps ${them}.`
+          : 'Others see who handles it. An alarm stays open until the value clears.'}
       </p>
       {alarms.length === 1 && (
         <p>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { toProblem } from '../../api/request.ts';
+import { problemText } from '../../api/request.ts';
+import { Cancel, Dialog } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -132,8 +133,10 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
 function Signals() {
   const [choice, setChoice] = useState(readSignals);
   async function change(name: 'sound' | 'notification', isOn: boolean) {
-    if (name === 'notification' && isOn) await globalThis.Notification?.requestPermission();
-    const next = { ...choice, [name]: isOn };
+    // A browser that refuses leaves the box unchecked.
+    const isAllowed =
+      name === 'sound' || !isOn || (await globalThis.Notification?.requestPermission()) === 'granted';
+    const next = { ...choice, [name]: isOn && isAllowed };
     setChoice(next);
     writeSignals(next);
   }
@@ -161,6 +164,7 @@ function Rules({ mayAct }: { mayAct: boolean }) {
   const device = query.get('device');
   const fromChart = device === null ? null : { scope: { device, sensor: query.get('sensor') ?? '' } };
   const [asked, setAsked] = useState<Partial<AlarmRule> | null>(fromChart);
+  const [removed, setRemoved] = useState<AlarmRule | null>(null);
   const [message, setMessage] = useState('');
   const { data, problem, reload } = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
   const items = data?.items ?? [];
@@ -171,7 +175,7 @@ function Rules({ mayAct }: { mayAct: boolean }) {
       const words = results.map(({ target, error }) => `${target}: ${error ?? 'delivered'}`);
       setMessage(words.length > 0 ? words.join('; ') : 'The settings name no receiver.');
     } catch (error) {
-      setMessage(toProblem(error)?.detail ?? '');
+      setMessage(problemText(error));
     }
   }
 
@@ -205,11 +209,17 @@ function Rules({ mayAct }: { mayAct: boolean }) {
         <table class="plain stacks rule-table">
           <thead>
             <tr>
-              <th>Name</th>
-              <th>Sensors</th>
-              <th>Condition</th>
-              <th class="col-severity">Severity</th>
-              {mayAct && <th class="col-acts">{''}</th>}
+              <th scope="col">Name</th>
+              <th scope="col">Sensors</th>
+              <th scope="col">Condition</th>
+              <th scope="col" class="col-severity">
+                Severity
+              </th>
+              {mayAct && (
+                <th scope="col" class="col-acts">
+                  <span class="visually-hidden">Actions</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
@@ -231,9 +241,10 @@ function Rules({ mayAct }: { mayAct: boolean }) {
                     <button
                       type="button"
                       class="button quiet-button"
-                      onClick={() => void client.removeAlarmRule(rule.rule_id).finally(reload)}
+                      aria-haspopup="dialog"
+                      onClick={() => setRemoved(rule)}
                     >
-                      Remove
+                      Remove …
                     </button>
                   </td>
                 )}
@@ -241,6 +252,16 @@ function Rules({ mayAct }: { mayAct: boolean }) {
             ))}
           </tbody>
         </table>
+      )}
+      {removed && (
+        <RemoveDialog
+          rule={removed}
+          onDone={() => {
+            setRemoved(null);
+            reload();
+          }}
+          onClose={() => setRemoved(null)}
+        />
       )}
       {asked && mayAct && (
         <RuleForm
@@ -256,6 +277,48 @@ function Rules({ mayAct }: { mayAct: boolean }) {
   );
 }
 
+function RemoveDialog({
+  rule,
+  onDone,
+  onClose,
+}: {
+  rule: AlarmRule;
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const { client } = useServices();
+  const [problem, setProblem] = useState('');
+  const [busy, setBusy] = useState(false);
+
+  async function remove() {
+    setBusy(true);
+    try {
+      await client.removeAlarmRule(rule.rule_id);
+      onDone();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title={`Remove the rule ${rule.name}?`} held={busy} onClose={onClose}>
+      <p>It opens no more alarms. Alarms that it opened stay in the list.</p>
+      {problem !== '' && (
+        <p class="dialog-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <p class="dialog-actions">
+        <Cancel autofocus disabled={busy} />
+        <button type="button" class="button grave-button" disabled={busy} onClick={() => void remove()}>
+          Remove
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
 const MINUTE_MS = 60_000;
 
 function conditionText({
@@ -266,5 +329,5 @@ function conditionText({
   const words = Array.isArray(limit) ? limit.join(' to ') : limit;
   const cleared =
     clear === undefined ? '' : `, clears at ${Array.isArray(clear) ? clear.join(' to ') : clear}`;
-  return `${kind} ${words}${kind === 'rate' ? ' a second' : ''}${held}${for_samples ? ` for ${for_samples} samples` : ''}${cleared}`;
+  return `${kind} ${words}${kind === 'rate' ? ' per second' : ''}${held}${for_samples ? ` for ${for_samples} samples` : ''}${cleared}`;
 }

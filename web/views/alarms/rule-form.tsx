@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import { toProblem } from '../../api/request.ts';
+import { problemText } from '../../api/request.ts';
 import type { AlarmCondition, AlarmRule, Backtest, Severity, WantedAlarmRule } from '../../api/types.ts';
 import { formatUnit } from '../../format.ts';
 import { Cancel, Dialog } from '../../kit/controls.tsx';
@@ -16,8 +16,8 @@ export function RuleForm({
   onSaved,
   onClose,
 }: {
-  /** null: a new one */
-  rule: Partial<AlarmRule> | null;
+  /** `{}`: a new one */
+  rule: Partial<AlarmRule>;
   onSaved: () => void;
   onClose: () => void;
 }) {
@@ -41,7 +41,7 @@ export function RuleForm({
           setMessage('');
         },
         (error) => {
-          if (!abort.signal.aborted) setMessage(toProblem(error)?.detail ?? '');
+          if (!abort.signal.aborted) setMessage(problemText(error));
         },
       );
     }, REST_MS);
@@ -55,10 +55,10 @@ export function RuleForm({
     event.preventDefault();
     if (!wanted) return setMessage('Enter a name, a device, type or site, and a limit.');
     try {
-      await client.saveAlarmRule(wanted, rule?.rule_id ?? null);
+      await client.saveAlarmRule(wanted, rule.rule_id ?? null);
       onSaved();
     } catch (error) {
-      setMessage(toProblem(error)?.detail ?? '');
+      setMessage(problemText(error));
     }
   }
 
@@ -97,10 +97,10 @@ export function RuleForm({
   );
   const { kind, device, sensor } = typed;
   // A text that is being typed is not asked for.
-  const isKnown = rule?.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
+  const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (
-    <Dialog title={rule?.rule_id ? 'Change the rule' : 'A new rule'} wide onClose={onClose}>
+    <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide onClose={onClose}>
       <form class="rule-form" onSubmit={submit}>
         <fieldset class="rule-fields">
           <legend>Which sensors (all that is filled in must match)</legend>
@@ -116,10 +116,11 @@ export function RuleForm({
         </fieldset>
         <fieldset class="rule-fields">
           <legend>When</legend>
+          {kind !== 'absent' && <p class="wide-field">Limits are in the unit that the sensor sends.</p>}
           {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
           {select('kind', 'Condition', KINDS)}
           {kind !== 'absent' &&
-            number('limit', kind === 'outside' ? 'From' : kind === 'rate' ? 'Limit a second' : 'Limit', {
+            number('limit', kind === 'outside' ? 'From' : kind === 'rate' ? 'Limit per second' : 'Limit', {
               'aria-describedby': known,
             })}
           {kind === 'outside' && number('high', 'To')}
@@ -127,8 +128,8 @@ export function RuleForm({
           {kind === 'outside' && number('clearHigh', 'Clears to')}
           {number('minutes', 'Duration in minutes')}
           {kind === 'absent'
-            ? number('intervals', 'Or intervals', { placeholder: '3' })
-            : number('samples', 'For so many samples')}
+            ? number('intervals', 'Or number of intervals', { placeholder: '3' })
+            : number('samples', 'Consecutive samples')}
         </fieldset>
         {result && (
           <BacktestStrip
@@ -243,8 +244,8 @@ const textOf = (value: number | undefined) => (value === undefined ? '' : String
 const numberOf = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')));
 
 /** @returns from which `ruleOf` makes the same rule */
-export function typedOf(rule: Partial<AlarmRule> | null): Typed {
-  const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule ?? {};
+export function typedOf(rule: Partial<AlarmRule>): Typed {
+  const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule;
   const [limit, high] = [condition?.limit ?? []].flat();
   const [clear, clearHigh] = [condition?.clear ?? []].flat();
   return {

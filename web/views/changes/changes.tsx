@@ -4,7 +4,6 @@ import {
   formatCounted,
   formatNumber,
   formatTime,
-  formatUnit,
   formatZone,
 } from '../../format.ts';
 import { CompareButton } from '../../kit/comparison.tsx';
@@ -14,14 +13,14 @@ import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import '../../kit/tables.css';
-import { useEffect } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
 import { createLimit, withLimit } from '../../api/client.ts';
 import type { DeviceEvent, DeviceItem, LatestItem } from '../../api/types.ts';
 import { createReader } from '../../chart/reader.ts';
 import type { Shape } from '../../chart/shape.ts';
-import type { FleetSensor } from '../../state/fleet.ts';
-import { itemOf } from '../../state/lists.ts';
+import { keyOf, useFiguresAlone } from '../../state/live.ts';
+import type { UnitChoices } from '../../units.ts';
+import { scaleFor, toShown } from '../../units.ts';
 
 /** What changed in the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
 export function ChangesView() {
@@ -45,8 +44,8 @@ export function ChangesView() {
         )}
         {data && (
           <div class="changes">
-            <Sensors sensors={data.sensors} read={data.sensorsRead} />
-            <Devices devices={data.devices} read={data.devicesRead} />
+            <Sensors sensors={data.sensors} read={data.sensorsRead} total={data.sensorsTotal} />
+            <Devices devices={data.devices} read={data.devicesRead} total={data.devicesTotal} />
           </div>
         )}
       </section>
@@ -54,15 +53,15 @@ export function ChangesView() {
   );
 }
 
-function Sensors({ sensors, read }: { sensors: ChangedSensor[]; read: number }) {
+function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: number; total: number }) {
   const { preferences } = useServices();
-  const { zone } = preferences.choice.value;
+  const { zone, units } = preferences.choice.value;
   return (
     <div>
       <h2>Values that left their range or returned</h2>
       <p class="changes-note">
         The range is that of the five hours before, in averages of five minutes.{' '}
-        <PartRead read={read} what="sensor" total={useTotals().sensors} />
+        <PartRead read={read} what="sensor" total={total} />
       </p>
       {sensors.length === 0 ? (
         <p class="none">All of them stayed in their range.</p>
@@ -91,8 +90,8 @@ function Sensors({ sensors, read }: { sensors: ChangedSensor[]; read: number }) 
                   </a>{' '}
                   <span class="quiet">{item.device ?? item.device_id}</span>
                 </th>
-                <td class="wraps">{changeText({ item, change })}</td>
-                <td>{rangeText({ item, change })}</td>
+                <td class="wraps">{changeText({ item, change }, units)}</td>
+                <td>{rangeText({ item, change }, units)}</td>
                 <td>{formatTime(change.at, zone)}</td>
                 <td>
                   <CompareButton item={item} />
@@ -106,25 +105,33 @@ function Sensors({ sensors, read }: { sensors: ChangedSensor[]; read: number }) 
   );
 }
 
-function changeText({ item, change: { crossings, isOut, farthest } }: ChangedSensor): string {
-  const value = `${formatNumber(farthest)} ${formatUnit(item.unit)}`.trim();
+function changeText({ item, change }: ChangedSensor, choices: UnitChoices): string {
+  const { crossings, isOut, farthest } = change;
+  const scale = scaleOf({ item, change }, choices);
+  const value = `${formatNumber(toShown(scale, farthest))} ${scale.unit}`.trim();
   if (crossings === 1) return `Left it, up to ${value}`;
   return `${isOut ? 'Out of it now' : 'Back in it'}, ${formatCounted(crossings, 'change')}, up to ${value}`;
 }
 
-function rangeText({ item, change: { low, high } }: ChangedSensor): string {
+function rangeText(changed: ChangedSensor, choices: UnitChoices): string {
+  const scale = scaleOf(changed, choices);
+  const [low, high] = [toShown(scale, changed.change.low), toShown(scale, changed.change.high)];
   const decimals = decimalsFor([low, high]);
-  return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${formatUnit(item.unit)}`.trim();
+  return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${scale.unit}`.trim();
 }
 
-function Devices({ devices, read }: { devices: ChangedDevice[]; read: number }) {
+/** Of the value and the range in one row. */
+const scaleOf = ({ item, change: { low, high, farthest } }: ChangedSensor, choices: UnitChoices) =>
+  scaleFor(item.unit, [low, high, farthest], choices);
+
+function Devices({ devices, read, total }: { devices: ChangedDevice[]; read: number; total: number }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
     <div>
       <h2>Devices that came or went</h2>
       <p class="changes-note">
-        <PartRead read={read} what="device" total={useTotals().devices} />
+        <PartRead read={read} what="device" total={total} />
       </p>
       {devices.length === 0 ? (
         <p class="none">None came or went.</p>
@@ -164,23 +171,18 @@ function Devices({ devices, read }: { devices: ChangedDevice[]; read: number }) 
   );
 }
 
-/** @returns of the fleet, as far as this page has received it */
-function useTotals(): { sensors: number; devices: number } {
-  const { live } = useServices();
-  return { sensors: live.fleet.sensors.size, devices: live.fleet.devices.size };
-}
+/** Which ones are looked at where not all are. */
+const ORDERS = { sensor: 'the most unusual now first', device: 'those that are offline first' };
 
 /** How many were looked at: a part may have no change where the rest has some. */
-const PartRead = ({ read, total, what }: { read: number; total: number; what: string }) =>
+const PartRead = ({ read, total, what }: { read: number; total: number; what: keyof typeof ORDERS }) =>
   total > read ? (
     <>
-      Looked at {formatCounted(read, what)} of {formatCount(total)}, those with a sign of a change first.
+      Looked at {formatCounted(read, what)} of {formatCount(total)}, {ORDERS[what]}.
     </>
   ) : (
     <>Looked at {formatCounted(read, what)}.</>
   );
-
-/** What changed in the last hour, from the series and events that the API has. */
 
 const HOUR_MS = 3_600_000;
 /** The usual range comes from so many hours before the last one. */
@@ -270,35 +272,47 @@ const REFRESH = { refreshMs: 60_000 };
 
 /** What changed in the fleet within the last hour, read again each minute. */
 function useFleetChanges() {
-  const { client, clock, live } = useServices();
-  useEffect(() => live.follow({}), [live]);
+  const { client, clock } = useServices();
+  useFiguresAlone();
   return useQuery(
     'changes',
     async (signal) => {
       const now = clock.now();
       const since = now - HOUR_MS;
       const careful = withLimit(client, createLimit(AT_ONCE));
-      const [items, devices] = await Promise.all([
-        candidates(client, [...live.fleet.sensors.values()], signal),
+      const [fleet, items, devices] = await Promise.all([
+        client.fleet(signal),
+        candidates(client, signal),
         devicesOf(client, since, signal),
       ]);
       const [sensors, moved] = await Promise.all([
         changedSensors(careful, items, { since, now }, signal),
         changedDevices(client, devices, since, signal),
       ]);
-      return { sensors, devices: moved, sensorsRead: items.length, devicesRead: devices.length };
+      return {
+        sensors,
+        devices: moved,
+        sensorsRead: items.length,
+        sensorsTotal: fleet.sensors,
+        devicesRead: devices.length,
+        devicesTotal: fleet.devices.online + fleet.devices.offline,
+      };
     },
     REFRESH,
   );
 }
 
-/** @returns those that are furthest off now */
-async function candidates(client: Client, held: FleetSensor[], signal: AbortSignal): Promise<LatestItem[]> {
-  if (held.length === 0) return (await client.latest({ limit: MOST_SENSORS }, signal)).items;
-  return held
-    .toSorted((a, b) => Math.abs(b.sigmas ?? 0) - Math.abs(a.sigmas ?? 0))
-    .slice(0, MOST_SENSORS)
-    .map(itemOf);
+/** @returns those that are most unusual now; if the API judged too few, others after them */
+async function candidates(client: Client, signal: AbortSignal): Promise<LatestItem[]> {
+  const { items } = await client.outliers({ limit: MOST_SENSORS }, signal);
+  if (items.length === MOST_SENSORS) return items;
+  const others = await client.latest({ limit: MOST_SENSORS }, signal);
+  const byKey = new Map([...others.items, ...items].map((item) => [keyOf(item), item]));
+  const judged = new Set(items.map(keyOf));
+  return [...items, ...[...byKey].flatMap(([key, item]) => (judged.has(key) ? [] : [item]))].slice(
+    0,
+    MOST_SENSORS,
+  );
 }
 
 /**

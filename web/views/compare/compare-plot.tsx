@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useRef } from 'preact/hooks';
 import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
+import type { Zone } from '../../format.ts';
 import { NO_THRESHOLDS } from '../../state/preferences.ts';
 import { axesOf, joined } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -10,10 +11,13 @@ import { readingAt, statisticsOf } from '../../chart/readout.ts';
 import type { Shape } from '../../chart/shape.ts';
 import { within } from '../../chart/shape.ts';
 import type { Bounds, Window } from '../../chart/window.ts';
-import { formatDateTime, formatNumber, formatUnit, formatZone, NOTHING } from '../../format.ts';
+import { formatDateTime, formatNumber, formatZone, NOTHING } from '../../format.ts';
 import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
+import { stateText } from '../../states.ts';
+import type { Scale } from '../../units.ts';
+import { toShown } from '../../units.ts';
 import type { Compared, Line } from './use-compared.ts';
 
 /** Lines after this number are dashed: eight lines differ by more than their colors. */
@@ -92,7 +96,7 @@ export function compareOptions({
 }: {
   /** its custom properties give the colors */
   host: HTMLElement;
-  zone: 'local' | 'utc';
+  zone: Zone;
   cursorKey: string;
   lines: Line[];
   onCursor: (ts: number | null) => void;
@@ -157,7 +161,8 @@ function hueColor(host: HTMLElement, hue: number) {
   return color;
 }
 
-export type Sensor = Compared & { hue: number; shape: Shape; ghost: Shape | null };
+/** `shown`: the scale of both shapes */
+export type Sensor = Compared & { hue: number; shown: Scale; shape: Shape; ghost: Shape | null };
 
 /** The compared sensors in figures: at the cursor, or now; and over the range. */
 export function Legend({
@@ -165,6 +170,8 @@ export function Legend({
   cursor,
   reach,
   range,
+  hidden,
+  onToggle,
   onRemove,
 }: {
   sensors: Sensor[];
@@ -173,6 +180,9 @@ export function Legend({
   /** ms that a sample may lie away from the cursor */
   reach: number;
   range: { from: number; to: number };
+  /** sensors whose lines are hidden */
+  hidden: ReadonlySet<string>;
+  onToggle: (ref: string) => void;
   onRemove: (ref: string) => void;
 }) {
   const { preferences } = useServices();
@@ -200,13 +210,17 @@ export function Legend({
                 </th>
               ))}
               <th scope="col">
-                <span class="visually-hidden">Remove</span>
+                <span class="visually-hidden">Hide or remove</span>
               </th>
             </tr>
           </thead>
           <tbody>
             {sensors.map((sensor) => (
-              <Row key={sensor.ref} {...{ sensor, cursor, reach, range, hasGhost, onRemove }} />
+              <Row
+                key={sensor.ref}
+                {...{ sensor, cursor, reach, range, hasGhost, onToggle, onRemove }}
+                isHidden={hidden.has(sensor.ref)}
+              />
             ))}
           </tbody>
         </table>
@@ -221,6 +235,8 @@ function Row({
   reach,
   range,
   hasGhost,
+  isHidden,
+  onToggle,
   onRemove,
 }: {
   sensor: Sensor;
@@ -228,18 +244,27 @@ function Row({
   reach: number;
   range: { from: number; to: number };
   hasGhost: boolean;
+  isHidden: boolean;
+  onToggle: (ref: string) => void;
   onRemove: (ref: string) => void;
 }) {
-  const { ref, name, device, sensor, hue, shape, ghost } = compared;
+  const { ref, name, device, sensor, hue, shown, shape, ghost } = compared;
   const { min, avg, max } = statisticsOf(within(shape, range));
-  const unit = formatUnit(sensor?.unit);
+  const labels = { name, type: sensor?.type ?? null, unit: sensor?.unit ?? null };
   const written = (value: number | null | undefined) =>
-    value === null || value === undefined ? NOTHING : `${formatNumber(value)} ${unit}`.trim();
+    value === null || value === undefined
+      ? NOTHING
+      : (stateText(labels, value) ?? `${formatNumber(value)} ${shown.unit}`.trim());
   const newest = useNewest(sensor);
-  const at = cursor === null ? newest : readingAt(shape, cursor, reach)?.avg;
+  const at =
+    cursor === null
+      ? newest === null
+        ? null
+        : toShown(shown, newest)
+      : readingAt(shape, cursor, reach)?.avg;
   const ghostAt = ghost && readingAt(ghost, cursor ?? range.to, reach)?.avg;
   return (
-    <tr>
+    <tr data-hidden={isHidden}>
       <th scope="row">
         <i class={`compare-swatch hue-${hue}`} aria-hidden="true" />
         {sensor ? (
@@ -257,6 +282,16 @@ function Row({
       <td class="number">{written(avg)}</td>
       <td class="number">{written(max)}</td>
       <td class="number">
+        {sensor && (
+          <button
+            type="button"
+            class="button quiet-button"
+            aria-label={`${isHidden ? 'Show' : 'Hide'} ${name} of ${device}`}
+            onClick={() => onToggle(ref)}
+          >
+            {isHidden ? 'Show' : 'Hide'}
+          </button>
+        )}
         <button
           type="button"
           class="button quiet-button"

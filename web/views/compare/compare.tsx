@@ -3,17 +3,19 @@ import { useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { useMarks } from '../../chart/marks.ts';
 import { REACH } from '../../chart/options.ts';
-import { readingAt } from '../../chart/readout.ts';
+import { inScale, readingAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import { formatNumber, formatUnit } from '../../format.ts';
+import { formatNumber } from '../../format.ts';
 import { compareHref, readRefs, useComparison } from '../../kit/comparison.tsx';
 import { Choice } from '../../kit/controls.tsx';
 import { Notice, OfflineBanner, ProblemLine, ProblemNotice } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
+import type { Scale, UnitChoices } from '../../units.ts';
+import { plainScale, scaleFor } from '../../units.ts';
 import { ComparePlot, Legend } from './compare-plot.tsx';
 import {
   ghostWindow,
@@ -79,12 +81,13 @@ const HUES = 8;
 
 function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (ref: string) => void }) {
   const { preferences, router } = useServices();
-  const { zone } = preferences.choice.value;
+  const { zone, units } = preferences.choice.value;
   const { query } = router.place.value;
   const stale = useStale();
   const hint = useId();
   const panel = useRef<HTMLElement | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const time = useWindow(null);
   const { window, settled, bounds, change, reset } = time;
   const isStacked = query.get('view') === 'stacked';
@@ -95,13 +98,21 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   const now = useShapes(known, settled);
   const before = useShapes(hasGhost ? known : NONE, ghostWindow(settled));
   const lines = useMemo(
-    () => linesOf({ compared, shapes: now.shapes, ghosts: hasGhost ? before.shapes : NO_SHAPES, isOwn }),
-    [compared, now.shapes, before.shapes, hasGhost, isOwn],
+    () =>
+      linesOf({
+        compared,
+        shapes: now.shapes,
+        ghosts: hasGhost ? before.shapes : NO_SHAPES,
+        isOwn,
+        choices: units,
+      }),
+    [compared, now.shapes, before.shapes, hasGhost, isOwn, units],
   );
   const drawn = useMemo(() => {
-    const groups = isStacked ? compared.map(({ ref }) => lines.filter(({ key }) => key === ref)) : [lines];
+    const seen = lines.filter(({ key }) => !hidden.has(key));
+    const groups = isStacked ? compared.map(({ ref }) => seen.filter(({ key }) => key === ref)) : [seen];
     return groups.filter((group) => group.length > 0);
-  }, [compared, lines, isStacked]);
+  }, [compared, lines, isStacked, hidden]);
   const devices = useMemo(() => [...new Set(known.map(({ device_id }) => device_id))], [known]);
   const notes = useAnnotations(devices, settled);
   const marks = useMarks(notes.annotations, zone);
@@ -136,18 +147,31 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
         ))}
         <ChartDownloads
           name="Comparison"
-          lines={lines
-            .filter(({ isGhost }) => !isGhost)
-            .map(({ key, unit, shape }) => {
-              const { device, name } = compared.find(({ ref }) => ref === key) ?? { device: '', name: key };
-              return { device, sensor: name, unit, shape: within(shape, range) };
-            })}
+          lines={() =>
+            lines
+              .filter(({ key, isGhost }) => !isGhost && !hidden.has(key))
+              .map(({ key, unit, shape }) => {
+                const { device, name } = compared.find(({ ref }) => ref === key) ?? { device: '', name: key };
+                return { device, sensor: name, unit, shape: within(shape, range) };
+              })
+          }
           chart={panel}
         />
       </section>
-      <Legend sensors={sensorsOf(compared, lines)} {...{ cursor, reach, range }} onRemove={onRemove} />
+      <Legend
+        sensors={sensorsOf(compared, lines)}
+        {...{ cursor, reach, range, hidden, onRemove }}
+        onToggle={(ref) => setHidden(toggled(hidden, ref))}
+      />
     </>
   );
+}
+
+/** @returns a copy with the member added or removed */
+function toggled(members: ReadonlySet<string>, member: string): ReadonlySet<string> {
+  const next = new Set(members);
+  if (!next.delete(member)) next.add(member);
+  return next;
 }
 
 const NONE: never[] = [];
@@ -197,6 +221,7 @@ function linesOf({
   shapes,
   ghosts,
   isOwn,
+  choices,
 }: {
   compared: Compared[];
   /** by key of the sensor */
@@ -204,25 +229,46 @@ function linesOf({
   /** the same a week earlier */
   ghosts: ReadonlyMap<string, Line['shape']>;
   isOwn: boolean;
+  choices: UnitChoices;
 }): Line[] {
+  const scales = scalesOf(compared, shapes, choices);
   const lines = compared.flatMap(({ ref, name, device, sensor }, index) => {
     if (!sensor) return [];
     const key = keyOf(sensor);
+    const shown = scales.get(sensor.unit) ?? plainScale(sensor.unit);
     const line = {
       key: ref,
       name: `${name} of ${device}`,
-      unit: sensor.unit,
+      unit: shown.unit,
+      shown,
       intervalMs: sensor.interval_ms,
       hue: (index % HUES) + 1,
       scale: scaleOf(sensor.unit, index, isOwn),
     };
     const ghost = ghosts.get(key);
     return [
-      { ...line, shape: shapes.get(key) ?? NO_SHAPE, isGhost: false },
-      ...(ghost ? [{ ...line, shape: shifted(ghost, WEEK_MS), isGhost: true }] : []),
+      { ...line, shape: inScale(shapes.get(key) ?? NO_SHAPE, shown), isGhost: false },
+      ...(ghost ? [{ ...line, shape: inScale(shifted(ghost, WEEK_MS), shown), isGhost: true }] : []),
     ];
   });
   return lines.toSorted((a, b) => Number(a.isGhost) - Number(b.isGhost));
+}
+
+/** @returns by unit as sent: sensors of one unit share an axis, so they share its prefix and the unit of choice, too */
+function scalesOf(
+  compared: Compared[],
+  shapes: ReadonlyMap<string, Line['shape']>,
+  choices: UnitChoices,
+): Map<string | null, Scale> {
+  const known = compared.flatMap(({ sensor }) => (sensor ? [sensor] : []));
+  const units = [...new Set(known.map(({ unit }) => unit))];
+  return new Map(
+    units.map((unit) => {
+      const of = known.filter((sensor) => sensor.unit === unit).map((sensor) => shapes.get(keyOf(sensor)));
+      const values = of.flatMap((shape) => (shape ? [...shape.min, ...shape.max] : []));
+      return [unit, scaleFor(unit, values, choices)];
+    }),
+  );
 }
 
 const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
@@ -232,6 +278,7 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
     device,
     sensor,
     hue: (index % HUES) + 1,
+    shown: lines.find(({ key }) => key === ref)?.shown ?? plainScale(sensor?.unit ?? null),
     shape: lines.find(({ key, isGhost }) => key === ref && !isGhost)?.shape ?? NO_SHAPE,
     ghost: lines.find(({ key, isGhost }) => key === ref && isGhost)?.shape ?? null,
   }));
@@ -244,7 +291,7 @@ function textAt(lines: Line[], ts: number, reachMs: number): string {
   const texts = lines.flatMap(({ name, unit, shape, isGhost }) => {
     const reading = readingAt(shape, ts, reachMs);
     if (!reading) return [];
-    return [`${name}${isGhost ? ' a week earlier' : ''} ${formatNumber(reading.avg)} ${formatUnit(unit)}`];
+    return [`${name}${isGhost ? ' a week earlier' : ''} ${formatNumber(reading.avg)} ${unit ?? ''}`];
   });
   return texts.join(', ') || 'No samples here';
 }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { createLimit, withLimit } from '../../api/client.ts';
 import type { Problem } from '../../api/request.ts';
-import { toProblem } from '../../api/request.ts';
+import { nullIfMissing } from '../../api/request.ts';
 import type { SensorInfo } from '../../api/types.ts';
 import { createReader, pointsFor } from '../../chart/reader.ts';
 import type { Columns, Drawn, Shape } from '../../chart/shape.ts';
@@ -13,6 +13,7 @@ import { lengthOf } from '../../chart/window.ts';
 import { parseRef } from '../../kit/comparison.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
+import type { Scale } from '../../units.ts';
 
 /** A sensor of the address. */
 export interface Compared {
@@ -53,11 +54,6 @@ export function useComparedSensors(refs: string[]) {
       live.follow({ sensors: known.map(({ device_id, sensor_id }) => [device_id, sensor_id]) });
   }, [live, data]);
   return answer;
-}
-
-function nullIfMissing(error: unknown): null {
-  if (toProblem(error).code === 'not_found') return null;
-  throw error;
 }
 
 /** A ghost of a live window reaches this part of its length further than now, and is read again when now has come there. */
@@ -128,7 +124,10 @@ export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
 export interface Line {
   key: string;
   name: string;
+  /** as shown */
   unit: string | null;
+  /** in which `shape` has its values */
+  shown: Scale;
   /** between two samples, from the device's birth */
   intervalMs: number | null;
   shape: Shape;

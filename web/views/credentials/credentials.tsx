@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
+import type { Zone } from '../../format.ts';
 import { formatDateTime, formatZone, NOTHING } from '../../format.ts';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
-import { useMay } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { IssueDialog, RevokeDialog, RotateDialog } from './dialogs.tsx';
 import '../../kit/tables.css';
 import type { Credential, Mqtt } from '../../api/types.ts';
@@ -20,7 +21,7 @@ export function CredentialsView() {
   if (may) return <Accounts />;
   return (
     <Notice title="Your token does not allow this" tone="warn">
-      <p>Credentials need a token of the scope admin. Sign out, and sign in with such a token.</p>
+      <p>{scopeText('Credentials', 'admin')} Sign out, and sign in with such a token.</p>
     </Notice>
   );
 }
@@ -175,7 +176,7 @@ const AccountRow = ({
   onAsk,
 }: {
   credential: Credential;
-  zone: 'local' | 'utc';
+  zone: Zone;
   onAsk: (asked: Asked) => void;
 }) => {
   const { account, device_id, devices, issued_at, changed_at } = credential;

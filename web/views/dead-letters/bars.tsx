@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Zone } from '../../format.ts';
 import {
   formatClock,
   formatCount,
@@ -28,7 +29,7 @@ export function Bars({
   /** oldest first */
   bins: Bin[];
   chosen: Span | null;
-  zone: 'local' | 'utc';
+  zone: Zone;
   /** epoch ms: what is older is not counted yet */
   reached: number;
   onChoose: (bin: Bin) => void;
@@ -114,7 +115,7 @@ function keyMove(key: string, at: number, count: number): number | null {
   return target === undefined ? null : Math.min(Math.max(target, 0), count - 1);
 }
 
-const wordsOf = ({ from, to, deadLetters, codes }: Bin, zone: 'local' | 'utc') => (
+const wordsOf = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
   <>
     <strong>{binName({ from, to }, zone)}</strong>
     {deadLetters === 0
@@ -126,11 +127,11 @@ const wordsOf = ({ from, to, deadLetters, codes }: Bin, zone: 'local' | 'utc') =
 );
 
 /** @returns `2026-11-21 14:00–15:00` */
-export const binName = ({ from, to }: Span, zone: 'local' | 'utc'): string =>
+export const binName = ({ from, to }: Span, zone: Zone): string =>
   `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 
 /** @returns five times from edge to edge */
-function axisOf(bins: Bin[], zone: 'local' | 'utc'): string[] {
+function axisOf(bins: Bin[], zone: Zone): string[] {
   const [first, last] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
   const withDate = last - first > 2 * 86_400_000;
   return [0, 0.25, 0.5, 0.75, 1].map((share) => {
@@ -147,7 +148,7 @@ export function BinsTable({
 }: {
   /** oldest first */
   bins: Bin[];
-  zone: 'local' | 'utc';
+  zone: Zone;
   hrefOf: (bin: Bin) => string;
 }) {
   const filled = bins.filter(({ deadLetters }) => deadLetters > 0).reverse();

@@ -5,7 +5,7 @@ import { formatCount, formatCounted, formatDateTime } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { deadLetterHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
-import { useMay } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { reasonsOf } from './codes.tsx';
 import type { Collected, Replayed } from './replay.tsx';
 import { collect, countOf, isStored, MOST_AT_ONCE, replayAll, sumOf } from './replay.tsx';
@@ -28,7 +28,7 @@ export function BulkReplay({ query, onDone }: { query: Query; onDone: () => void
         type="button"
         class="button"
         disabled={!may}
-        title={may ? undefined : 'Your token only reads. A replay needs the scope admin.'}
+        title={may ? undefined : scopeText('Replay', 'admin')}
         onClick={() => setAsking(true)}
       >
         Replay all …

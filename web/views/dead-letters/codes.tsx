@@ -8,7 +8,7 @@ interface RefusalCode {
   title: string;
   /** what to do */
   advice: string;
-  /** classes of styles/dead-letters.css: a hue and, for the second code of a hue, `light` */
+  /** classes of dead-letters.css: a hue and, for the second code of a hue, `light` */
   className: string;
 }
 

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { DeadLetter, Refusal } from '../../api/types.ts';
+import type { Zone } from '../../format.ts';
 import { formatBytes, formatCount, formatDateTime, formatZone, NOTHING } from '../../format.ts';
 import { FilterField, Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -138,7 +139,7 @@ const DeadLetterTable = ({
   /** null while the first page is asked for */
   deadLetters: DeadLetter[] | null;
   busy: boolean;
-  zone: 'local' | 'utc';
+  zone: Zone;
   /** address of a dead letter */
   hrefOf: (id: string) => string;
 }) => (
@@ -179,7 +180,7 @@ const DeadLetterTable = ({
   </table>
 );
 
-const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: 'local' | 'utc'; href: string }) => (
+const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: Zone; href: string }) => (
   <tr>
     <th scope="row" class="col-time">
       <a class="row-link" href={href} title="Open this dead letter">

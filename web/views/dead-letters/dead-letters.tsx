@@ -1,3 +1,5 @@
+import { wordsOf } from '../../api/request.ts';
+import type { Zone } from '../../format.ts';
 import {
   formatBytes,
   formatCount,
@@ -87,7 +89,7 @@ function Overview({ place }: { place: Place }) {
             />
             {problem && (
               <p class="slow" role="status">
-                What came last is not counted: {problem.message}. It is tried again by itself.
+                The newest dead letters are not counted: {wordsOf(problem).title}. The page tries again.
               </p>
             )}
             <Bars
@@ -194,7 +196,7 @@ function UnmatchedTopics() {
   );
 }
 
-const Table = ({ items, zone }: { items: UnmatchedTopic[]; zone: 'local' | 'utc' }) => (
+const Table = ({ items, zone }: { items: UnmatchedTopic[]; zone: Zone }) => (
   <table class="plain stacks unmatched">
     <caption class="visually-hidden">Unmatched topics, the newest first</caption>
     <thead>
@@ -229,7 +231,7 @@ const Suggestion = ({ topic }: { topic: string | null }) =>
     </span>
   );
 
-function Row({ item, zone }: { item: UnmatchedTopic; zone: 'local' | 'utc' }) {
+function Row({ item, zone }: { item: UnmatchedTopic; zone: Zone }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

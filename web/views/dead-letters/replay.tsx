@@ -6,7 +6,7 @@ import type { DeadLetter, ReplayResult } from '../../api/types.ts';
 import { formatBytes, formatCount, formatCounted } from '../../format.ts';
 import { Cancel, Dialog } from '../../kit/controls.tsx';
 import { useServices } from '../../state/hooks.ts';
-import { useMay } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { bytesIn } from './text.ts';
 
@@ -19,9 +19,7 @@ export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; kept
   const [problem, setProblem] = useState<Problem | null>(null);
   const element = elementOf(deadLetter.topic);
   const may = useMay('admin');
-  const obstacle =
-    obstacleOf(deadLetter, keptBytes) ||
-    (may ? '' : 'Your token reads; what was refused is replayed with one of the scope admin.');
+  const obstacle = obstacleOf(deadLetter, keptBytes) || (may ? '' : scopeText('Replay', 'admin'));
 
   async function replay() {
     setAsking(false);

@@ -65,11 +65,6 @@ export function dumpOf(bytes: Uint8Array, width: number): string {
   return lines.join('\n');
 }
 
-/**
- * JSON laid out for reading, from its own text: parsed and written again, a number beyond a double would be another one,
- * and of a member that stands there twice one would be gone.
- */
-
 /** Strings, and all that stands between them and the signs of structure. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 

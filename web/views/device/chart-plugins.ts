@@ -4,8 +4,6 @@ import type { DeviceEvent } from '../../api/types.ts';
 import { widthOfLabels } from '../../chart/options.ts';
 import type { Span } from '../../state/device-events.ts';
 
-/** How charts that stand under each other differ from one that stands alone. */
-
 /** Room for figures of usual length, in CSS pixels. */
 const AXIS_WIDTH = 72;
 
@@ -125,8 +123,6 @@ function timeUnder(chart: UPlot): number | null {
   return isMeant ? event : chart.posToVal(left, 'x');
 }
 
-/** Draws when a device was online: a bar, where it was not a thin line, where nobody knows a dotted one; births are ticks. */
-
 export interface Band {
   /** newest first */
   events: DeviceEvent[];
@@ -138,6 +134,8 @@ export interface Band {
   knownFrom: number | null;
   /** epoch ms at which what still goes on ends in the picture */
   now: number;
+  /** epoch ms from which the state is not known, because no values come; null: it is known up to now */
+  staleSince: number | null;
 }
 
 type Painter = (chart: UPlot, band: Band) => void;
@@ -145,7 +143,14 @@ type Painter = (chart: UPlot, band: Band) => void;
 /** Thinner is not seen, in CSS pixels. */
 const LEAST_WIDTH = 2;
 
-export function paintBand(chart: UPlot, { spans, births, knownFrom, now }: Band): void {
+/** Between two slanted lines, in CSS pixels. */
+const HATCH_STEP = 5;
+
+/**
+ * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time without any
+ * values is hatched. Births are ticks.
+ */
+export function paintBand(chart: UPlot, { spans, births, knownFrom, now, staleSince }: Band): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   const middle = bbox.top + bbox.height / 2;
@@ -156,7 +161,8 @@ export function paintBand(chart: UPlot, { spans, births, knownFrom, now }: Band)
   ctx.beginPath();
   ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
   ctx.clip();
-  line(ctx, place(now), middle, { from: bbox.left, color: color('--ink-2'), ratio });
+  const knownTo = staleSince === null ? now : Math.min(now, staleSince);
+  line(ctx, place(knownTo), middle, { from: bbox.left, color: color('--ink-2'), ratio });
   if (knownFrom !== null) {
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     ctx.clearRect(bbox.left, bbox.top, place(knownFrom) - bbox.left, bbox.height);
@@ -165,11 +171,42 @@ export function paintBand(chart: UPlot, { spans, births, knownFrom, now }: Band)
   ctx.fillStyle = color('--good');
   for (const { from, to } of spans) {
     const left = place(from);
-    const width = Math.max(place(to ?? now) - left, LEAST_WIDTH * ratio);
+    const width = Math.max(place(to ?? Math.max(from, knownTo)) - left, LEAST_WIDTH * ratio);
     ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
+  }
+  const hatched = place(now) - place(knownTo);
+  if (hatched > 0) {
+    hatch(
+      ctx,
+      { left: place(knownTo), top: bbox.top, width: hatched, height: bbox.height },
+      color('--ink-3'),
+      ratio,
+    );
   }
   ctx.fillStyle = color('--accent');
   for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
+  ctx.restore();
+}
+
+/** Fills a stretch of time of which nothing is known with slanted lines. */
+function hatch(
+  ctx: CanvasRenderingContext2D,
+  { left, top, width, height }: { left: number; top: number; width: number; height: number },
+  color: string,
+  ratio: number,
+) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = ratio;
+  ctx.beginPath();
+  for (let x = left - height; x < left + width; x += HATCH_STEP * ratio) {
+    ctx.moveTo(x, top + height);
+    ctx.lineTo(x + height, top);
+  }
+  ctx.stroke();
   ctx.restore();
 }
 

@@ -1,8 +1,9 @@
 import { useMemo, useRef } from 'preact/hooks';
+import { wordsOf } from '../../api/request.ts';
 import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
-import { clockWords, formatDateTime, formatDuration, formatZone, NOTHING } from '../../format.ts';
+import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { happenedAt, listed, onlineSpans, spanAt, useEventsOf } from '../../state/device-events.ts';
 import { useServices } from '../../state/hooks.ts';
@@ -14,6 +15,7 @@ import type { Annotation, DeviceInfo } from '../../api/types.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
 import type { Listed, useDeviceEvents } from '../../state/device-events.ts';
+import type { Stale } from '../../state/verdict.ts';
 import type { Band, Gutter } from './chart-plugins.ts';
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
@@ -72,7 +74,7 @@ export function EventList({
       </table>
       {problem && (
         <p class="slow" role="alert">
-          {problem.message}.{' '}
+          {wordsOf(problem).title}.{' '}
           <button type="button" class="button" onClick={reload}>
             Try again
           </button>
@@ -156,6 +158,7 @@ export function EventStrip({
   device,
   newest,
   annotations,
+  stale,
   time,
   cursorKey,
   cursor,
@@ -167,6 +170,8 @@ export function EventStrip({
   newest: string | null;
   /** of the device and of the installation */
   annotations: Annotation[];
+  /** of the page */
+  stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
   /** epoch ms, which all charts share */
@@ -179,8 +184,9 @@ export function EventStrip({
   const { zone } = preferences.choice.value;
   const known = useEventsOf(device.device_id, window, newest);
   const { shape, band } = useMemo(() => pictureOf(known), [known]);
-  const current = useRef({ ...band, now: bounds.now });
-  current.current = { ...band, now: bounds.now };
+  const drawn = { ...band, now: bounds.now, staleSince: stale?.since ?? null };
+  const current = useRef(drawn);
+  current.current = drawn;
   const marks = useMarks(annotations, zone);
   const plugins = useMemo(() => {
     const onCursor = (ts: number | null) => {
@@ -189,6 +195,7 @@ export function EventStrip({
     return [bandPlugin(() => current.current, onCursor, paintBand, gutter), ...marks];
   }, [cursor, gutter, marks]);
 
+  const asOf = stale && formatTime(stale.since, zone);
   const inWords = (place: number) => {
     const ts = shape.ts[place] ?? 0;
     return `${wordsAt(band, ts)}, ${formatDateTime(ts, zone)}`;
@@ -196,7 +203,12 @@ export function EventStrip({
 
   return (
     <div class="signal signal-times">
-      <EventWords now={stateNow(device.online, known && band)} band={band} cursor={cursor} />
+      <EventWords
+        now={stateNow(device.online, known && band, asOf)}
+        band={band}
+        staleSince={drawn.staleSince}
+        cursor={cursor}
+      />
       <TimeChart
         label="Online, offline and births over time; the list of events has the same figures"
         shape={shape}
@@ -221,7 +233,7 @@ const nothing = () => {};
  * @returns `shape`: the
  * instants at which something happened, for the arrow keys to walk along
  */
-function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band: Omit<Band, 'now'> } {
+function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band: Known } {
   const events = known?.events ?? [];
   const times = [...new Set(events.map(({ ts }) => Date.parse(ts)))].sort((a, b) => a - b);
   const level = times.map(() => 0);
@@ -236,22 +248,26 @@ function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band:
   };
 }
 
-type Known = Omit<Band, 'now'>;
+type Known = Omit<Band, 'now' | 'staleSince'>;
 
 /** The state of the device at the cursor as text; without a cursor, its current state. */
 function EventWords({
   now,
   band,
+  staleSince,
   cursor,
 }: {
   now: string;
   band: Known;
+  /** epoch ms from which nothing is known; null: all is */
+  staleSince: number | null;
   cursor: ReadonlySignal<number | null>;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const ts = cursor.value;
-  const [head, words] = ts === null ? ['State', now] : [formatDateTime(ts, zone), wordsAt(band, ts)];
+  const [head, words] =
+    ts === null ? ['State', now] : [formatDateTime(ts, zone), wordsAt(band, ts, staleSince)];
   return (
     <p class="signal-text">
       <strong class="signal-state">{head}</strong>
@@ -264,14 +280,17 @@ function EventWords({
  * A device that announces no state is online by its messages, although the band is empty.
  *
  * @param band null: not known yet
+ * @param asOf time of the last known state, as text; null: the state is current
  */
-function stateNow(online: boolean, band: Known | null) {
+function stateNow(online: boolean, band: Known | null, asOf: string | null) {
+  if (asOf) return `${online ? 'Online' : 'Offline'} at ${asOf}, not known since`;
   if (!online) return 'Offline now';
   const isAnnounced = !band || band.spans.length > 0 || band.events.some(({ kind }) => kind !== 'birth');
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
 }
 
-function wordsAt({ events, spans, knownFrom }: Known, ts: number): string {
+function wordsAt({ events, spans, knownFrom }: Known, ts: number, staleSince: number | null = null): string {
+  if (staleSince !== null && ts > staleSince) return 'Not known: no values come';
   if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
   const kinds = happenedAt(events, ts);
   if (kinds.includes('offline')) return wentOffline(spans, ts);

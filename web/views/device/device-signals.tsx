@@ -2,7 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { createLimit, withLimit } from '../../api/client.ts';
+import { wordsOf } from '../../api/request.ts';
 import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
+import type { NamedShape } from '../../chart/downloads.tsx';
+import { ChartDownloads } from '../../chart/downloads.tsx';
 import { REACH } from '../../chart/options.ts';
 import { pointsFor } from '../../chart/reader.ts';
 import { inOneLine, pointWords, present, readingAt } from '../../chart/readout.ts';
@@ -11,7 +14,7 @@ import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import { formatNumber, hueOf } from '../../format.ts';
+import { formatNumber, formatUnit, hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
@@ -24,6 +27,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
 import type { Presented, Reading as ReadingValues } from '../../chart/readout.ts';
 import type { Window } from '../../chart/window.ts';
+import type { Stale } from '../../state/verdict.ts';
 import type { StateNames } from '../../states.ts';
 import type { Gutter } from './chart-plugins.ts';
 
@@ -36,12 +40,15 @@ export function DeviceSignals({
   device,
   items,
   newestEvent,
+  stale,
 }: {
   device: DeviceInfo;
   /** its sensors that are shown */
   items: LatestItem[];
   /** its time */
   newestEvent: string | null;
+  /** of the page */
+  stale: Stale | null;
 }) {
   const services = useServices();
   const careful = useMemo(
@@ -57,17 +64,25 @@ export function DeviceSignals({
     [device.sensors],
   );
   const gutter = useMemo(createGutter, []);
+  const panel = useRef<HTMLElement | null>(null);
+  const shapes = useRef<Map<string, NamedShape>>(new Map());
   const linked = { time, cursor, cursorKey: device.device_id, describedBy: HINT, gutter };
 
   return (
     <ServicesContext.Provider value={careful}>
-      <section class="panel signals" aria-label="Signals">
+      <section class="panel signals" aria-label="Signals" ref={panel}>
         <WindowBar {...time} />
         <p id={HINT} class="visually-hidden">
           The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom,
           arrows with Shift pan, 0 goes back.
         </p>
-        <EventStrip device={device} newest={newestEvent} annotations={notes.annotations} {...linked} />
+        <EventStrip
+          device={device}
+          newest={newestEvent}
+          annotations={notes.annotations}
+          stale={stale}
+          {...linked}
+        />
         {byUnit(items).map((group) => (
           <ul key={group.label} class="signal-group">
             {group.items.map((item) => (
@@ -75,11 +90,19 @@ export function DeviceSignals({
                 key={item.sensor_id}
                 item={item}
                 intervalMs={intervals.get(item.sensor_id) ?? null}
+                shapes={shapes.current}
                 {...linked}
               />
             ))}
           </ul>
         ))}
+        {items.length > 0 && (
+          <ChartDownloads
+            name={device.name ?? device.device_id}
+            lines={() => [...shapes.current.values()]}
+            chart={panel}
+          />
+        )}
       </section>
       <Annotations
         annotations={notes.annotations}
@@ -110,12 +133,18 @@ function SignalRow(props: {
   cursor: ReadonlySignal<number | null>;
   describedBy: string;
   gutter: Gutter;
+  /** takes what is drawn, by id of the sensor */
+  shapes: Map<string, NamedShape>;
 }) {
   const { item } = props;
   const row = useRef<HTMLLIElement | null>(null);
   const isVisible = useVisible(row);
   return (
-    <li ref={row} class={`signal hue-${hueOf(item.type)}`}>
+    <li
+      ref={row}
+      class={`signal hue-${hueOf(item.type)}`}
+      data-caption={`${item.name ?? item.sensor_id} ${formatUnit(item.unit)}`.trim()}
+    >
       {isVisible ? (
         <Signal {...props} />
       ) : (
@@ -136,6 +165,7 @@ function Signal({
   cursor,
   describedBy,
   gutter,
+  shapes,
 }: Parameters<typeof SignalRow>[0]) {
   const { window, bounds, change, reset } = time;
   const { preferences } = useServices();
@@ -147,10 +177,16 @@ function Signal({
     [series.shape, item, units],
   );
   const { shape, states, scale } = presented;
+  const name = item.name ?? item.sensor_id;
   const statePlugins = useStatePlugins(shape, states, intervalMs);
   const plugins = useMemo(() => [signalPlugin(gutter), ...statePlugins], [gutter, statePlugins]);
-  const isEmpty = within(shape, { from: window.from, to: window.to + 1 }).ts.length === 0;
-  const name = item.name ?? item.sensor_id;
+  const range = { from: window.from, to: window.to + 1 };
+  useEffect(() => {
+    const names = { device: item.device ?? item.device_id, sensor: name, unit: scale.unit };
+    shapes.set(item.sensor_id, { ...names, shape: within(shape, range) });
+    return () => void shapes.delete(item.sensor_id);
+  });
+  const isEmpty = within(shape, range).ts.length === 0;
 
   return (
     <>
@@ -175,7 +211,7 @@ function Signal({
         {loading && <div class="chart-loading" aria-hidden="true" />}
         {problem ? (
           <p class="signal-note" role="alert">
-            {problem.message}.{' '}
+            {wordsOf(problem).title}.{' '}
             <button type="button" class="button" onClick={reload}>
               Try again
             </button>

@@ -11,7 +11,8 @@ import { useDeviceEvents } from '../../state/device-events.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { sortingOf, UNSORTED } from '../../state/lists.ts';
 import { useTails } from '../../state/sensor.ts';
-import { useMay } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
+import type { Stale } from '../../state/verdict.ts';
 import { useStale } from '../../state/verdict.ts';
 import { EventList } from './device-events.tsx';
 import { DeviceSignals } from './device-signals.tsx';
@@ -47,13 +48,13 @@ export function DeviceView({ device: asked }: { device: string }) {
       {missing ? (
         <DeviceMissing device={asked} />
       ) : (
-        <DeviceTitle name={name} device={device}>
+        <DeviceTitle name={name} device={device} stale={stale}>
           {device && <Retire onAsk={() => setRetiring(true)} />}
         </DeviceTitle>
       )}
       {!missing &&
         (device && items ? (
-          <Known device={device} items={items} reload={reload} isStale={stale !== null} />
+          <Known device={device} items={items} reload={reload} stale={stale} />
         ) : (
           <Waiting />
         ))}
@@ -67,7 +68,7 @@ function Retire({ onAsk }: { onAsk: () => void }) {
   const may = useMay('admin');
   return (
     <div class="retire">
-      {!may && <p id="retire-note">Your token reads; retiring needs one of the scope admin.</p>}
+      {!may && <p id="retire-note">{scopeText('Retire', 'admin')}</p>}
       <button
         type="button"
         class="button"
@@ -86,13 +87,13 @@ function Known({
   device,
   items,
   reload,
-  isStale,
+  stale,
 }: {
   device: DeviceInfo;
   items: LatestItem[];
   reload: () => void;
-  /** no values come */
-  isStale: boolean;
+  /** of the page */
+  stale: Stale | null;
 }) {
   const { router } = useServices();
   const { query } = router.place.value;
@@ -105,11 +106,11 @@ function Known({
   return (
     <>
       <SensorChoice all={items.length} found={found} shown={shown.length} more={more} />
-      <DeviceSignals device={device} items={shown} newestEvent={newestEvent} />
-      <div class="device-lists" data-stale={isStale || !device.online}>
+      <DeviceSignals device={device} items={shown} newestEvent={newestEvent} stale={stale} />
+      <div class="device-lists" data-stale={stale !== null || !device.online}>
         {items.length === 0 ? <NoSensors /> : <DeviceSensors name={name} shown={shown} />}
         <section class="panel" aria-label="Events">
-          <EventList history={history} online={device.online} />
+          <EventList history={history} online={device.online && stale === null} />
         </section>
       </div>
     </>

@@ -2,6 +2,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../../format.ts';
 import { Figure, Sparkline } from '../../kit/figure.tsx';
+import { OfflineBanner } from '../../kit/notice.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
 import { useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
@@ -55,7 +56,7 @@ type Moment = { at: number };
 
 /**
  * Current figures of the fleet and the pipeline, with the last five minutes as sparklines. They are dimmed while the connection is
- * lost. While nothing is stored, the rate is marked.
+ * lost. While nothing is stored, the rate is marked, and the figures that need new values are dimmed.
  */
 function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
   const { live } = useServices();
@@ -63,55 +64,64 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
   const screen = live.screenTimes.value;
   const stale = useStale();
   const isStored = stale === null || stale.isLost;
+  const isOld = stale !== null;
+  const isLost = stale?.isLost ?? false;
   const now = moments.at(-1);
   const shown = screen.at(-1);
 
   return (
-    <dl class="figures figures-five" aria-label="The pipeline now" data-stale={stale?.isLost ?? false}>
-      <SensorsOnline fleetState={fleetState} />
-      <Figure
-        label="Samples stored"
-        value={formatRate(now?.samples_per_s)}
-        unit="/s"
-        tone={isStored ? undefined : 'warn'}
-      >
-        <Line moments={moments} read={(moment) => moment.samples_per_s} />
-      </Figure>
-      <Figure
-        label="Time to commit"
-        value={formatMs(now?.commit_ms.p50)}
-        unit="ms p50"
-        second={formatMs(now?.commit_ms.p99)}
-        secondUnit="ms p99"
-      >
-        <Line
-          moments={moments}
-          read={(moment) => moment.commit_ms.p50}
-          second={(moment) => moment.commit_ms.p99}
-        />
-      </Figure>
-      <Figure
-        label="Commit to screen"
-        value={formatMs(shown?.p50)}
-        unit="ms p50"
-        second={formatMs(shown?.p99)}
-        secondUnit="ms p99"
-      >
-        <Line moments={screen} read={(moment) => moment.p50} second={(moment) => moment.p99} />
-      </Figure>
-      <Figure
-        label="Refused"
-        value={formatRate(now?.refused_per_s)}
-        unit="/s"
-        tone={now && now.refused_per_s > 0 ? 'warn' : undefined}
-      >
-        <Line moments={moments} read={(moment) => moment.refused_per_s} />
-      </Figure>
-    </dl>
+    <>
+      <OfflineBanner stale={stale} />
+      <dl class="figures figures-five" aria-label="The pipeline now">
+        <SensorsOnline fleetState={fleetState} isOld={isOld} />
+        <Figure
+          label="Samples stored"
+          value={formatRate(now?.samples_per_s)}
+          unit="/s"
+          tone={isStored ? undefined : 'warn'}
+          isOld={isLost}
+        >
+          <Line moments={moments} read={(moment) => moment.samples_per_s} />
+        </Figure>
+        <Figure
+          label="Time to commit"
+          value={formatMs(now?.commit_ms.p50)}
+          unit="ms p50"
+          second={formatMs(now?.commit_ms.p99)}
+          secondUnit="ms p99"
+          isOld={isOld}
+        >
+          <Line
+            moments={moments}
+            read={(moment) => moment.commit_ms.p50}
+            second={(moment) => moment.commit_ms.p99}
+          />
+        </Figure>
+        <Figure
+          label="Commit to screen"
+          value={formatMs(shown?.p50)}
+          unit="ms p50"
+          second={formatMs(shown?.p99)}
+          secondUnit="ms p99"
+          isOld={isOld}
+        >
+          <Line moments={screen} read={(moment) => moment.p50} second={(moment) => moment.p99} />
+        </Figure>
+        <Figure
+          label="Refused"
+          value={formatRate(now?.refused_per_s)}
+          unit="/s"
+          tone={now && now.refused_per_s > 0 ? 'warn' : undefined}
+          isOld={isLost}
+        >
+          <Line moments={moments} read={(moment) => moment.refused_per_s} />
+        </Figure>
+      </dl>
+    </>
   );
 }
 
-function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
+function SensorsOnline({ fleetState, isOld }: { fleetState: ReadonlySignal<FleetState>; isOld: boolean }) {
   const { faults, info } = fleetState.value;
   const known = info !== null;
   const away = faults.offlineSensors + faults.silentCount;
@@ -120,6 +130,7 @@ function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> 
       label="Sensors online"
       value={known ? formatCount(Math.max(0, info.sensors - away)) : NOTHING}
       unit={known ? `of ${formatCount(info.sensors)}` : ''}
+      isOld={isOld}
     >
       <p class="figure-note">
         {known &&

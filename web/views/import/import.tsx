@@ -6,7 +6,7 @@ import { ProblemNotice } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
-import { useMay } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { piecesOf, typeOf } from './pieces.ts';
 import '../../kit/tables.css';
 import './import.css';
@@ -102,7 +102,7 @@ export function ImportView() {
             The name must end with .csv, .tsv, .ndjson, .jsonl or .parquet.
           </p>
         )}
-        {!mayImport && <p class="import-problem">Your token may not store measurements.</p>}
+        {!mayImport && <p class="import-problem">{scopeText('Import', 'ingest')}</p>}
         <form class="import-form" onSubmit={(event: Event) => event.preventDefault()}>
           <div class="field">
             <label for="import-device">Device</label>

@@ -1,3 +1,4 @@
+import type { Zone } from '../../format.ts';
 import './pipeline.css';
 import type { StreamStatus } from '../../api/stream.ts';
 import type { FleetInfo, Pipeline, ProcessHealth, Stats, StreamOut } from '../../api/types.ts';
@@ -18,7 +19,7 @@ import type { Finding, StageName } from './findings.tsx';
 export function Way({ findings, ...known }: Parameters<typeof stagesOf>[0] & { findings: Finding[] }) {
   const flow = flowSeconds(known.stats?.samples_per_s ?? 0);
   return (
-    <ol class="way" aria-label="The data's way">
+    <ol class="way" aria-label="Data path">
       {stagesOf(known).map((stage) => (
         <Stage key={stage.name} {...stage} flow={flow} finding={worst(findings, stage.name)} />
       ))}
@@ -155,7 +156,7 @@ function stagesOf({
   /** of this page's connection */
   status: StreamStatus;
   /** of times, default UTC */
-  zone?: 'local' | 'utc';
+  zone?: Zone;
 }): StageText[] {
   const running = pipeline?.processes.filter(({ stale }) => !stale) ?? null;
   return [
@@ -188,9 +189,9 @@ const broker = (pipeline: Pipeline | null): StageText => ({
   fine: pipeline?.broker?.ok ? pipeline.broker.message : '',
   figures: [
     {
-      label: 'Ingest is',
-      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Disconnected') : NOTHING,
-      title: 'Whether what devices publish reaches ingest',
+      label: 'Ingest',
+      value: pipeline?.broker ? (pipeline.broker.ok ? 'connected' : 'disconnected') : NOTHING,
+      title: 'Whether ingest is connected to the broker and receives what devices publish',
     },
   ],
 });
@@ -208,6 +209,7 @@ function ingest(
   health: ProcessHealth[],
 ): StageText {
   const messages = health.reduce((sum, { unsettled }) => sum + unsettled.messages, 0);
+  const oldestMs = Math.max(0, ...health.map(({ unsettled }) => unsettled.oldest_ms));
   const isLate = health.some(({ unsettled }) => unsettled.oldest_ms >= LATE_MS);
   return {
     name: 'ingest',
@@ -234,6 +236,7 @@ function ingest(
       {
         label: 'Messages wait',
         value: health.length > 0 ? formatCount(messages) : NOTHING,
+        ...(oldestMs >= 1000 && { unit: `oldest ${formatDuration(oldestMs)}` }),
         title: 'Messages that were received, and are not acknowledged yet',
         tone: isLate ? 'warn' : undefined,
       },
@@ -280,7 +283,7 @@ function database(pipeline: Pipeline | null, stats: Stats | null): StageText {
   };
 }
 
-const streamOut = ({ ok, lag_ms, queue_bytes, until }: StreamOut, zone: 'local' | 'utc'): StageText => ({
+const streamOut = ({ ok, lag_ms, queue_bytes, until }: StreamOut, zone: Zone): StageText => ({
   name: 'stream',
   title: 'Stream out',
   fine: ok ? 'Kafka takes records' : '',
@@ -311,12 +314,12 @@ function readers(
     fine: countOf(running, 'ingest', ['process serves', 'processes serve']),
     figures: [
       {
-        label: 'This page',
+        label: 'Connection of this page',
         value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
         title: 'Whether changes reach this page by themselves',
       },
       {
-        label: 'Follow the stream',
+        label: 'Readers of the stream',
         value: formatCount(stats?.readers),
         title: 'Pages and programs that receive changes by themselves, including this page',
       },

@@ -5,9 +5,9 @@ import { formatAge, formatCount, formatCounted, formatDuration, formatRate } fro
 import type { Verdict } from '../../state/verdict.ts';
 import { BEHIND_MS, packingOf } from './processes.tsx';
 
-/** Problems on the data path, each with advice. */
 export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' | 'readers';
 
+/** A problem on the data path, with advice. */
 export interface Finding {
   /** where it is */
   stage: StageName;

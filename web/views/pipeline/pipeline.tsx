@@ -25,7 +25,7 @@ const REQUESTS: Line[] = [
   { name: 'window', read: (moment) => moment.window },
 ];
 
-/** The data's way, drawn as it runs; what is wrong on it; and its last five minutes. */
+/** The data path, drawn as it runs; what is wrong on it; and its last five minutes. */
 export function PipelineView() {
   const { clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -56,12 +56,7 @@ export function PipelineView() {
       <VerdictLead verdict={verdict} findings={findings} isKnown={pipeline !== null} />
       {findings.length > 0 && <Findings findings={findings} />}
       {isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
-      <section
-        class="panel"
-        aria-label="The way of the data"
-        aria-busy={pipeline === null}
-        data-stale={isOffline}
-      >
+      <section class="panel" aria-label="Data path" aria-busy={pipeline === null} data-stale={isOffline}>
         <Way {...{ pipeline, stats, health, fleet, status, zone, findings }} />
       </section>
       <div class="strips" data-stale={isOffline}>

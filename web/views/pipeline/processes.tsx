@@ -15,7 +15,7 @@ import { useServices } from '../../state/hooks.ts';
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * Each process by its last heartbeat. A process sends process every 10 s.
+ * Each process by its last heartbeat. A process sends a heartbeat every 10 s.
  *
  * @param props `isOld`: nothing newer is known, so that rates and connections may differ
  */
@@ -175,12 +175,12 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
         </strong>
         ,{' '}
         {behindMs === 0
-          ? 'all that may be by now.'
+          ? 'up to date.'
           : `${formatDuration(behindMs)} behind the newest hour that may be packed, which ended at ${formatClock(newest, zone)}.`}
       </p>
       <p class="packing-why">
-        Each hour, once closed an hour after its end, is compressed into history, with its lowest, highest and
-        average: so a chart of a year is quick. Reads are exact before and after.
+        An hour closes one hour after its end. Then it is packed with its minimum, maximum and average, so a
+        chart of a year is quick. Reads are exact before and after.
       </p>
     </>
   );

@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { colorsOf, timeLabels } from '../../chart/options.ts';
+import { baseAxis, colorsOf, dateIn, TIME_SPACE, timeLabels } from '../../chart/options.ts';
 import { usePlot } from '../../chart/plot.ts';
+import type { Zone } from '../../format.ts';
 import { formatTicks, formatTime, formatZone } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
 import { SPAN_MS } from '../../state/live.ts';
@@ -59,8 +60,9 @@ export function StripChart({
         <h2>{title}</h2>
         <p class="strip-readout">
           {moment && point !== null && <span>{formatTime(moment.at, zone)}</span>}
-          {lines.map(({ name, read }) => (
+          {lines.map(({ name, read }, index) => (
             <span key={name} class="strip-figure">
+              <span class="strip-line" data-dashed={index > 0} aria-hidden="true" />
               {name} <strong>{format(moment ? read(moment) : null)}</strong> {unit}
             </span>
           ))}
@@ -85,8 +87,6 @@ function show(chart: uPlot, lines: Line[], moments: Moment[]) {
   });
 }
 
-const FONT = '12px system-ui, sans-serif';
-
 /** How one or two figures of the last minutes are drawn: the first as a line over its area, the second as a fainter line. */
 function stripOptions({
   host,
@@ -96,18 +96,12 @@ function stripOptions({
 }: {
   /** its custom properties give the colors */
   host: HTMLElement;
-  zone: 'local' | 'utc';
+  zone: Zone;
   lines: number;
   onPoint: (index: number | null) => void;
 }): uPlot.Options {
   const color = colorsOf(host);
-  const axis = {
-    font: FONT,
-    stroke: color('--ink-2'),
-    ticks: { show: false },
-    grid: { stroke: color('--rule'), width: 1 },
-    border: { show: false },
-  };
+  const axis = baseAxis(color);
   const first = {
     stroke: color('--line'),
     fill: color('--line-area'),
@@ -121,7 +115,7 @@ function stripOptions({
     ms: 1,
     padding: [8, 30, 0, 0],
     legend: { show: false },
-    tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
+    tzDate: dateIn(zone),
     cursor: {
       y: false,
       drag: { x: false, y: false },
@@ -137,7 +131,7 @@ function stripOptions({
         ...axis,
         grid: { show: false },
         size: 28,
-        space: 48,
+        space: TIME_SPACE,
         values: (_chart, ticks, _axis, _space, step) =>
           timeLabels(ticks, step, zone).map((text) => text.split('\n')[0] ?? ''),
       },
@@ -157,7 +151,7 @@ function StripTable({
   moments,
   format,
   zone,
-}: Omit<Parameters<typeof StripChart>[0], never> & { zone: 'local' | 'utc' }) {
+}: Parameters<typeof StripChart>[0] & { zone: Zone }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="more-figures" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -169,8 +163,8 @@ function StripTable({
             <tr>
               <th scope="col">Time {formatZone(zone, Date.now())}</th>
               {lines.map(({ name }) => (
-                <th scope="col" class="number">
-                  {name}, {unit}
+                <th key={name} scope="col" class="number">
+                  {unit ? `${name}, ${unit}` : name}
                 </th>
               ))}
             </tr>
@@ -179,8 +173,10 @@ function StripTable({
             {sparse(moments).map((moment) => (
               <tr key={moment.at}>
                 <th scope="row">{formatTime(moment.at, zone)}</th>
-                {lines.map(({ read }) => (
-                  <td class="number">{format(read(moment))}</td>
+                {lines.map(({ name, read }) => (
+                  <td key={name} class="number">
+                    {format(read(moment))}
+                  </td>
                 ))}
               </tr>
             ))}

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
+import type { Zone } from '../../format.ts';
 import {
   decimalsFor,
   formatCount,
@@ -189,7 +190,7 @@ function BinRow({
 }: {
   shape: Shape;
   at: number;
-  zone: 'local' | 'utc';
+  zone: Zone;
   decimals: number;
   thresholds: Thresholds;
 }) {

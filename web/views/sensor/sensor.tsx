@@ -111,7 +111,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
             {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
             <ChartDownloads
               name={`${deviceName} ${name}`}
-              lines={[{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
+              lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
               chart={chart}
             />
             {states ? (
