@@ -172,8 +172,14 @@ describe('Wall', () => {
     ])) {
       await visit(`/?${query}`);
       await dashboard.page.getByText(new RegExp(`^${count} sensors? match(es)? the filters`)).waitFor();
-      const sites = await dashboard.page.locator('.wall-site').allTextContents();
-      expect(sites).toEqual([expect.stringMatching(new RegExp(`^${site} ?${count}`))]);
+      const title = new RegExp(`^${site} ?${count}`);
+      await until(
+        async () => {
+          const sites = await dashboard.page.locator('.wall-site').allTextContents();
+          return sites.length === 1 && title.test(sites[0] ?? '');
+        },
+        { what: `one site on the wall, ${title}` },
+      );
       const filters = await dashboard.page.getByLabel('Name', { exact: true }).boundingBox();
       expect(Number(filters?.y)).toBeLessThan(Number((await wall().boundingBox())?.y));
     }
