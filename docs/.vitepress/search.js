@@ -1,11 +1,13 @@
 import MiniSearch from 'minisearch';
 
+/** @import { Options } from 'minisearch' */
+
 /**
  * Search of the manual. VitePress writes functions of its settings as text, which the browser would have to evaluate. The policy of the
  * pages forbids that, so this module stands in for `minisearch` (see config.js).
  */
 
-/** How much a result of a folder or a page counts. A reader who searches usually wants to do something. */
+/** How much a result of a folder or a page counts. A reader who searches usually wants to do something. @type {[part: string, weight: number][]} */
 const WEIGHTS = [
   ['/how-to/', 2.5],
   ['/tutorial/', 1.8],
@@ -17,7 +19,7 @@ const WEIGHTS = [
   ['/decisions/', 0.4],
 ];
 
-/** Words that people use, and those of the manual for the same thing. */
+/** Words that people use, and those of the manual for the same thing. @type {Record<string, string[]>} */
 const SYNONYMS = {
   alarm: ['alert'],
   alert: ['alarm'],
@@ -51,17 +53,19 @@ export const weightOf = (id) => WEIGHTS.find(([part]) => id.includes(part))?.[1]
 export function termsOf(term) {
   const word = term.toLowerCase();
   const singular = /[^s]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word;
-  const known = [word, singular].flatMap((each) => (Object.hasOwn(SYNONYMS, each) ? SYNONYMS[each] : []));
+  const known = [word, singular].flatMap((each) =>
+    Object.hasOwn(SYNONYMS, each) ? (SYNONYMS[each] ?? []) : [],
+  );
   return [...new Set([word, singular, ...known])];
 }
 
-/** @param {object} options of MiniSearch @returns {object} the same, with weights and synonyms */
+/** @param {Options} options @returns {Options} the same, with weights and synonyms */
 export const withRanking = (options) => ({
   ...options,
   searchOptions: { ...options.searchOptions, processTerm: termsOf, boostDocument: weightOf },
 });
 
 export default {
-  /** @param {string} json an index @param {object} options of MiniSearch @returns {MiniSearch} */
+  /** @param {string} json an index @param {Options} options @returns {MiniSearch} */
   loadJSON: (json, options) => MiniSearch.loadJSON(json, withRanking(options)),
 };

@@ -197,7 +197,11 @@ function ZoneChoice({ at }: { at: number }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const id = useId();
-  const names = useMemo(() => Intl.supportedValuesOf('timeZone').filter(isNamedZone), []);
+  // A zone that was chosen in another browser may have another name in this one.
+  const names = useMemo(
+    () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone])].filter(isNamedZone).sort(),
+    [zone],
+  );
   return (
     <span class="range-form-label">
       <label for={id}>Time zone</label>
@@ -262,6 +266,7 @@ function RelativeForm({
 
   return (
     <form class="range-form" aria-label="Before now" onSubmit={submit}>
+      <span class="range-form-label">Before now</span>
       {field('from', 'Start')}
       {field('to', 'End')}
       <button type="submit" class="button">

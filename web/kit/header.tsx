@@ -115,7 +115,8 @@ function zones(chosen: Zone): Parameters<typeof Choice<Zone>>[0]['options'] {
   const own = formatZone('local', Date.now());
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
-    { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+    // Two have room next to the verdict. UTC is among the zones of the dates, too.
+    ...(chosen.includes('/') ? [] : [{ value: 'utc' as const, label: 'UTC', title: 'Times in UTC' }]),
     ...(chosen.includes('/') ? [{ value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }] : []),
   ];
 }

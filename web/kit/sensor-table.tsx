@@ -4,6 +4,7 @@ import { deviceHref, itemHref } from '../routes.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
 import { keyOf } from '../state/live.ts';
+import { useStale } from '../state/verdict.ts';
 import { CompareButton } from './comparison.tsx';
 import { Age, Sparkline, TypeDot, Value } from './figure.tsx';
 import { SortHeader } from './list-controls.tsx';
@@ -41,11 +42,12 @@ export function SensorTable(props: {
   filterHref?: (filter: { type?: string; site?: string }) => string;
 }) {
   const { caption, items, sorting, busy = false, ofDevice = false, expected = 10, filterHref } = props;
+  const isStale = useStale() !== null;
   const head = (by: string, label: string, name?: string) => (
     <SortHeader label={label} by={by} sorting={sorting} class={name} />
   );
   return (
-    <table class="sensors" data-of-device={ofDevice} aria-busy={busy}>
+    <table class="sensors" data-of-device={ofDevice} data-stale={isStale} aria-busy={busy}>
       <caption class="visually-hidden">{caption}</caption>
       <thead>
         <tr>

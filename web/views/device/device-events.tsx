@@ -283,7 +283,7 @@ function EventWords({
  * @param asOf time of the last known state, as text; null: the state is current
  */
 function stateNow(online: boolean, band: Known | null, asOf: string | null) {
-  if (asOf) return `${online ? 'Online' : 'Offline'} at ${asOf}, not known since`;
+  if (asOf) return `${online ? 'Online' : 'Offline'} at ${asOf}`;
   if (!online) return 'Offline now';
   const isAnnounced = !band || band.spans.length > 0 || band.events.some(({ kind }) => kind !== 'birth');
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';

@@ -70,7 +70,7 @@ export function DeviceSignals({
 
   return (
     <ServicesContext.Provider value={careful}>
-      <section class="panel signals" aria-label="Signals" ref={panel}>
+      <section class="panel signals" aria-label="Signals" ref={panel} data-stale={stale !== null}>
         <WindowBar {...time} />
         <p id={HINT} class="visually-hidden">
           The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom,
