@@ -111,7 +111,7 @@ export const FAR_TESTS = {
   'test/unit/alarms/life.test.js': [],
   'test/unit/sizing/simulation.test.js': ['schema/rules.js', 'schema/sizes.js'],
   'test/unit/sizing/properties.test.js': ['schema/rules.js', 'schema/sizes.js'],
-  'test/unit/bench/history-size.test.js': [],
+  'test/unit/schema/packed/hour-sizes.test.js': [],
   'test/unit/bench/loader.test.js': [],
   'test/unit/bench/report.test.js': [],
 };

@@ -3,10 +3,9 @@ import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
 import { LatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
+import { MESSAGE_ROW_BYTES, partsFor } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
-import { createRowWrites } from '../../tools/bench/variants/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
 /** @import { Write } from '../../api/store/write-merger.js' */
@@ -16,22 +15,19 @@ import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 /** Begin of the simulated hours, in epoch ms. */
 const START = Date.UTC(2026, 10, 21);
 
-const WRITES = { packed: createSampleWrites, rows: createRowWrites };
-
 /**
  * Counts messages, rows and bytes of a small fleet in some hours. The simulator's code encodes the messages. The code of ingest decodes,
  * splits and packs them into rows. They are counted where the driver would send them. Each device begins at a
  * different time.
  *
  * @param {Fleet} fleet a small one
- * @param {'packed' | 'rows'} variant
  * @param {number} hours
  */
-export async function simulate(fleet, variant, hours) {
+export async function simulate(fleet, hours) {
   const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
-  const store = WRITES[variant](countingSession(sent));
+  const store = createSampleWrites(countingSession(sent));
   const writer = new LatestWriter({
     store: /** @type {any} */ ({
       /** @param {number} _ @param {() => unknown[]} take */
@@ -54,10 +50,7 @@ export async function simulate(fleet, variant, hours) {
       const rows = store.encode(device.bytes, hour);
       for (const { from, to } of hour.pieces) counted.samples += to - from;
       for (const { params } of rows) {
-        counted.rowBytes +=
-          variant === 'packed'
-            ? MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length
-            : SAMPLE_ROW_BYTES;
+        counted.rowBytes += MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length;
       }
       await store.commit(device.bytes, hour, () => rows);
     }

@@ -1,39 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, leastSquares, messageCost, missesOf } from '../../../tools/sizing/costs.js';
-
-describe('Least squares without negative coefficients', () => {
-  test('exact data: the exact coefficients', () => {
-    const found = leastSquares(
-      [
-        [1, 0],
-        [0, 1],
-        [1, 1],
-      ],
-      [1, 2, 3],
-    );
-    expect(found[0]).toBeCloseTo(1);
-    expect(found[1]).toBeCloseTo(2);
-  });
-
-  test('a negative coefficient: 0, and the others are fitted again', () => {
-    // Freely they were 2 and -1; without the second, the mean of 2 and 1 is the nearest.
-    expect(
-      leastSquares(
-        [
-          [1, 0],
-          [1, 1],
-        ],
-        [2, 1],
-      ),
-    ).toEqual([1.5, 0]);
-  });
-
-  test('no solution or no data: zeros', () => {
-    expect(leastSquares([[1]], [-1])).toEqual([0]);
-    expect(leastSquares([], [])).toEqual([]);
-  });
-});
+import { costOf, errorsOf, messageCost } from '../../../tools/sizing/costs.js';
 
 /** @param {{ message: number, series: number, sample: number }} cost @returns {any} what a bench would have measured */
 const measuredOf = (cost) =>
@@ -41,7 +8,7 @@ const measuredOf = (cost) =>
     ['1x60', '1x10', '4x10', '50x1', '1x1'].map((name) => {
       const [sensors = 1, samples = 1] = name.split('x').map(Number);
       const each = messageCost(cost, { sensors, samples }) / (sensors * samples);
-      return [name, { packed: { ingest: each }, rows: { ingest: each } }];
+      return [name, { packed: { ingest: each } }];
     }),
   );
 
@@ -54,7 +21,7 @@ describe('Cost of a message', () => {
     const number = fc.double({ min: 0.01, max: 100, noNaN: true });
     fc.assert(
       fc.property(number, number, number, (message, series, sample) => {
-        const found = costOf(measuredOf({ message, series, sample }), 'packed', 'ingest');
+        const found = costOf(measuredOf({ message, series, sample }), 'ingest');
         expect(found.message).toBeCloseTo(message, 4);
         expect(found.series).toBeCloseTo(series, 4);
         expect(found.sample).toBeCloseTo(sample, 4);
@@ -62,11 +29,16 @@ describe('Cost of a message', () => {
     );
   });
 
-  test('error of a measurement: relative, so a tenth too much is 0.1', () => {
+  test('Sizing costs: a load that costs less than nothing more: the part is 0', () => {
+    const measured = measuredOf({ message: 10, series: 0, sample: 0 });
+    measured['1x60'].packed.ingest /= 2;
+    expect(costOf(measured, 'ingest')).toMatchObject({ sample: 0 });
+  });
+
+  test('Sizing costs: error of a load: relative, so a tenth too much is 0.1', () => {
     const measured = measuredOf({ message: 10, series: 10, sample: 10 });
-    for (const miss of Object.values(missesOf(measured, 'rows', 'ingest'))) expect(miss).toBeCloseTo(0);
-    // The loads with one sensor of one sample are half of the cost of the others.
-    measured['1x1'].rows.ingest /= 2;
-    expect(missesOf(measured, 'rows', 'ingest')['1x1']).toBeGreaterThan(0.1);
+    for (const error of Object.values(errorsOf(measured, 'ingest'))) expect(error).toBeCloseTo(0);
+    measured['4x10'].packed.ingest /= 1.1;
+    expect(errorsOf(measured, 'ingest')['4x10']).toBeCloseTo(0.1);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { windowFor } from '../../../schema/rules.js';
 import { tablesOf } from '../../../schema/sizes.js';
-import { installationOf } from '../../../tools/sizing/installation.js';
-import { nodesOf } from '../../../tools/sizing/machines.js';
+import { installationOf, nodesOf } from '../../../tools/sizing/formula.js';
 import { compressionOf, storedBy, windowsOf } from '../../../tools/sizing/storage.js';
 import { hoursTouched, registryReadsOf, writesOf } from '../../../tools/sizing/traffic.js';
 import { FIGURES, planOf } from './plan.js';
@@ -11,27 +10,19 @@ const { fleet, parts } = planOf('--sensors 1e6 --interval 1s --batch 60s --reten
 
 describe('Sizing: a million sensors at 1 Hz, ten for each device, a message each minute', () => {
   test('writes each second: as calculated by hand', () => {
-    const { samples, latest, lastSeen, history, statistics, indexes, events } = writesOf(fleet, 'packed');
+    const { samples, latest, lastSeen, history, statistics, events } = writesOf(fleet);
     // 1e6 / 10 / 60 messages, of which 59 / 3600 reach into the next hour.
     expect(samples.requests).toBeCloseTo(1693.98, 2);
     expect(samples.rows).toBeCloseTo(1693.98, 2);
     expect(latest.rows).toBeCloseTo(1666.67, 1);
     expect(lastSeen.rows).toBeCloseTo(1666.7, 1);
     expect([history.rows, statistics.rows]).toEqual([1e6 / 3600, 1e6 / 3600]);
-    expect(indexes.rows).toBe(0);
     // A birth, `online` and `offline` of each of 100,000 devices a day.
     expect(events.rows).toBeCloseTo(3.47, 2);
   });
 
-  test('rows: a row for each sample, and no history', () => {
-    const { samples, history } = writesOf(fleet, 'rows');
-    expect(samples.rows).toBe(1e6);
-    expect(samples.requests).toBeCloseTo(16_939.8, 1);
-    expect(history.rows).toBe(0);
-  });
-
   test('windows: 30 of a day, twice 29 of 13 days, and one open window of each, with four SSTables', () => {
-    expect(windowsOf(fleet, 'packed')).toEqual({
+    expect(windowsOf(fleet)).toEqual({
       windows: {
         message: { days: 1, count: 31 },
         history: { days: 13, count: 30 },
@@ -39,19 +30,10 @@ describe('Sizing: a million sensors at 1 Hz, ten for each device, a message each
       },
       sstables: 30 + 29 + 29 + 3 * 4,
     });
-    expect(windowsOf(fleet, 'rows').sstables).toBe(29 + 4);
-  });
-
-  test('bytes as rows: a year of samples, and a window of 13 days with the overhead from the bench', () => {
-    const { bytes, partitions } = storedBy(fleet, 'rows', compressionOf(FIGURES.disk, 'decimals'));
-    const calculated = 1e6 * 378 * 86_400 * Number(FIGURES.disk.decimals['rows']);
-    expect(Number(bytes['measurement_row']) / calculated).toBeCloseTo(1, 6);
-    expect(partitions).toBeGreaterThan(378e6);
-    expect(partitions).toBeLessThan(379e6);
   });
 
   test('bytes when packed: a year of history, and a window with the overhead from the bench', () => {
-    const { bytes } = storedBy(fleet, 'packed', compressionOf(FIGURES.disk, 'decimals'));
+    const { bytes } = storedBy(fleet, compressionOf(FIGURES.disk, 'decimals'));
     const samples = 1e6 * 378 * 86_400;
     expect(Number(bytes['history']) / (samples * Number(FIGURES.disk.decimals['history']))).toBeCloseTo(1, 6);
     expect(
@@ -72,8 +54,8 @@ test.each([4, 30, 31, 365, 730, 3650])(
       most = Math.max(most, Math.floor(now / windowDays) - first + 1);
       oldest = Math.max(oldest, now - first * windowDays);
     }
-    expect(windowsOf(kept, 'packed').windows['history']).toEqual({ days: windowDays, count: most });
-    const { bytes } = storedBy(kept, 'packed', { batches: 1, history: 1, statistics: 1, rows: 1 });
+    expect(windowsOf(kept).windows['history']).toEqual({ days: windowDays, count: most });
+    const { bytes } = storedBy(kept, { batches: 1, history: 1, statistics: 1 });
     const { history } = tablesOf(kept);
     expect(Math.abs((Number(bytes['history']) / history.bytes) * days - oldest)).toBeLessThan(2 / 24);
   },
@@ -86,7 +68,6 @@ test('Sizing: a message of an hour: it nearly always touches two hours', () => {
 test('Sizing: a message larger than a block: two rows', () => {
   const { samples } = writesOf(
     planOf('--sensors 1 --sensors-per-device 1 --interval 10ms --batch 50s').fleet,
-    'packed',
   );
   expect(samples.rows - samples.requests).toBeCloseTo(1 / 50);
 });
@@ -98,7 +79,7 @@ describe('Sizing: reads of the registry', () => {
   });
 
   test('a hundred processes: for nearly every message', () => {
-    const { messages } = installationOf(fleet, parts, 'packed', FIGURES);
+    const { messages } = installationOf(fleet, parts, FIGURES);
     expect(registryReadsOf(fleet, 100) / messages).toBeGreaterThan(0.9);
   });
 });
@@ -117,22 +98,18 @@ test('Sizing: database load: copies of all writes, and a quorum of all reads', (
   // Whatever a message carries costs 100 µs; an hour of a sensor, packed alone in a hundredth of a second, 10 ms of each side.
   const alike = { ingest: 0, database: 0, broker: 0, rate: 1 };
   const throughput = Object.fromEntries(
-    [1, 10, 60].map((samples) => {
-      const each = { ...alike, ingest: 100 / samples, database: 100 / samples, broker: 100 / samples };
-      return [`1x${samples}`, { packed: each, rows: each }];
+    ['1x1', '1x60', '50x1'].map((load) => {
+      const [sensors = 1, samples = 1] = load.split('x').map(Number);
+      const cost = 100 / (sensors * samples);
+      const each = { ...alike, ingest: cost, database: cost, broker: cost };
+      return [load, { packed: each, rows: each }];
     }),
   );
   const figures = { ...FIGURES, throughput, packing: { loaded: 50, alone: 100 } };
   const small = { ...planOf('--sensors 1e4').fleet, bornEveryMs: 1e15 };
-  const { cpu, processes } = installationOf(small, parts, 'packed', figures);
+  const { busy, processes } = installationOf(small, parts, figures);
   const written = (1000 / 60) * 100 + (1e4 / 3600) * 10_000;
   const read = (1000 / 60 / 11) * 100;
   expect(processes).toBe(1);
-  expect(cpu.database).toBeCloseTo((3 * written + 2 * read) / 1e6, 6);
-});
-
-test('Sizing: price: nodes and cores for 730 hours', () => {
-  const { nodes, processes, broker, cost } = installationOf(fleet, parts, 'packed', FIGURES);
-  expect(cost.nodes).toBeCloseTo(nodes.count * 0.7 * 730);
-  expect(cost.cores).toBeCloseTo((processes + broker.cores) * 0.05 * 730);
+  expect(busy).toBeCloseTo((3 * written + 2 * read) / 1e6, 6);
 });

@@ -5,10 +5,9 @@ import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { readFlags } from '../../../tools/sizing/flags.js';
-import { installationOf } from '../../../tools/sizing/installation.js';
-import { fillMarks, partsOfPage, picture } from '../../../tools/sizing/page.js';
-import { installationsTable, settingLines } from '../../../tools/sizing/report.js';
+import { installationOf } from '../../../tools/sizing/formula.js';
 import { NODES, RULES } from '../../../tools/sizing/rules.js';
+import { fillMarks, installationTable, partsOfPage, settingLines } from '../../../tools/sizing/table.js';
 import { FIGURES, planOf } from './plan.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
@@ -20,10 +19,6 @@ describe('Sizing page: the output of npm run size:docs is current', () => {
   test('page: current', () => {
     const page = read('docs/explanation/sizing.md');
     expect(fillMarks(page, partsOfPage(planOf(), FIGURES))).toBe(page);
-  });
-
-  test('picture: current', () => {
-    expect(picture(planOf(), FIGURES)).toBe(read('docs/images/sizing.svg'));
   });
 
   test('page without marks: unchanged', () => {
@@ -44,27 +39,16 @@ test('Sizing: node types and free limits: those of the Terraform modules', () =>
   expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
 });
 
-describe('Sizing: table', () => {
-  test('variants: both and their ratio, which is omitted when they are equal', () => {
-    const { fleet, parts } = planOf();
-    const [packed, rows] = /** @type {const} */ (['packed', 'rows']).map((way) =>
-      installationOf(fleet, parts, way, FIGURES),
-    );
-    if (!packed || !rows) throw new TypeError('both are needed');
-    const table = installationsTable({
-      packed,
-      rows: { ...rows, nodes: { ...rows.nodes, count: packed.nodes.count * 4 } },
-    });
-    expect(table.rows).toContainEqual(['samples/s', '1 million', '1 million', '']);
-    expect(table.rows.find(([label]) => label === 'nodes')?.at(-1)).toBe('4');
-  });
+test('Sizing table: one million sensors at 1 Hz: the samples of a second', () => {
+  const { fleet, parts } = planOf();
+  const { rows } = installationTable(installationOf(fleet, parts, FIGURES));
+  expect(rows).toContainEqual(['samples/s', '1 million']);
+});
 
-  test('Report: no number of processes is enough: it is stated', () => {
-    const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
-    const packed = installationOf(fleet, parts, 'packed', FIGURES);
-    const { rows } = installationsTable({ packed, rows: packed });
-    expect(rows).toContainEqual(['ingest processes', 'no number is enough', 'no number is enough', '']);
-  });
+test('Sizing table: no number of processes is enough: the table says so', () => {
+  const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
+  const { rows } = installationTable(installationOf(fleet, parts, FIGURES));
+  expect(rows).toContainEqual(['ingest processes', 'no number is enough']);
 });
 
 describe('Sizing: lines for .env', () => {

@@ -1,15 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { installationOf } from '../../../tools/sizing/installation.js';
+import { installationOf } from '../../../tools/sizing/formula.js';
 import { LIMITS, limitsOf } from '../../../tools/sizing/limits.js';
 import { FIGURES, planOf } from './plan.js';
 
 const { fleet, parts } = planOf();
-const WAYS = /** @type {const} */ (['packed', 'rows']);
 
-/** @param {Partial<typeof fleet>} more @param {Partial<typeof parts>} other @param {'packed' | 'rows'} way */
-const sized = (more, other, way) =>
-  installationOf({ ...fleet, ...more }, { ...parts, ...other }, way, FIGURES);
+/** @param {Partial<typeof fleet>} more @param {Partial<typeof parts>} other */
+const sized = (more, other) => installationOf({ ...fleet, ...more }, { ...parts, ...other }, FIGURES);
 
 /** @param {ReturnType<typeof installationOf>} installation @returns {Record<string, number>} what must never fall */
 const sizesOf = ({
@@ -24,7 +22,7 @@ const sizesOf = ({
   processes,
   broker,
   network,
-  cpu,
+  busy,
 }) => ({
   requests,
   rows,
@@ -43,17 +41,14 @@ const sizesOf = ({
   cores: broker.cores,
   received: network.received,
   written: network.written,
-  busy: cpu.database,
+  busy,
 });
 
 /** @param {Partial<typeof fleet>[]} fleets @param {Partial<typeof parts>[]} others the smaller first */
 function expectNoLess([less = {}, more = {}], [fewer = {}, further = {}] = []) {
-  for (const way of WAYS) {
-    const small = sizesOf(sized(less, fewer, way));
-    const large = sizesOf(sized(more, further, way));
-    for (const [name, size] of Object.entries(small)) {
-      expect([name, Number(large[name]) >= size * (1 - 1e-9)]).toEqual([name, true]);
-    }
+  const large = sizesOf(sized(more, further));
+  for (const [name, size] of Object.entries(sizesOf(sized(less, fewer)))) {
+    expect([name, Number(large[name]) >= size * (1 - 1e-9)]).toEqual([name, true]);
   }
 }
 
@@ -86,32 +81,32 @@ test('Sizing: longer retention, shorter intervals, more births, more copies: nev
 });
 
 test('Sizing: twice the sensors: twice the traffic; twice the rate: twice the samples in as many messages', () => {
-  const once = sized({}, {}, 'packed');
-  const twice = sized({ sensors: 2 * fleet.sensors }, {}, 'packed');
-  const faster = sized({ intervalMs: fleet.intervalMs / 2 }, {}, 'packed');
+  const once = sized({}, {});
+  const twice = sized({ sensors: 2 * fleet.sensors }, {});
+  const faster = sized({ intervalMs: fleet.intervalMs / 2 }, {});
   expect([twice.samples, twice.messages]).toEqual([2 * once.samples, 2 * once.messages]);
   expect(twice.stored.all / once.stored.all).toBeCloseTo(2);
   expect([faster.samples, faster.messages]).toEqual([2 * once.samples, once.messages]);
 });
 
 test('Sizing: copies: they multiply bytes, and not the traffic', () => {
-  const [one, three] = [1, 3].map((replication) => sized({}, { replication }, 'packed'));
+  const [one, three] = [1, 3].map((replication) => sized({}, { replication }));
   expect(Number(three?.stored.all) / Number(one?.stored.all)).toBeCloseTo(3);
   expect(three?.requests).toBe(one?.requests);
 });
 
-test.each(WAYS)('Sizing: a limit, %s: it is exceeded exactly where the result has it', (way) => {
-  const limits = limitsOf(fleet, parts, way, FIGURES);
+test('Sizing: a limit: exceeded exactly at the calculated number of sensors', () => {
+  const limits = limitsOf(fleet, parts, FIGURES);
   expect(limits.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
   expect(limits.map(({ at }) => at)).toEqual(limits.map(({ at }) => at).sort((a, b) => a - b));
   for (const { at, passed } of limits) {
     const grown = (/** @type {number} */ count) => ({ ...fleet, sensors: count });
-    expect(passed(installationOf(grown(at), parts, way, FIGURES), grown(at))).toBe(true);
-    expect(passed(installationOf(grown(at / 1.01), parts, way, FIGURES), grown(at / 1.01))).toBe(false);
+    expect(passed(installationOf(grown(at), parts, FIGURES), grown(at))).toBe(true);
+    expect(passed(installationOf(grown(at / 1.01), parts, FIGURES), grown(at / 1.01))).toBe(false);
   }
 });
 
 test('Sizing: births alone fill every process: no number of processes is enough', () => {
-  const { processes } = sized({ sensors: 1e12, bornEveryMs: 60_000 }, {}, 'packed');
+  const { processes } = sized({ sensors: 1e12, bornEveryMs: 60_000 }, {});
   expect(processes).toBe(Number.POSITIVE_INFINITY);
 });

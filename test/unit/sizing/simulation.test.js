@@ -26,25 +26,22 @@ function expectNear(counted, calculated, share) {
 describe.each(FLEETS)('Sizing: an hour of %s through the code of ingest', (flags) => {
   const { fleet } = planOf(flags);
   const rates = ratesOf(fleet);
-  /** @type {Record<'packed' | 'rows', Awaited<ReturnType<typeof simulate>>>} */
+  /** @type {Awaited<ReturnType<typeof simulate>>} */
   let counted;
   beforeAll(async () => {
-    counted = {
-      packed: await simulate(fleet, 'packed', HOURS),
-      rows: await simulate(fleet, 'rows', HOURS),
-    };
+    counted = await simulate(fleet, HOURS);
   });
 
   test('messages, samples and bytes: as calculated', () => {
-    const { messages, samples, payload } = counted.packed;
+    const { messages, samples, payload } = counted;
     expectNear(messages, rates.messages * SECONDS, 0.001);
     expectNear(samples, rates.samples * SECONDS, 0.001);
     expectNear(payload / messages, payloadBytes(fleet), 0.03);
   });
 
-  test.each(/** @type {const} */ (['packed', 'rows']))('requests and rows, %s: as calculated', (way) => {
-    const { sent, latest } = counted[way];
-    const writes = writesOf(fleet, way);
+  test('requests and rows: as calculated', () => {
+    const { sent, latest } = counted;
+    const writes = writesOf(fleet);
     expectNear(sent.requests, writes.samples.requests * SECONDS, 0.02);
     expectNear(sent.rows, writes.samples.rows * SECONDS, 0.06);
     expectNear(latest.requests, writes.latest.requests * SECONDS, 0.001);
@@ -52,7 +49,7 @@ describe.each(FLEETS)('Sizing: an hour of %s through the code of ingest', (flags
   });
 
   test('partitions and their bytes: as calculated', () => {
-    const { sent, rowBytes } = counted.packed;
+    const { sent, rowBytes } = counted;
     const devices = fleet.sensors / fleet.sensorsPerDevice;
     const { message } = tablesOf({ ...fleet, batchDays: HOURS / 24 });
     // The last messages reach into the hour after.
