@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { printable } from '../../common/printable.js';
-import { beginLog } from '../engine/log.js';
+import { beginLog } from '../engine/process/log.js';
 
 /** pino's number for `warn`; what is above is worse. */
 const WARN = 40;

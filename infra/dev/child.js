@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ERRORS, MillraceError } from '../../common/errors.js';
-import { signalProcess } from '../engine/processes.js';
+import { signalProcess } from '../engine/process/processes.js';
 
 /** @import { ErrorCode } from '../../common/errors.js' */
 

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 import { ensureTools } from '../bootstrap/index.js';
 import { checkDisk } from '../engine/disk.js';
 import { installEngine, neededTools } from '../engine/index.js';
-import { awaitPrevious } from '../engine/previous.js';
+import { awaitPrevious } from '../engine/process/previous.js';
 import { installKafka, toolsForKafka } from '../kafka/index.js';
 import { checkPorts } from './settings.js';
 

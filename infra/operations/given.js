@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags, usageError } from '../../common/flags.js';
-import { expectService } from './service.js';
+import { expectService } from './steps/service.js';
 
 /** @import { Flag } from '../../common/flags.js' */
 /** @import { Step } from './plan.js' */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { packages } from '../../infra/operations/apt.js';
+import { packages } from '../../infra/operations/steps/apt.js';
 import { run } from '../support/operations/fakes.js';
 
 // A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong

@@ -45,7 +45,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${MANAGED} ${NODES}`,
     [
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --dry-run',
-      'CQL_KEYSPACE=iot node infra/operations/expect-stopped.js',
+      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.js',
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --name millrace-schema-t1',
       'said=$(sctool progress -c prod restore/millrace-schema-t1)',
       "ssh a 'nodetool drain'",
@@ -57,8 +57,8 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    `repair ${MANAGED.replace('--location s3:bucket', '')}`,
-    ['sctool repair -c prod -K iot --name millrace-t1'],
+    'remove-node --cluster prod --nodes a,b --tag t1 --dead id-c',
+    ["ssh a 'nodetool removenode id-c'", 'sctool repair -c prod -K iot --name millrace-t1'],
   ],
   [
     `upgrade --cluster prod ${NODES} --to 2026.1.6`,
@@ -109,26 +109,21 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${CASSANDRA} --location gcs:bucket`,
     [
       "ssh a 'medusa verify --backup-name t1'",
-      'CQL_KEYSPACE=iot node infra/operations/expect-stopped.js',
+      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.js',
       "ssh a 'medusa restore-cluster --backup-name t1 --seed-target a --keyspace iot --bypass-checks --verify'",
       "ssh a 'nodetool repair --full --partitioner-range iot'",
     ],
   ],
   [
-    `backup ${CASSANDRA} --keep 7d`,
-    ["ssh a 'nodetool snapshot -t t1 --ttl 7d iot'", "ssh c 'nodetool snapshot -t t1 --ttl 7d iot'"],
-  ],
-  [
     `restore ${CASSANDRA} --into iot_drill --ledger load.ledger`,
     [
-      'CQL_KEYSPACE=iot_drill node infra/operations/expect-stopped.js',
+      'CQL_KEYSPACE=iot_drill node infra/operations/steps/expect-stopped.js',
       'CQL_KEYSPACE=iot_drill npm run -s migrate',
       'for snapshot in /var/lib/cassandra/data/iot/*/snapshots/t1; do',
       '  nodetool import --copy-data iot_drill "$table" "$snapshot"',
       'CQL_KEYSPACE=iot_drill npm run -s compare -- --ledger load.ledger',
     ],
   ],
-  [`repair ${CASSANDRA}`, ["ssh c 'nodetool repair --full --partitioner-range iot'"]],
   [
     `upgrade --engine cassandra ${NODES} --to 5.0.10 --rewrite-sstables`,
     [
@@ -149,18 +144,18 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   ],
   [
     'remove-node --engine cassandra --nodes a,b --tag t1 --dead id-c',
-    ["ssh a 'id=id-c", "ssh a 'nodetool removenode id-c'"],
-  ],
-  [
-    'remove-process --client-id ingest-2 --node host-2',
-    ["ssh host-2 'sudo systemctl disable --now millrace'", 'MQTT_CLIENT_ID=ingest-2 npm start -- --drain'],
+    [
+      "ssh a 'id=id-c",
+      "ssh a 'nodetool removenode id-c'",
+      "ssh b 'nodetool repair --full --partitioner-range iot'",
+    ],
   ],
   [
     'rotate --secret serve --file keys/serve --migrate-file keys/migrate --deliver hand-on --nodes host-1,host-2',
     [
       '(umask 077 && openssl rand -hex 24 >keys/serve.new)',
       'npm run -s roles -- --migrate-password-file keys/migrate --serve-password-file keys/serve.new',
-      "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/alter.js; do",
+      "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/steps/alter.js; do",
       'test -s keys/serve.new && cat keys/serve.new >keys/serve && rm keys/serve.new',
       'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
@@ -247,7 +242,10 @@ test.each(RUNNABLE)('Operations: %s: it runs the commands that it prints', async
 
 test('Operations: --from after the last step: refused', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
-  const { code, errors } = await operate('repair --cluster prod --from 99'.split(' '), fakes.env);
+  const { code, errors } = await operate(
+    'backup --cluster prod --location s3:b --check --from 99'.split(' '),
+    fakes.env,
+  );
   expect(code).toBe(2);
   expect(errors).toContain('--from 99');
   expect(fakes.called()).toEqual([]);
@@ -309,15 +307,16 @@ test('Restore: by Manager: it resets the tombstone collection of each table, wit
     makeFakes(join(directory, 'collected')).env,
   );
   const [last] = out.trim().split('\n').slice(-1);
-  expect(last).toMatch(/^node infra\/operations\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
+  expect(last).toMatch(/^node infra\/operations\/steps\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
   expect(last).toContain(`"ALTER TABLE iot.message WITH tombstone_gc = {'mode': 'immediate'}"`);
   expect(last).toContain(`"ALTER TABLE iot.credential WITH tombstone_gc = {'mode': 'repair'}"`);
 });
 
 test.each([
-  ['repair', '--cluster'],
-  ['repair --engine cassandra', '--nodes'],
-  ['repair --engine mysql', 'scylla or cassandra'],
+  ['backup', '--cluster'],
+  ['backup --engine cassandra --location s3:bucket', '--nodes'],
+  ['backup --engine cassandra --nodes a', '--location'],
+  ['backup --engine mysql', 'scylla or cassandra'],
   ['restore --cluster prod --location s3:bucket', '--tag'],
   ['restore --engine cassandra --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
   ['restore --cluster prod --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
@@ -331,7 +330,7 @@ test.each([
   ['upgrade --nodes a,b --to 2026.1.6 --reach infra/operations/reach/compose.sh', "in compose the image's"],
   ['add-node --nodes a,b --node c --reach infra/operations/reach/compose.sh', 'in compose add a service'],
   ['restore --engine cassandra --nodes a --tag ../../etc', '"../../etc" is no name'],
-  ['repair --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
+  ['backup --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
   ['backup --engine cassandra --nodes a --location ftp:bucket', 's3:BUCKET or gcs:BUCKET'],
   ['rotate --secret luck', '--secret is serve, migrate, broker'],
   ['rotate --secret serve --nodes a --migrate-file m', '--file'],
@@ -365,7 +364,7 @@ test('Scripts of reach: shellcheck finds nothing; --help prints their usage', as
 
 test('Operations: --help: it lists the flags of the operation; other flags are refused', async () => {
   const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).out;
-  expect(await help('remove-process')).not.toMatch(/--(engine|keyspace|tag|start|within)/);
+  expect(await help('add-node')).not.toMatch(/--(cluster|tag|stop)/);
   expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(default: 30m\)/);
   expect(await help('add-node')).toMatch(/--within <duration> +how long .* \(default: 1d\)/);
   expect(

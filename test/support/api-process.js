@@ -12,7 +12,7 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'api/commands/alarms/index.js' | 'api/commands/export.js' | 'api/commands/import/index.js' | 'api/commands/stream.js' | 'simulator/verify/index.js' | 'infra/operations/expect-stopped.js' | 'infra/operations/alter.js' | 'test/cluster/kit/ack-before-commit.js' | 'test/support/api-ahead.js'} Script */
+/** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'api/commands/alarms/index.js' | 'api/commands/export.js' | 'api/commands/import/index.js' | 'api/commands/stream.js' | 'simulator/verify/index.js' | 'infra/operations/steps/expect-stopped.js' | 'infra/operations/steps/alter.js' | 'test/cluster/kit/ack-before-commit.js' | 'test/support/api-ahead.js'} Script */
 
 /**
  * Starts a command of this repository as a separate process, in an empty directory, so that it reads no `.env`.

@@ -10,7 +10,7 @@ import { listProcesses } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Engine } from '../../../infra/engine/run.js' */
+/** @import { Engine } from '../../../infra/engine/process/run.js' */
 
 const TIMEOUT_MS = 240_000;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { askRegistry } from '../../../infra/bootstrap/registry.js';
-import { ensureJars } from '../../../infra/engine/jars.js';
+import { ensureJars } from '../../../infra/engine/install/jars.js';
 import { writePrograms } from '../../support/programs.js';
 
 /** @param {Error[]} failures before the first success */

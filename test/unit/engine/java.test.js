@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cassandraYaml } from '../../../infra/engine/cassandra-yaml.js';
-import { findJava } from '../../../infra/engine/java.js';
+import { findJava } from '../../../infra/engine/install/java.js';
 
 /** @type {string} */
 let dir;

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { holderOf, releaseLock, takeLock, updateLock } from '../../../infra/engine/lock.js';
+import { holderOf, releaseLock, takeLock, updateLock } from '../../../infra/engine/process/lock.js';
 
 /** @type {string} */
 let dir;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { checkDisk } from '../../../infra/engine/disk.js';
-import { beginLog, explainEnd } from '../../../infra/engine/log.js';
+import { beginLog, explainEnd } from '../../../infra/engine/process/log.js';
 
 /** @type {string} */
 let dir;

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../../common/errors.js';
 import { holderOf } from './lock.js';
 
 /** @import { Holder } from './lock.js' */

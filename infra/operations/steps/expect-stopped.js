@@ -1,10 +1,10 @@
-import { isSilent } from '../../api/observability/heartbeat.js';
-import { readProcesses } from '../../api/store/processes.js';
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { MillraceError } from '../../common/errors.js';
+import { isSilent } from '../../../api/observability/heartbeat.js';
+import { readProcesses } from '../../../api/store/processes.js';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { MillraceError } from '../../../common/errors.js';
 
-/** @import { ProcessRow } from '../../api/store/processes.js' */
+/** @import { ProcessRow } from '../../../api/store/processes.js' */
 
 // A step of plans: fails while a process of the application has a heartbeat in CQL_KEYSPACE.
 await runCommand(async () => {

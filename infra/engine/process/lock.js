@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageArgument } from './command.js';
+import { storageArgument } from '../command.js';
 import { hasArgument } from './processes.js';
 
 /**

@@ -1,7 +1,7 @@
-import { findTools } from '../bootstrap/tools.js';
+import { findTools } from '../../bootstrap/tools.js';
 import { CASSANDRA_JARS, ensureJars, hasJars } from './jars.js';
 
-/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { JarSet } from './jars.js' */
 
 /**

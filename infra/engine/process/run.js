@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../../common/errors.js';
 import { explainEnd } from './log.js';
 import { killGroup, signalProcess } from './processes.js';
 

@@ -1,4 +1,4 @@
-import { durationText } from '../../common/durations.js';
+import { durationText } from '../../../common/durations.js';
 
 /** Between two looks at something that takes minutes, in s. */
 const LOOK_EVERY_S = 2;

@@ -1,8 +1,8 @@
-import { onNode } from './plan.js';
+import { onNode } from '../plan.js';
 import { quote } from './shell.js';
 
-/** @import { Flag } from '../../common/flags.js' */
-/** @import { Given } from './given.js' */
+/** @import { Flag } from '../../../common/flags.js' */
+/** @import { Given } from '../given.js' */
 
 /** Where packages put a node's settings. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };

@@ -1,7 +1,7 @@
-import { onNode } from './plan.js';
+import { onNode } from '../plan.js';
 import { until } from './wait.js';
 
-/** @import { Step } from './plan.js' */
+/** @import { Step } from '../plan.js' */
 
 /**
  * True when `nodetool status` knows just so many nodes, and all of them are up and take part. Addresses play no part in

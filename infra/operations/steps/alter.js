@@ -1,7 +1,7 @@
-import { connect } from '../../api/store/connect.js';
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { DDL } from '../../schema/migrate/cluster.js';
+import { connect } from '../../../api/store/connect.js';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { DDL } from '../../../schema/migrate/cluster.js';
 
 // A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.
 // Without any it only signs in.

@@ -1,7 +1,7 @@
-import { here } from './plan.js';
+import { here } from '../plan.js';
 import { command } from './shell.js';
 
-/** @import { Step } from './plan.js' */
+/** @import { Step } from '../plan.js' */
 
 const LOOK_EVERY_S = 10;
 

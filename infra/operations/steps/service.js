@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../../common/errors.js';
 
 /** Stops and starts the database on a node by its package. `--stop` and `--start` override it. */
 export const SERVICE = {

@@ -1,8 +1,8 @@
 import { mkdirSync, openSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-import { freeBytes } from './disk.js';
+import { MillraceError } from '../../../common/errors.js';
+import { freeBytes } from '../disk.js';
 
 const TAIL_BYTES = 64 * 1024;
 const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk space/i;

@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../common/errors.js';
-import { askRegistry } from '../bootstrap/registry.js';
+import { MillraceError } from '../../../common/errors.js';
+import { askRegistry } from '../../bootstrap/registry.js';
 
 /** A download is given up when Maven prints nothing for so long, in ms. */
 const SILENT_MS = 180_000;

@@ -1,8 +1,8 @@
-import { MillraceError } from '../../common/errors.js';
-import { onNode } from './plan.js';
+import { MillraceError } from '../../../common/errors.js';
+import { onNode } from '../plan.js';
 import { command } from './shell.js';
 
-/** @import { Step } from './plan.js' */
+/** @import { Step } from '../plan.js' */
 
 /** Settings of Medusa on every node. They hold its credentials for the store, so these are on no command line. */
 const SETTINGS = '/etc/medusa/medusa.ini';

@@ -1,4 +1,4 @@
-import { here } from './plan.js';
+import { here } from '../plan.js';
 import { command } from './shell.js';
 
 /**
@@ -9,5 +9,5 @@ import { command } from './shell.js';
 export const allStopped = (keyspace) =>
   here(
     'no process of the application runs, or this goes no further',
-    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/expect-stopped.js`,
+    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/steps/expect-stopped.js`,
   );
