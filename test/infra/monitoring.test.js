@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
-import { documentedMetrics } from '../support/metrics-page.js';
+import { documentedMetrics } from '../support/documents/metrics-page.js';
 import { logqlErrors } from '../support/monitoring/logql.js';
 import { readPromql } from '../support/monitoring/promql.js';
 import { SCYLLA_METRICS } from '../support/monitoring/scylla-metrics.js';

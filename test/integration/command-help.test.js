@@ -13,11 +13,7 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
 });
 
 /** Files that `npm run size:docs` and `docs:reference` write. */
-const WRITTEN = [
-  '.env.example',
-  'docs/reference/settings.md',
-  'docs/explanation/sizing.md',
-];
+const WRITTEN = ['.env.example', 'docs/reference/settings.md', 'docs/explanation/sizing.md'];
 
 /** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
 function run(words) {

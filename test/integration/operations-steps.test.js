@@ -4,9 +4,9 @@ import { migrateDatabase } from '../../api/store/migrate.js';
 import { createProcessStore } from '../../api/store/processes.js';
 import { createSession } from '../../api/store/session.js';
 import { readSettings } from '../../common/settings/index.js';
-import { startCommand } from '../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { dropKeyspace } from '../support/keyspace.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
+import { startCommand } from '../support/processes/api-process.js';
 
 // The steps that infra/operations runs against the database from this machine, with the settings of the application.
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { send } from '../../support/http.js';
+import { send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
 // The requests that the dashboards of measurements make, as the data source sends them, and the shapes that it reads.
 

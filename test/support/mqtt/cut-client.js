@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import mqttPacket from 'mqtt-packet';
-import { connectBytes } from './mqtt-bytes.js';
-import { until } from './until.js';
+import { until } from '../until.js';
+import { connectBytes } from './packets.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Packet } from 'mqtt-packet' */

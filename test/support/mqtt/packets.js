@@ -1,39 +1,24 @@
-/** MQTT 3.1.1 packets as bytes, for packets that no client library sends. */
+import { generate, parser } from 'mqtt-packet';
 
-/** @param {string} text */
-function string(text) {
-  const bytes = Buffer.from(text);
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(bytes.length);
-  return Buffer.concat([length, bytes]);
-}
+/** @import { Packet } from 'mqtt-packet' */
 
-/** @param {number} first @param {Buffer[]} fields */
-function packet(first, ...fields) {
-  const body = Buffer.concat(fields);
-  const header = [first];
-  let rest = body.length;
-  do {
-    header.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
-    rest >>= 7;
-  } while (rest > 0);
-  return Buffer.concat([Buffer.from(header), body]);
-}
-
-/** @param {number} id */
-const packetId = (id) => Buffer.from([id >> 8, id & 0xff]);
+/** MQTT 3.1.1 packets as bytes, for tests that write to a socket themselves. */
 
 /** @typedef {{ topic: string, payload: string }} Will of QoS 1 */
 
+/** @param {Packet} packet @returns {Buffer} */
+const bytesOf = (packet) => generate(packet, { protocolVersion: 4 });
+
 /** @param {{ clientId: string, keepalive?: number, clean?: boolean, will?: Will }} options `keepalive` in s */
 export const connectBytes = ({ clientId, keepalive = 0, clean = true, will }) =>
-  packet(
-    0x10,
-    string('MQTT'),
-    Buffer.from([4, (clean ? 2 : 0) | (will ? 0x0c : 0), keepalive >> 8, keepalive & 0xff]),
-    string(clientId),
-    ...(will ? [string(will.topic), string(will.payload)] : []),
-  );
+  bytesOf({
+    cmd: 'connect',
+    protocolVersion: 4,
+    clientId,
+    keepalive,
+    clean,
+    ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: false } }),
+  });
 
 /**
  * @param {string} topic
@@ -42,26 +27,51 @@ export const connectBytes = ({ clientId, keepalive = 0, clean = true, will }) =>
  * @param {1 | 2} [qos]
  */
 export const publishBytes = (topic, payload, id, qos = 1) =>
-  id === undefined
-    ? packet(0x30, string(topic), Buffer.from(payload))
-    : packet(0x30 | (qos << 1), string(topic), packetId(id), Buffer.from(payload));
+  bytesOf({
+    cmd: 'publish',
+    topic,
+    payload,
+    dup: false,
+    retain: false,
+    ...(id === undefined ? { qos: 0 } : { qos, messageId: id }),
+  });
 
-/** With QoS 0. @param {number} id @param {string} [filter] default: everything */
+/** Subscribes with QoS 0. @param {number} id @param {string} [filter] default: everything */
 export const subscribeBytes = (id, filter = '#') =>
-  packet(0x82, packetId(id), string(filter), Buffer.from([0]));
+  bytesOf({ cmd: 'subscribe', messageId: id, subscriptions: [{ topic: filter, qos: 0 }] });
 
 /** @param {number} id @param {string} filter */
-export const unsubscribeBytes = (id, filter) => packet(0xa2, packetId(id), string(filter));
+export const unsubscribeBytes = (id, filter) =>
+  bytesOf({ cmd: 'unsubscribe', messageId: id, unsubscriptions: [filter] });
 
-export const PINGREQ = Buffer.from([0xc0, 0]);
+export const PINGREQ = bytesOf({ cmd: 'pingreq' });
 
-export const DISCONNECT = Buffer.from([0xe0, 0]);
+export const DISCONNECT = bytesOf({ cmd: 'disconnect' });
 
-/** Returns the ids of the PUBACKs in the bytes from a broker. @param {Buffer} bytes whole packets */
-export function pubackIds(bytes) {
-  const ids = [];
-  for (let offset = 0; offset + 2 <= bytes.length; offset += 2 + /** @type {number} */ (bytes[offset + 1])) {
-    if (bytes[offset] === 0x40 && offset + 4 <= bytes.length) ids.push(bytes.readUInt16BE(offset + 2));
-  }
-  return ids;
+/**
+ * Splits the bytes of one side of a connection into packets.
+ *
+ * @param {{ version: number }} connection protocol version, which the CONNECT of the connection sets
+ * @returns {(chunk: Buffer) => Packet[]}
+ */
+export function createPacketReader(connection) {
+  /** @type {Packet[]} */
+  let packets = [];
+  /** @type {ReturnType<typeof parser> | null} */
+  let reader = null;
+  return (chunk) => {
+    packets = [];
+    reader ??= parser({ protocolVersion: connection.version }).on('packet', (packet) => {
+      if (packet.cmd === 'connect') connection.version = Number(packet.protocolVersion);
+      packets.push(packet);
+    });
+    reader.parse(chunk);
+    return packets;
+  };
 }
+
+/** @param {Buffer} bytes from a broker @returns {number[]} the ids of the PUBACKs in the bytes */
+export const pubackIds = (bytes) =>
+  createPacketReader({ version: 4 })(bytes).flatMap(({ cmd, messageId }) =>
+    cmd === 'puback' ? [Number(messageId)] : [],
+  );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import mqttPacket from 'mqtt-packet';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 /** @import { IConnectPacket, Packet } from 'mqtt-packet' */
 

@@ -1,4 +1,7 @@
-import { startGate } from './tcp-gate.js';
+import { startGate } from '../http/tcp-gate.js';
+import { createPacketReader } from './packets.js';
+
+/** @import { IPublishPacket } from 'mqtt-packet' */
 
 /**
  * The packets of one connection: QoS 1 messages of the broker and acknowledgements of the client, by
@@ -8,10 +11,10 @@ import { startGate } from './tcp-gate.js';
  */
 
 /**
- * Callbacks for the same packets. `body` is the rest of a PUBLISH after its fixed header.
+ * Callbacks for the same packets.
  *
  * @typedef {object} WireWatch
- * @property {(connection: WireConnection, id: number, body: Buffer) => void} delivered
+ * @property {(connection: WireConnection, id: number, packet: IPublishPacket) => void} delivered
  * @property {(connection: WireConnection, id: number) => void} acknowledged
  */
 
@@ -31,25 +34,25 @@ export async function startMqttWire(url, watch) {
   const gate = await startGate(url, () => {
     /** @type {WireConnection} */
     const seen = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
-    const clientPackets = createPacketReader();
-    const brokerPackets = createPacketReader();
+    const mqtt = { version: 4 };
+    const clientPackets = createPacketReader(mqtt);
+    const brokerPackets = createPacketReader(mqtt);
     return {
       fromClient(chunk) {
-        for (const { first, body } of clientPackets(chunk)) {
-          if (first === 0x10 && !body.includes(LIVE)) connections.push(seen);
-          if (first === 0xc0) seen.pings++;
-          if (first !== 0x40) continue;
-          seen.acknowledged.push(body.readUInt16BE(0));
-          watch?.acknowledged(seen, body.readUInt16BE(0));
+        for (const packet of clientPackets(chunk)) {
+          if (packet.cmd === 'connect' && !packet.clientId.includes(LIVE)) connections.push(seen);
+          if (packet.cmd === 'pingreq') seen.pings++;
+          if (packet.cmd !== 'puback') continue;
+          seen.acknowledged.push(Number(packet.messageId));
+          watch?.acknowledged(seen, Number(packet.messageId));
         }
       },
       fromServer(chunk) {
-        for (const { first, body } of brokerPackets(chunk)) {
-          if (first === 0x90) seen.granted++;
-          if ((first & 0xf6) !== 0x32) continue;
-          const id = body.readUInt16BE(2 + body.readUInt16BE(0));
-          seen.delivered.push(id);
-          watch?.delivered(seen, id, body);
+        for (const packet of brokerPackets(chunk)) {
+          if (packet.cmd === 'suback') seen.granted++;
+          if (packet.cmd !== 'publish' || packet.qos !== 1) continue;
+          seen.delivered.push(Number(packet.messageId));
+          watch?.delivered(seen, Number(packet.messageId), packet);
         }
       },
     };
@@ -68,23 +71,3 @@ export async function startMqttWire(url, watch) {
 }
 
 /** @typedef {Awaited<ReturnType<typeof startMqttWire>>} MqttWire */
-
-/** @returns {(chunk: Buffer) => Array<{ first: number, body: Buffer }>} splits the bytes of one side into packets */
-function createPacketReader() {
-  let rest = Buffer.alloc(0);
-  return (chunk) => {
-    rest = Buffer.concat([rest, chunk]);
-    const packets = [];
-    for (;;) {
-      let length = 0;
-      let header = 1;
-      do {
-        if (header >= rest.length) return packets;
-        length += (Number(rest[header]) & 0x7f) * 128 ** (header - 1);
-      } while (Number(rest[header++]) & 0x80);
-      if (rest.length < header + length) return packets;
-      packets.push({ first: Number(rest[0]), body: rest.subarray(header, header + length) });
-      rest = rest.subarray(header + length);
-    }
-  };
-}

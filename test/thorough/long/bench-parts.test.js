@@ -8,7 +8,7 @@ import { createPackingPart } from '../../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
-import { ENGINE_DIR } from '../../support/engine.js';
+import { ENGINE_DIR } from '../../support/database/engine.js';
 
 /** @import { Environment } from '../../../tools/bench/environment/index.js' */
 

@@ -7,7 +7,7 @@ import { openEnvironment } from '../../../tools/bench/environment/index.js';
 import { loadOf } from '../../../tools/bench/load/shapes.js';
 import { measureRate } from '../../../tools/bench/measure/rate.js';
 import { storedSamples } from '../../../tools/bench/measure/stored.js';
-import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Environment } from '../../../tools/bench/environment/index.js' */
