@@ -30,7 +30,7 @@ export async function prepare(config, { fresh, kafka, line, signal }) {
   const options = { onStatus: line.update, signal };
   if (local) await awaitPrevious(dataDir, options);
   await checkPorts(config, { local });
-  // The jars were fetched, not made: nobody wants to fetch them again.
+  // The jars were downloaded, so they stay.
   if (fresh) await emptyDataDir(dataDir, ['engine']);
   await claimDataDir(dataDir);
   if (local) {

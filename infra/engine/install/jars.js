@@ -85,7 +85,7 @@ export async function ensureJars(options) {
       },
     );
     await rename(part, whole).catch(async (error) => {
-      // Another process was quicker; its folder is as good as ours.
+      // A concurrent process was quicker, and its folder has the same jars.
       if (!(await hasJars(engineDir, set))) throw error;
     });
   } finally {

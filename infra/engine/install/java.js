@@ -63,7 +63,7 @@ async function candidates(environment) {
 }
 
 /**
- * Asks a Java what it is. `java -version` alone does not show its home.
+ * Reads version and home of a Java. `java -version` alone does not show the home.
  *
  * @param {string} path
  * @returns {Promise<{ major: number, home: string } | null>} null when there is no Java that runs

@@ -10,7 +10,7 @@ const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk 
 const FULL_BYTES = 64 * 1024 ** 2;
 /** Messages of Java and the system. The system kills a process that is too large, and the process itself logs nothing. */
 const OUT_OF_MEMORY = /OutOfMemoryError:|Cannot allocate memory|insufficient memory|ended by SIGKILL/i;
-/** What the supervisor writes into the log of a server that ended by itself. */
+/** The last line that the supervisor writes into the log of a server that ended by itself. */
 export const ENDED = 'ERROR The server';
 
 /**

@@ -44,12 +44,12 @@ export function signalProcess(pid, signal) {
 }
 
 /**
- * Kills what is left of a process group, and waits until it is gone: its ports are free then.
+ * Kills the rest of a process group, and waits until it has ended and its ports are free.
  *
  * @param {number} leader pid
  */
 export async function killGroup(leader) {
   const deadline = Date.now() + GONE_MS;
-  // Where nobody collects the dead, as in some containers, their group never goes: hence the deadline.
+  // In some containers no process collects zombies, and the group never ends. So there is a deadline.
   while (signalProcess(-leader, 'SIGKILL') && Date.now() < deadline) await sleep(20);
 }

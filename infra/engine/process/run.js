@@ -28,7 +28,7 @@ const SUPERVISOR_MS = 500;
  */
 
 /**
- * What is run.
+ * The program and its folder.
  *
  * @typedef {object} Server
  * @property {string} title of it, for messages

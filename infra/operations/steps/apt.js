@@ -4,7 +4,7 @@ const PACKAGES = {
   cassandra: { name: 'cassandra', version: (/** @type {string} */ to) => to },
 };
 
-/** Nobody is there to be asked: a changed file of settings stays as it is. */
+/** apt runs unattended, so a changed settings file stays as it is. */
 const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
 
 /**

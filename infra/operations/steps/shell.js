@@ -4,7 +4,7 @@ const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 /** @param {string} word @returns {string} as a POSIX shell reads it back */
 export function quote(word) {
   if (PLAIN.test(word)) return word;
-  // CQL has single quotes of its own.
+  // CQL text contains single quotes.
   return word.includes("'") && !/["$`\\!]/.test(word) ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -24,14 +24,14 @@ const WATCH = `(() => {
     }
   }).observe({ type: 'longtask', buffered: true });
   const look = () => {
-    // Headings are drawn when the cells are; what is drawn in one frame is on the screen in the next.
+    // Headings are drawn with the cells. The screen shows a frame when the next one begins.
     if (document.querySelector('.wall-site')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
 })()`;
 
-/** The machine's own Chromium, headless, as somebody who looks at the dashboard has it. */
+/** Starts the Chromium of this machine, headless. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
@@ -45,7 +45,7 @@ export async function startChromium() {
       await page.goto(url);
       /** @returns {Promise<Seen>} */
       const seen = () => page.evaluate('window.benchSeen');
-      // The page's policy forbids what waits inside of it.
+      // The policy of the page forbids Playwright's own wait, which runs inside the page.
       while ((await seen()).firstCellsMs === null) await sleep(LOOK_MS);
       return {
         page,

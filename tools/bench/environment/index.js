@@ -81,10 +81,10 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   }
 
   return {
-    /** Where all of it is kept. */
+    /** The folder of all files. */
     dir,
 
-    /** Its pid. */
+    /** The pid of the database. */
     get database() {
       return database.pid;
     },
@@ -112,7 +112,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     prepare: (name) => migrate(settings(name)),
 
     /**
-     * The whole way, through a broker of its own.
+     * A pipeline with a broker of its own.
      *
      * @param {string} name
      * @param {Changed} [changed] none: our own ingest, as it is
@@ -171,7 +171,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
 
 /**
- * Tables of its own for each variant.
+ * Each variant has a keyspace.
  *
  * @param {Database} database
  * @param {string} prefix of the keyspaces

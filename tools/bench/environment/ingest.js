@@ -14,7 +14,7 @@ const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
  */
 
 /**
- * An ingest process: ours, as `npm start` runs it, or ours with a part of it changed.
+ * Starts an ingest process as `npm start` does, or with another store.
  *
  * @param {object} options
  * @param {string} options.name

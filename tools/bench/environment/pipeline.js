@@ -136,7 +136,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
 const LOOK_MS = 200;
 
-/** No commit at all for so long, in ms: what is missing will not come. */
+/** After this time without a commit, in ms, missing messages count as lost. */
 const STUCK_MS = 30_000;
 
 /**

@@ -13,7 +13,7 @@ import { figure, percent } from '../report/table.js';
 const FLEET = { devices: 2500, sensors: 4 };
 const LOOK_MS = 500;
 
-/** Opened so often by somebody who never was here, before it is left open. */
+/** Visits of a new user, before the page stays open. */
 const VISITS = 5;
 
 /**

@@ -18,7 +18,7 @@ const LOAD = '4x10';
 /** Parts of the highest rate found. */
 const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 
-/** A run lasts so many times as long as one of a comparison: a p99.9 needs messages. */
+/** Length of a run, in runs of a comparison: a p99.9 needs many messages. */
 const LONGER = 2;
 
 /** @typedef {keyof typeof SHARES} Name */

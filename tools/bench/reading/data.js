@@ -109,7 +109,7 @@ export function createBackground({ shape, rate, warmMs }) {
       await sleep(warmMs);
     },
 
-    /** Settles when all of it is committed. */
+    /** Settles when all samples are committed. */
     stop,
   };
 }
