@@ -187,7 +187,7 @@ describe('Export: nearly two million samples', () => {
     expect((await settledReads()) - before).toBeLessThanOrEqual(stalled + 1);
   });
 
-  test('client reads slowly: gets everything', async () => {
+  test('Export: nearly two million samples, slow client: the client gets everything', async () => {
     const response = await begin('order=desc');
     await settledReads();
     let [lines, bytes] = [0, 0];

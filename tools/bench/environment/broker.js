@@ -94,7 +94,7 @@ export async function runMosquitto(command, configuration, options = {}) {
   return child;
 }
 
-/** Ends it in order: it writes its queues. @param {ChildProcess} child */
+/** Ends Mosquitto with SIGTERM, so that it saves its queues. @param {ChildProcess} child */
 export async function stopMosquitto(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

@@ -25,7 +25,7 @@ export async function createRowTable({ cql, retention }) {
 
 /** @typedef {Parameters<typeof connectStore>[0]} StoreParts */
 
-/** Writes no newest values: their cost is the difference. */
+/** A table of latest values that writes nothing. It shows what the real one costs. */
 const noLatest = { write: async () => {} };
 
 /** The stores that ingest is measured with. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */

@@ -24,7 +24,7 @@ describe('JSON path', () => {
     expect(marked(BIRTH, ['sensors[0].unit'])).toEqual(['{"sensor_id": "a"}']);
   });
 
-  test('missing value of a single object: nothing is marked', () => {
+  test('Path of a refusal: a value that a single object lacks: nothing is marked', () => {
     expect(markValues('{"value":1}', ['sensor_id'])).toEqual([{ text: '{"value":1}', isMarked: false }]);
   });
 

@@ -42,7 +42,7 @@ describe('Clock', () => {
     expect(off).toBeLessThanOrEqual(80);
   });
 
-  test('an answer without a date, or during a change of the machine clock: ignored', () => {
+  test('Server clock: an answer without a date, or while the machine clock changes: ignored', () => {
     const clock = createClock({ local: () => NOW });
     clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
     clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
