@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import transform from '../jsx-transform.js';
+import transform from '../web/jsx-transform.js';
 
 /** @import { LoadHook, ResolveHook } from 'node:module' */
 

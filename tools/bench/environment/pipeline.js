@@ -25,7 +25,7 @@ const SETTLE_MS = 60_000;
  * @param {object} parts
  * @param {string} parts.name
  * @param {Broker} parts.broker
- * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string }} parts.ingest
+ * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
  * @param {Child} parts.publisher
  * @param {number} parts.connections of the publisher
  */
@@ -80,8 +80,6 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     name,
     /** The address of its broker. */
     url: broker.url,
-    /** The address of its API, where ingest is ours. */
-    api: ingest.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
     committed,
@@ -136,15 +134,9 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
 /** @typedef {ReturnType<typeof createLine>} Line */
 
-/**
- * Something that takes a load, and counts how much of it is committed.
- *
- * @typedef {Omit<Line, 'metrics' | 'url' | 'api' | 'hold'>} Variant
- */
-
 const LOOK_MS = 200;
 
-/** No commit at all for so long, in ms: what is missing will not come. */
+/** After this time without a commit, in ms, missing messages count as lost. */
 const STUCK_MS = 30_000;
 
 /**

@@ -4,7 +4,7 @@ import { startObserving } from './machine.js';
 import { alternate, median } from './rounds.js';
 
 /** @import { Context } from '../environment/index.js' */
-/** @import { Variant } from '../environment/pipeline.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Round } from './rounds.js' */
 
@@ -22,7 +22,7 @@ const LOOK_MS = 250;
  */
 
 /**
- * @param {Variant} variant
+ * @param {Line} variant
  * @param {Shape} shape
  * @param {{ database: number, warmMs: number, forMs: number }} options `database`: its pid
  * @returns {Promise<Rate>}
@@ -31,7 +31,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
   const first = await variant.committed();
   await variant.begin(shape);
   try {
-    // Devices are registered by their first message, which is not what is measured.
+    // The first message of a device registers it. Registration is not measured.
     while ((await variant.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
     await sleep(warmMs);
     const observed = await startObserving({ ...variant.pids, database });
@@ -54,7 +54,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
 const TIMES = 2;
 
 /**
- * @param {Variant} variant
+ * @param {Line} variant
  * @param {Shape} shape
  * @param {Pick<Context, 'environment' | 'flags'>} context
  * @returns {Promise<number>} the highest rate, samples/s
@@ -67,7 +67,7 @@ export async function measurePeak(variant, shape, { environment, flags }) {
   return Math.max(1, median(rates));
 }
 
-/** A try of a sweep is so much shorter than a run. */
+/** Length of a try of a sweep, as a share of a run. */
 export const SWEEP_PART = 1 / 3;
 
 /**
@@ -87,7 +87,7 @@ export const SWEEP_PART = 1 / 3;
  * @param {Context} context
  * @param {object} options
  * @param {string[]} options.loads
- * @param {Record<Name, Variant>} options.variants
+ * @param {Record<Name, Line>} options.variants
  * @param {NoInfer<Name>[]} options.swept those whose requests in flight are fixed, at their best number
  * @returns {Promise<Comparison<Name>[]>}
  */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
+import { startChromium, watchDashboard } from '../dashboard/watch.js';
 import { startObserving } from '../measure/machine.js';
 import { median } from '../measure/rounds.js';
 import { startChild } from '../process/child.js';
@@ -13,7 +13,7 @@ import { figure, percent } from '../report/table.js';
 const FLEET = { devices: 2500, sensors: 4 };
 const LOOK_MS = 500;
 
-/** Opened so often by somebody who never was here, before it is left open. */
+/** Visits of a new user, before the page stays open. */
 const VISITS = 5;
 
 /**
@@ -47,7 +47,7 @@ export const dashboard = {
       status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
       const observed = await startObserving({
         ...pipeline.pids,
-        ...front.pids,
+        http: front.pid,
         simulator: simulator.pid,
         database: environment.database,
       });
@@ -64,21 +64,13 @@ export const dashboard = {
 
   tables: (result) => [
     {
-      head: ['', 'p50', 'p95', 'most', 'count'],
-      rows: [
-        rowOf('script time of a frame, ms', result.frames.ms),
-        rowOf('of that with a processor, ms', result.frames.cpuMs),
-      ],
-    },
-    {
       head: ['', ''],
       rows: [
         [
           'first cells on the screen, ms, median and most',
           `${figure(median(result.first))}, ${figure(Math.max(...result.first))}`,
         ],
-        [`tasks that had a processor for more than ${LONG_MS} ms`, figure(result.busy.length)],
-        [`tasks over ${LONG_MS} ms by the clock, loading included`, figure(result.longTasks.length)],
+        ['tasks over 50 ms by the clock, loading included', figure(result.longTasks.length)],
         [
           'JavaScript heap, MB, first and last',
           `${figure(Number(result.heap[0]))}, ${figure(Number(result.heap.at(-1)))}`,
@@ -94,15 +86,6 @@ export const dashboard = {
 };
 
 /** @typedef {Watched & { first: number[], steal: number, others: number }} Result */
-
-/** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
-const rowOf = (name, { p50, p95, most, count }) => [
-  name,
-  figure(p50),
-  figure(p95),
-  figure(most),
-  figure(count),
-];
 
 /** @param {string} url of the API */
 async function untilAllThere(url) {

@@ -1,15 +1,11 @@
-import { alarms } from './alarms.js';
 import { cost, fleet } from './cost.js';
 import { dashboard } from './dashboard.js';
-import { fairness } from './fairness.js';
-import { historySize } from './history-size.js';
 import { latency, overload } from './latency.js';
-import { live } from './live.js';
 import { packing } from './packing.js';
 import { peers } from './peers.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
-import { throughput, tutorial } from './throughput.js';
+import { throughput } from './throughput.js';
 
 /** @import { Context } from '../environment/index.js' */
 
@@ -27,20 +23,4 @@ import { throughput, tutorial } from './throughput.js';
  */
 
 /** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
-export const PARTS = [
-  throughput,
-  tutorial,
-  latency,
-  overload,
-  fairness,
-  cost,
-  fleet,
-  reading,
-  disk,
-  packing,
-  live,
-  alarms,
-  dashboard,
-  historySize,
-  peers,
-];
+export const PARTS = [throughput, latency, overload, cost, fleet, reading, disk, packing, dashboard, peers];
