@@ -296,7 +296,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o640]);
   });
 
-  test('Files for Mosquitto: a group may read only one of them: the note says how to hand them over', async () => {
+  test('Files for Mosquitto: a group may read only one of them: the note describes how to hand them over', async () => {
     mkdirSync(out, { recursive: true });
     writeFileSync(join(out, 'passwords'), 'old\n');
     chmodSync(join(out, 'passwords'), 0o640);

@@ -256,7 +256,7 @@ describe('Tokens and sessions', () => {
     ]);
   });
 
-  test('Tokens and sessions: one token: the status says that a token is set', () => {
+  test('Tokens and sessions: one token: the status shows that a token is set', () => {
     expect(createTokens({ apiToken: undefined, readTokens: ['r'], ingestTokens: [] }).areSet).toBe(true);
   });
 

@@ -45,7 +45,7 @@ test('Sizing table: one million sensors at 1 Hz: the samples of a second', () =>
   expect(rows).toContainEqual(['samples/s', '1 million']);
 });
 
-test('Sizing table: no number of processes is enough: the table says so', () => {
+test('Sizing table: no number of processes is enough: the table states it', () => {
   const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
   const { rows } = installationTable(installationOf(fleet, parts, FIGURES));
   expect(rows).toContainEqual(['ingest processes', 'no number is enough']);
