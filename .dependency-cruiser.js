@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+
 /**
  * What may import what, types in comments included. `npm run lint` checks it.
  */
@@ -130,38 +132,36 @@ const TOOLS = {
   ],
 };
 
-/** Rooms of `web/`, and what each may import besides itself. */
+/** What every room of `web/` may import. */
+const BASE = ['web/shared', 'web/api/', 'web/state/', 'web/kit/'];
+
+/** Rooms of `web/`, and what each may import besides itself. A view imports no other view. */
 const WEB = {
-  // Loose files that every room may use: formats, routes, themes.
+  // Loose files that every room may use: formats, routes, names of states, units.
   'web/shared': [],
-  // Stylesheets: the components import those that they need.
-  'web/styles/': [],
   // Requests to the API.
   'web/api/': [],
   // What the views show, and hooks that read it.
   'web/state/': ['web/shared', 'web/api/'],
-  'web/chart/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/'],
-  'web/components/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/'],
+  // Parts of several views: dialog, pager, notice, figure, value, choice, header.
+  'web/kit/': ['web/shared', 'web/api/', 'web/state/'],
+  'web/chart/': BASE,
   // The fleet as a wall of cells.
-  'web/wall/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
-  // Several sensors in one view.
-  'web/compare/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
-  // Dead letters.
-  'web/dead-letters/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
-  // Rules of alarms, and what they found.
-  'web/alarms/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
-  // Accounts of devices.
-  'web/credentials/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/components/'],
-  // What ingest does, drawn.
-  'web/pipeline/': ['web/shared', 'web/styles/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
+  'web/wall/': BASE,
+  ...Object.fromEntries(
+    readdirSync(new URL('web/views', import.meta.url)).map((view) => [
+      `web/views/${view}/`,
+      [...BASE, 'web/chart/', 'web/wall/'],
+    ]),
+  ),
 };
 
 /** Loose files of `web/` that every room may use. */
-const SHARED = ['format', 'routes', 'states', 'theme', 'units'];
+const SHARED = ['format', 'routes', 'states', 'units'];
 
 /** @param {string} room @returns {string} the regular expression of its files */
 function pathOf(room) {
-  if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]js$`;
+  if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]ts$`;
   return `^${room.replaceAll('.', '[.]')}`;
 }
 

@@ -41,13 +41,13 @@ export default defineConfig({
  */
 function chunkOf(id, { getModuleInfo }) {
   if (getModuleInfo(id)?.isEntry || id.includes('/web/views/')) return undefined;
-  if ([...importsOf(id, getModuleInfo)].some((path) => path.includes('/uplot/'))) return 'chart';
+  if (id.includes('/web/chart/') || id.includes('/uplot/')) return 'chart';
   const isFirst = FIRST.some((name) => importsOf(join(import.meta.dirname, name), getModuleInfo).has(id));
   return isFirst ? 'shared' : undefined;
 }
 
 /** The modules of the first view. */
-const FIRST = ['web/main.jsx', 'web/views/fleet.jsx'];
+const FIRST = ['web/app.tsx', 'web/views/fleet/fleet.tsx'];
 
 /** @param {string} id @param {GetModuleInfo} getModuleInfo @param {Set<string>} [found] @returns {Set<string>} the module, and all that it imports at once */
 function importsOf(id, getModuleInfo, found = new Set()) {

@@ -4,12 +4,12 @@
  */
 import { parseSync } from '@babel/core';
 
-/** Import and export statements; of one over several lines the last. */
-const STATIC = /^(?:import|(?:import|export) [^'"\n]*from|\} from) ['"]([^'"\s]+)['"];$/gm;
+/** Import and export statements. */
+const STATIC = /^(?:import|(?:import|export) (?!type )[^'";=()]*\bfrom) ['"]([^'"\s]+)['"];$/gm;
 
-/** `import('./x.js')` in code or a comment. A comment's `@import { X } from './x.js'` is one, too. */
+/** `import('./x.js')` in code or a comment. An import of types is one, too: by the statement, or by a comment's `@import`. */
 const LAZY =
-  /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^\s*(?:\/\*)?\*+ .*?@import\b[^@]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
+  /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^(?:import type|\s*(?:\/\*)?\*+ .*?@import)\b[^@;]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
 
 /** @param {string} code @returns {string} its imports alone: those of types are written `import('./x.js')` */
 export const importsOf = (code) =>

@@ -12,7 +12,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
-/** The addresses of the dashboard's views. `web/routes.js` has the same ones, and a test compares them. */
+/** The addresses of the dashboard's views. `web/routes.ts` has the same ones, and a test compares them. */
 export const VIEWS = [
   '/',
   '/devices/:device',
@@ -68,7 +68,9 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
       },
     }),
   );
-  router.get('/mark.svg', (_request, response) => sendFile(response, join(dir, 'mark.svg')));
+  router.get('/mark.svg', (_request, response) =>
+    sendFile(response, join(dir, 'mark.svg'), 'public, max-age=86400'),
+  );
   // Browsers request it without a link.
   router.get('/favicon.ico', (_request, response) => response.redirect('/mark.svg'));
   router.get('/{*path}', forBrowsers(page(404)));
@@ -101,12 +103,13 @@ function createPage(dir) {
  *
  * @param {express.Response} response
  * @param {string} path
+ * @param {string} [caching] value of `Cache-Control`
  */
-function sendFile(response, path) {
+function sendFile(response, path, caching = 'no-cache') {
   const { size, mtimeMs } = statSync(path);
   response.set('ETag', `W/"${size}-${mtimeMs}"`);
   response.sendFile(path, {
     lastModified: false,
-    headers: { ...COMMON_HEADERS, 'Cache-Control': 'no-cache' },
+    headers: { ...COMMON_HEADERS, 'Cache-Control': caching },
   });
 }

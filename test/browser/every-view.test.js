@@ -69,8 +69,11 @@ describe.each(VIEWS)('View: %s', (_, path) => {
   });
 });
 
-/** Limits of a first view with an empty cache. A reload asks for the page and for data only. */
+/** Limits of a first view with an empty cache. */
 const FIRST_VIEW = { files: 8, kilobytes: 120 };
+
+/** A reload asks for the page and for data only. */
+const RELOAD_FILES = 2;
 
 test('Dashboard: first view, then a reload: few files, compressed, and none again', async () => {
   const { page } = dashboard;
@@ -88,8 +91,11 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
     measured.push(measure());
   });
   let requested = 0;
+  /** @type {string[]} */
+  const questions = [];
   page.on('request', (request) => {
     if (isFile(request)) requested++;
+    else questions.push(new URL(request.url()).pathname);
   });
   /** @returns {Promise<Array<{ path: string, bytes: number }>>} the files since the last call */
   async function takeFiles() {
@@ -103,10 +109,15 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   const kilobytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1000;
   expect(files.length).toBeLessThanOrEqual(FIRST_VIEW.files);
   expect(kilobytes).toBeLessThanOrEqual(FIRST_VIEW.kilobytes);
+  // No question is asked twice, and none for each row of the list below the wall.
+  expect(questions.filter((path, index) => questions.indexOf(path) !== index)).toEqual([]);
+  expect(questions.filter((path) => path.includes('/sensors/'))).toEqual([]);
   await page.reload();
   await dashboard.rows().first().waitFor();
   const again = await takeFiles();
-  expect(again.filter(({ path, bytes }) => path.startsWith('/assets/') && bytes > 0)).toEqual([]);
+  const fetched = again.filter(({ bytes }) => bytes > 0);
+  expect(fetched.filter(({ path }) => path.startsWith('/assets/'))).toEqual([]);
+  expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
 /** @param {Request} request @returns {boolean} */

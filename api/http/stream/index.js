@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import pLimit from 'p-limit';
+import { compressEvents } from '../compression.js';
 import { createChannel } from './channel.js';
 import { readSubscription } from './subscription.js';
 
@@ -11,6 +12,7 @@ import { readSubscription } from './subscription.js';
 /** @import { RequestHandler, Response } from 'express' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Subscription } from './subscription.js' */
+/** @import { Writable } from 'node:stream' */
 /** @import { JudgedItem } from './latest-cache.js' */
 
 /**
@@ -85,10 +87,11 @@ export function createStream(deps, periods = PERIODS_MS) {
     const subscription = readSubscription(req.url);
     res.once('close', limits.streams.acquire());
     res.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+    const events = compressEvents(req, res);
     if (req.method === 'HEAD') return void res.end();
     res.flushHeaders();
 
-    const reader = createReader(res);
+    const reader = createReader(res, events);
     const { channel, release } = channels.hold(subscription);
     enter(reader);
     const sessionTimer = endWithSession(res, reader, clock());
@@ -158,17 +161,18 @@ function endWithSession(res, reader, now) {
  * reader costs no memory.
  *
  * @param {Response} res its headers are sent
+ * @param {Writable} [events] where they are written: to the response, or to what compresses them
  */
-export function createReader(res) {
+export function createReader(res, events = res) {
   let stalled = false;
   const closed = new AbortController();
   res.on('close', () => closed.abort());
-  res.on('drain', () => {
+  events.on('drain', () => {
     stalled = false;
   });
 
-  const isOpen = () => !closed.signal.aborted && !res.writableEnded;
-  const isBehind = () => res.writableNeedDrain;
+  const isOpen = () => !closed.signal.aborted && !events.writableEnded;
+  const isBehind = () => events.writableNeedDrain;
 
   return {
     /** The reader has everything up to this position of its channel. */
@@ -181,7 +185,7 @@ export function createReader(res) {
 
     /** Sends an event that a reader may miss, unless earlier events still wait. @param {Buffer} frame */
     sendIfWritable(frame) {
-      if (isOpen() && !isBehind()) res.write(frame);
+      if (isOpen() && !isBehind()) events.write(frame);
     },
 
     /**
@@ -194,9 +198,9 @@ export function createReader(res) {
       this.busy = true;
       for (let index = 0; index < count; index++) {
         // It fails only if the reader disconnects.
-        if (isOpen() && isBehind()) await once(res, 'drain', { signal: closed.signal }).catch(() => {});
+        if (isOpen() && isBehind()) await once(events, 'drain', { signal: closed.signal }).catch(() => {});
         if (!isOpen()) return;
-        res.write(frame(index));
+        events.write(frame(index));
       }
       this.position = position;
       this.busy = false;
@@ -208,12 +212,12 @@ export function createReader(res) {
      */
     heartbeat() {
       if (!isOpen()) return;
-      if (!isBehind()) res.write(':\n\n');
+      if (!isBehind()) events.write(':\n\n');
       else if (stalled) res.destroy();
       else stalled = true;
     },
 
-    end: () => res.end(),
+    end: () => events.end(),
   };
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Lists the imports in the code of some folders, without types in comments.
+ * Lists the imports in the code of some folders, without those of types.
  *
  * @param {string[]} folders
  * @returns {{ file: string, specifier: string }[]}
@@ -12,7 +12,7 @@ export function importsOf(folders) {
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     )
-    .filter((file) => file.endsWith('.js'))
+    .filter((file) => /\.(?:js|tsx?)$/.test(file))
     .flatMap((file) => specifiersIn(readFileSync(file, 'utf8')).map((specifier) => ({ file, specifier })));
 }
 
@@ -20,7 +20,7 @@ export function importsOf(folders) {
 function specifiersIn(source) {
   const code = source
     .split('\n')
-    .filter((line) => !/^\s*(\*|\/\/|\/\*)/.test(line))
+    .filter((line) => !/^\s*(\*|\/\/|\/\*|import type )/.test(line))
     .map((line) => line.replaceAll(/\/\*\*.*?\*\//g, ''));
   return code.flatMap((line) => {
     const found = /^(?:import|export|\}).*\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/.exec(

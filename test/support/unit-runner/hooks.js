@@ -1,10 +1,10 @@
 /**
- * How a process of the unit tests loads modules: `@jest/globals` are those of the shared registry, and components of the
+ * How a process of the unit tests loads modules: `@jest/globals` are those of the shared registry, and modules of the
  * dashboard go through the bundler's transform, as in jest.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import transform from '../web/jsx-transform.js';
+import transform from '../web/tsx-transform.js';
 
 /** @import { LoadHook, ResolveHook } from 'node:module' */
 
@@ -16,7 +16,7 @@ export const resolve = (specifier, context, next) =>
 
 /** @type {LoadHook} */
 export const load = async (url, context, next) => {
-  if (!/\.(?:jsx|css)$/.test(url)) return await next(url, context);
+  if (!/\.(?:tsx?|css)$/.test(url)) return await next(url, context);
   const path = fileURLToPath(url);
   const { code } = transform.process(await readFile(path, 'utf8'), path);
   return { format: 'module', source: code, shortCircuit: true };

@@ -4,6 +4,13 @@ import { importsOf } from '../../../.ci/imports.js';
 test.each([
   ['an import', "import { a } from './a.js';", "import './a.js';"],
   ['an import of several lines', "import {\n  a,\n  b,\n} from './a.js';", "import './a.js';"],
+  ['a TypeScript import of types', "import type { A } from './a.ts';", "import('./a.ts');"],
+  [
+    'a TypeScript import of types of several lines',
+    "import type {\n  A,\n  B,\n} from './a.ts';",
+    "import('./a.ts');",
+  ],
+  ['an export of an object', "export const a = { b };\nexport { c } from './c.js';", "import './c.js';"],
   ['an import for its effect', "import './a.js';", "import './a.js';"],
   ['an export from a module', "export { a } from './a.js';", "import './a.js';"],
   ['a dynamic import', "  const { a } = await import('./a.js');", "import('./a.js');"],

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { PassThrough } from 'node:stream';
+import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { compressAnswers, flushCompressed } from '../../../api/http/compression.js';
+import { compressAnswers, compressEvents, flushCompressed } from '../../../api/http/compression.js';
 import { startHttpApp } from '../../support/http/app.js';
+import { until } from '../../support/until.js';
 
 /** @import { IncomingHttpHeaders, IncomingMessage } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
@@ -26,9 +28,14 @@ router.get('/api/v1/problem', (_req, res) => {
   res.status(400).type('application/problem+json').send(JSON.stringify(ITEMS));
 });
 router.get('/api/v1/picture', (_req, res) => void res.type('image/png').send(Buffer.alloc(5000)));
-router.get('/api/v1/stream', (_req, res) => {
-  res.set('Content-Type', 'text/event-stream').flushHeaders();
-  res.write(`data: ${JSON.stringify(ITEMS)}\n\n`);
+/** Whether what compressed the events of a stream has ended, when its reader disconnects. @type {boolean[]} */
+const closed = [];
+router.get('/api/v1/stream', (req, res) => {
+  res.set('Content-Type', 'text/event-stream');
+  const events = compressEvents(req, res);
+  res.flushHeaders();
+  events.write(`data: ${JSON.stringify(ITEMS)}\n\n`);
+  res.once('close', () => closed.push(events.destroyed));
 });
 for (const [path, type] of [
   ['csv', 'text/csv; charset=utf-8'],
@@ -113,12 +120,36 @@ describe('Compression', () => {
     response.resume();
   });
 
-  test('stream: an event arrives at once, not compressed', async () => {
-    const response = await open('/api/v1/stream', 'br, gzip');
-    expect(response.headers['content-encoding']).toBeUndefined();
-    const [first] = await once(response, 'data');
-    expect(String(first)).toMatch(/^data: /);
+  test.each([
+    ['br, gzip', 'br', () => createBrotliDecompress()],
+    ['gzip, deflate, br, zstd', 'br', () => createBrotliDecompress()],
+    ['gzip', 'gzip', () => createGunzip()],
+    ['br;q=0, gzip', 'gzip', () => createGunzip()],
+    ['identity', undefined, () => new PassThrough()],
+  ])(
+    'stream: client accepts %s: an event arrives at once, by %s',
+    async (accepted, encoding, createDecoder) => {
+      const response = await open('/api/v1/stream', accepted);
+      expect(response.headers['content-encoding']).toBe(encoding);
+      expect(response.headers['vary']).toContain('Accept-Encoding');
+      const decoded = response.pipe(createDecoder());
+      let text = '';
+      for await (const part of decoded) {
+        text += part;
+        if (text.endsWith('\n\n')) break;
+      }
+      expect(text).toBe(`data: ${JSON.stringify(ITEMS)}\n\n`);
+      response.destroy();
+    },
+  );
+
+  test('stream: a reader disconnects: its encoder ends', async () => {
+    closed.length = 0;
+    const response = await open('/api/v1/stream', 'br');
+    await once(response, 'data');
     response.destroy();
+    await until(() => closed.length === 1, { what: 'the end of the connection' });
+    expect(closed).toEqual([true]);
   });
 
   test.each([

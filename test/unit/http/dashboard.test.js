@@ -74,9 +74,12 @@ test('Policy: only own files and the inline script of the page run', async () =>
   expect(policy).not.toContain('unsafe');
 });
 
-test.each(['/', '/mark.svg'])('%s: 304 while unchanged', async (path) => {
+test.each([
+  ['/', 'no-cache'],
+  ['/mark.svg', 'public, max-age=86400'],
+])('%s: 304 while unchanged', async (path, caching) => {
   const response = await fetch(base + path);
-  expect(response.headers.get('cache-control')).toBe('no-cache');
+  expect(response.headers.get('cache-control')).toBe(caching);
   const etag = response.headers.get('etag') ?? '';
   expect(etag).not.toBe('');
   const again = await fetch(base + path, { headers: { 'If-None-Match': etag, 'Cache-Control': '' } });

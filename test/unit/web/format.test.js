@@ -13,7 +13,7 @@ import {
   formatZone,
   hueOf,
   NOTHING,
-} from '../../../web/format.js';
+} from '../../../web/format.ts';
 
 describe('Numbers', () => {
   test.each([

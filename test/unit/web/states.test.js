@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { drawn, shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.js';
-import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../web/states.js';
+import { drawn, shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.ts';
+import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../web/states.ts';
 
 const RANGE = { from: 0, to: 100_000 };
 

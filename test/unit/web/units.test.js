@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NOTHING } from '../../../web/format.js';
+import { NOTHING } from '../../../web/format.ts';
 import {
   limitScale,
   quantityOf,
@@ -8,9 +8,9 @@ import {
   toShown,
   unitsOf,
   writeValue,
-} from '../../../web/units.js';
+} from '../../../web/units.ts';
 
-/** @import { UnitChoices } from '../../../web/units.js' */
+/** @import { UnitChoices } from '../../../web/units.ts' */
 
 /** @param {number | null} value @param {string | null} unit @param {UnitChoices} [choices] */
 const written = (value, unit, choices) => {

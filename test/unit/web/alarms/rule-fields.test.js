@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ruleOf, typedOf } from '../../../../web/alarms/rule-fields.js';
+import { ruleOf, typedOf } from '../../../../web/views/alarms/rule-form.tsx';
 
-/** @import { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.js' */
+/** @import { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.ts' */
 
 /** @param {AlarmCondition} condition @returns {WantedAlarmRule} */
 const ruleWith = (condition) => ({

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { VIEWS } from '../../../../api/http/dashboard.js';
 import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.js';
-import { toQuery } from '../../../../web/api/request.js';
-import { addressOf } from '../../../../web/api/stream.js';
+import { toQuery } from '../../../../web/api/request.ts';
+import { addressOf } from '../../../../web/api/stream.ts';
 import {
   deadLetterHref,
   deviceHref,
@@ -10,7 +10,7 @@ import {
   routeOf,
   sensorHref,
   withQuery,
-} from '../../../../web/routes.js';
+} from '../../../../web/routes.ts';
 
 test('Routes: the addresses of the server: each has its view', () => {
   const views = VIEWS.map((path) => routeOf(path).view);

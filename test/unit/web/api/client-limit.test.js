@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createLimit } from '../../../../web/api/client.js';
+import { createLimit } from '../../../../web/api/client.ts';
 
 /** A request that is answered by hand. */
 function request() {

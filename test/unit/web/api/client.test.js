@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createClient } from '../../../../web/api/client.js';
-import { toProblem } from '../../../../web/api/request.js';
+import { createClient } from '../../../../web/api/client.ts';
+import { toProblem } from '../../../../web/api/request.ts';
 
-/** @import { Client } from '../../../../web/api/client.js' */
+/** @import { Client } from '../../../../web/api/client.ts' */
 
 /** An answer that begins well, and then the API goes away. */
 const brokenOff = () =>

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, statusOf } from '../../../../api/http/contract/operation.js';
-import { Problem, toProblem, wordsOf } from '../../../../web/api/request.js';
+import { Problem, toProblem, wordsOf } from '../../../../web/api/request.ts';
 
 /** @param {string} code @param {number} status */
 const answered = (code, status) =>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createStream } from '../../../../web/api/stream.js';
+import { createStream } from '../../../../web/api/stream.ts';
 
 /** A source of events that the test sends. */
 class Source extends EventTarget {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { DAY_MS, daysOf, isDaily, joinDays, partsOfRange, startOfDay } from '../../../../web/chart/reader.js';
-import { emptyShape } from '../../../../web/chart/shape.js';
+import { DAY_MS, daysOf, isDaily, joinDays, partsOfRange, startOfDay } from '../../../../web/chart/reader.ts';
+import { emptyShape } from '../../../../web/chart/shape.ts';
 
 const HOUR = 3_600_000;
 const YEAR = { from: Date.UTC(2026, 0, 10, 7), to: Date.UTC(2027, 0, 10, 7) };
@@ -40,11 +40,17 @@ describe('Days of UTC', () => {
 });
 
 describe('Days of a zone with summer time', () => {
-  const module = new URL('../../../../web/chart/reader.js', import.meta.url);
+  const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
+  const hooks = new URL('../../../support/unit-runner/hooks.js', import.meta.url);
 
   /** A process reads its zone once, when it starts. @param {string} expression of the module's exports @returns {any} */
   function inBerlin(expression) {
-    const code = `import * as days from ${JSON.stringify(module)}; console.log(JSON.stringify(${expression}))`;
+    const code = `
+      import { register } from 'node:module';
+      register(${JSON.stringify(hooks)});
+      const days = await import(${JSON.stringify(module)});
+      console.log(JSON.stringify(${expression}));
+    `;
     const env = { ...process.env, TZ: 'Europe/Berlin' };
     return JSON.parse(
       execFileSync(process.execPath, ['--input-type=module', '--eval', code], { env, encoding: 'utf8' }),

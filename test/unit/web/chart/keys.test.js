@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { entryNear, press } from '../../../../web/chart/plot.js';
-import { drawn, shapeOfSamples } from '../../../../web/chart/shape.js';
+import { entryNear, press } from '../../../../web/chart/plot.ts';
+import { drawn, shapeOfSamples } from '../../../../web/chart/shape.ts';
 
 const range = { from: 0, to: 1000 };
 const instants = Array.from({ length: 1000 }, (_, ts) => ts);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { entryUnder } from '../../../../web/chart/plot.js';
+import { entryUnder } from '../../../../web/chart/plot.ts';
 import {
   inScale,
   isCounter,
@@ -8,9 +8,9 @@ import {
   present,
   rateOf,
   thresholdsIn,
-} from '../../../../web/chart/readout.js';
-import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.js';
-import { plainScale, scaleFor } from '../../../../web/units.js';
+} from '../../../../web/chart/readout.ts';
+import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.ts';
+import { plainScale, scaleFor } from '../../../../web/units.ts';
 
 const SECOND = 1000;
 const RANGE = { from: 0, to: 1_000_000 };

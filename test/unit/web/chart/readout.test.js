@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readingAt } from '../../../../web/chart/readout.js';
-import { shapeOfBins, shapeOfSamples } from '../../../../web/chart/shape.js';
+import { readingAt } from '../../../../web/chart/readout.ts';
+import { shapeOfBins, shapeOfSamples } from '../../../../web/chart/shape.ts';
 
 const RANGE = { from: 0, to: 100_000 };
 const SAMPLES = shapeOfSamples({ ts: [10_000, 20_000, 60_000], value: [1, 2, 6] }, RANGE);

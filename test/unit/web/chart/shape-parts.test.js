@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { coarsen, emptyShape, join, shapeOfSamples, within } from '../../../../web/chart/shape.js';
+import { coarsen, emptyShape, join, shapeOfSamples, within } from '../../../../web/chart/shape.ts';
 
-/** @import { Shape } from '../../../../web/chart/shape.js' */
+/** @import { Shape } from '../../../../web/chart/shape.ts' */
 
 const RANGE = { from: 0, to: 1000 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { areFew, pointsFor } from '../../../../web/chart/reader.js';
-import { statisticsOf } from '../../../../web/chart/readout.js';
+import { areFew, pointsFor } from '../../../../web/chart/reader.ts';
+import { statisticsOf } from '../../../../web/chart/readout.ts';
 import {
   coarsen,
   drawn,
@@ -10,10 +10,10 @@ import {
   shapeOfBins,
   shapeOfSamples,
   within,
-} from '../../../../web/chart/shape.js';
-import { createRecent } from '../../../../web/chart/use-series.js';
+} from '../../../../web/chart/shape.ts';
+import { createRecent } from '../../../../web/chart/use-series.ts';
 
-/** @import { Shape } from '../../../../web/chart/shape.js' */
+/** @import { Shape } from '../../../../web/chart/shape.ts' */
 
 /** @param {number[]} ts @param {(ts: number) => number} [valueAt] */
 const samples = (ts, valueAt = (at) => at) =>

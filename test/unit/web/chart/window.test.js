@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { placed } from '../../../../web/chart/gestures.js';
+import { placed } from '../../../../web/chart/gestures.ts';
 import {
   lengthOf,
   liveWindow,
@@ -16,7 +16,7 @@ import {
   writeWindow,
   zoom,
   zoomStep,
-} from '../../../../web/chart/window.js';
+} from '../../../../web/chart/window.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const YEAR = 365 * 86_400_000;

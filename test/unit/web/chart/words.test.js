@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { readCsv } from '../../../../web/api/client.js';
-import { timeLabels } from '../../../../web/chart/options.js';
-import { keyed } from '../../../../web/chart/plot.js';
-import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../../web/format.js';
+import { readCsv } from '../../../../web/api/client.ts';
+import { timeLabels } from '../../../../web/chart/options.ts';
+import { keyed } from '../../../../web/chart/plot.ts';
+import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../../web/format.ts';
 import {
   countOverThreshold,
   createThresholdMemory,
@@ -11,9 +11,9 @@ import {
   thresholdSideOf,
   withThresholds,
   writeThresholds,
-} from '../../../../web/state/preferences.js';
+} from '../../../../web/state/preferences.ts';
 
-/** @import { Columns } from '../../../../web/chart/shape.js' */
+/** @import { Columns } from '../../../../web/chart/shape.ts' */
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

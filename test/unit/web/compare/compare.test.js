@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { shapeOfSamples } from '../../../../web/chart/shape.js';
-import { cameOrWent, changeOf } from '../../../../web/compare/changes.js';
-import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../../web/compare/use-compared.js';
-import { csvOf } from '../../../../web/components/chart-downloads.jsx';
+import { csvOf } from '../../../../web/chart/downloads.tsx';
+import { shapeOfSamples } from '../../../../web/chart/shape.ts';
 import {
   compareHref,
   createComparison,
@@ -11,7 +9,9 @@ import {
   readRefs,
   refOf,
   writeRef,
-} from '../../../../web/components/comparison.jsx';
+} from '../../../../web/kit/comparison.tsx';
+import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
+import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../../web/views/compare/use-compared.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { curlCommand, publishCommand, quote } from '../../../../web/components/first-steps.jsx';
+import { curlCommand, publishCommand, quote } from '../../../../web/kit/first-steps.tsx';
 
 /** @param {string} command @returns {string[]} its arguments, as a shell reads them */
 const argumentsOf = (command) =>

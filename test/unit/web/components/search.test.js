@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { entriesOf, findEntries, resultHref } from '../../../../web/components/search.jsx';
-import { createFleet } from '../../../../web/state/fleet.js';
+import { entriesOf, findEntries, resultHref } from '../../../../web/kit/search.tsx';
+import { createFleet } from '../../../../web/state/fleet.ts';
 
 /** @param {string} device @param {string} name @param {string} site @returns {any} */
 const item = (device, name, site) => ({

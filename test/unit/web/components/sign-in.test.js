@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readinessVerdict } from '../../../../web/components/sign-in.jsx';
+import { readinessVerdict } from '../../../../web/kit/sign-in.tsx';
 
 const ANSWERS = { ok: true, message: 'answers' };
 const FAILS = { ok: false, message: 'does not answer' };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runsOf } from '../../../../web/components/figure.jsx';
+import { runsOf } from '../../../../web/kit/figure.tsx';
 
 const HOLE_MS = 15_000;
 

@@ -1,9 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { Problem } from '../../../../web/api/request.js';
-import { collect, isStored, MOST_AT_ONCE, replayAll, sumOf } from '../../../../web/dead-letters/replay.jsx';
+import { Problem } from '../../../../web/api/request.ts';
+import {
+  collect,
+  isStored,
+  MOST_AT_ONCE,
+  replayAll,
+  sumOf,
+} from '../../../../web/views/dead-letters/replay.tsx';
 
-/** @import { DeadLetter, Page } from '../../../../web/api/types.js' */
-/** @import { Replayed } from '../../../../web/dead-letters/replay.jsx' */
+/** @import { DeadLetter, Page } from '../../../../web/api/types.ts' */
+/** @import { Replayed } from '../../../../web/views/dead-letters/replay.tsx' */
 
 /** @param {number} number @param {Partial<DeadLetter>} [more] @returns {DeadLetter} */
 const deadLetterOf = (number, more) => ({

@@ -8,7 +8,7 @@ import {
   indexesByCode,
   indexText,
   reasonsOf,
-} from '../../../../web/dead-letters/codes.jsx';
+} from '../../../../web/views/dead-letters/codes.tsx';
 
 test('Dead letter codes: each code of the documents: its title and advice', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());

@@ -7,7 +7,7 @@ import {
   spanOf,
   sumOf,
   takeIn,
-} from '../../../../web/dead-letters/counts.js';
+} from '../../../../web/views/dead-letters/counts.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);

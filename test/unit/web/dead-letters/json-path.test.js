@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { elementsOf, findValues, markValues } from '../../../../web/dead-letters/text.js';
+import { elementsOf, findValues, markValues } from '../../../../web/views/dead-letters/text.ts';
 
 /** @param {string} json @param {string[]} paths @returns {string[]} the marked parts */
 const marked = (json, paths) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
-import { readCbor } from '../../../../web/dead-letters/cbor.js';
-import { elementOf } from '../../../../web/dead-letters/codes.jsx';
-import { readPayload } from '../../../../web/dead-letters/payload.jsx';
-import { obstacleOf } from '../../../../web/dead-letters/replay.jsx';
+import { readCbor } from '../../../../web/views/dead-letters/cbor.ts';
+import { elementOf } from '../../../../web/views/dead-letters/codes.tsx';
+import { readPayload } from '../../../../web/views/dead-letters/dead-letter.tsx';
+import { obstacleOf } from '../../../../web/views/dead-letters/replay.tsx';
 import {
   bytesIn,
   dumpOf,
@@ -12,9 +12,9 @@ import {
   escapeLine,
   escapeUnseen,
   previewOf,
-} from '../../../../web/dead-letters/text.js';
+} from '../../../../web/views/dead-letters/text.ts';
 
-/** @import { DeadLetter } from '../../../../web/api/types.js' */
+/** @import { DeadLetter } from '../../../../web/api/types.ts' */
 
 /** @param {string | Buffer} payload @param {Partial<DeadLetter>} [more] */
 const deadLetterOf = (payload, more = {}) => ({

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.js';
-import { Problem } from '../../../../web/api/request.js';
-import { flowSeconds } from '../../../../web/pipeline/data-path.jsx';
-import { findingsOf } from '../../../../web/pipeline/findings.jsx';
-import { PACK_DELAY_MS, packingOf } from '../../../../web/pipeline/processes.jsx';
-import { joined, placed, SPAN_MS } from '../../../../web/state/stats.js';
+import { Problem } from '../../../../web/api/request.ts';
+import { joined, placed, SPAN_MS } from '../../../../web/state/live.ts';
+import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
+import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
+import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
 
-/** @import { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.js' */
+/** @import { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.ts' */
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);

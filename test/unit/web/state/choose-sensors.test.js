@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { byUnit, chooseSensors } from '../../../../web/state/device.js';
+import { byUnit, chooseSensors } from '../../../../web/state/device.ts';
 
 const MANY = Array.from({ length: 30 }, (_, index) => ({
   sensor_id: `id-${index}`,

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createClock, datedFetch } from '../../../../web/state/session.js';
+import { createClock, datedFetch } from '../../../../web/state/session.ts';
 
 jest.useFakeTimers();
 

@@ -7,9 +7,9 @@ import {
   onlineSpans,
   readNews,
   spanAt,
-} from '../../../../web/state/device-events.js';
+} from '../../../../web/state/device-events.ts';
 
-/** @import { DeviceEvent } from '../../../../web/api/types.js' */
+/** @import { DeviceEvent } from '../../../../web/api/types.ts' */
 
 /** @param {string} text with the oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
 const events = (text) =>

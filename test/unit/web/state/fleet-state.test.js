@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
-import { createFleet } from '../../../../web/state/fleet.js';
-import { createFleetState } from '../../../../web/state/fleet-state.js';
+import { createFleet } from '../../../../web/state/fleet.ts';
+import { createFleetState } from '../../../../web/state/fleet-state.ts';
 
-/** @import { StreamStatus } from '../../../../web/api/stream.js' */
-/** @import { DeviceItem } from '../../../../web/api/types.js' */
+/** @import { StreamStatus } from '../../../../web/api/stream.ts' */
+/** @import { DeviceItem } from '../../../../web/api/types.ts' */
 /** @import { Signal } from '@preact/signals' */
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');

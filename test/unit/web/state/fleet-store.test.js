@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../../web/state/fleet.js';
-import { createInputQueue } from '../../../../web/state/frames.js';
-import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.js';
+import { createFleet } from '../../../../web/state/fleet.ts';
+import { createInputQueue } from '../../../../web/state/frames.ts';
+import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 
-/** @import { Fleet } from '../../../../web/state/fleet.js' */
+/** @import { Fleet } from '../../../../web/state/fleet.ts' */
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const MINUTE_MS = 60_000;

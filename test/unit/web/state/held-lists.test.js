@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../../web/state/fleet.js';
+import { createFleet } from '../../../../web/state/fleet.ts';
 import {
   inOrder,
   itemOf,
@@ -7,7 +7,7 @@ import {
   matchingSensors,
   pageOf,
   sortedSensors,
-} from '../../../../web/state/held-lists.js';
+} from '../../../../web/state/lists.ts';
 
 /** @param {string} device @param {string} name @param {number | null} value @returns {any} */
 const item = (device, name, value) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MOST_SENSORS } from '../../../../web/state/fleet.js';
+import { MOST_SENSORS } from '../../../../web/state/fleet.ts';
 import {
   describeCellState,
   LEVELS,
@@ -7,9 +7,9 @@ import {
   NORMAL,
   NOT_JUDGED,
   nothingFar,
-} from '../../../../web/state/outliers.js';
-import { deviationOf } from '../../../../web/state/sensor.js';
-import { groupingOf } from '../../../../web/wall/options.js';
+} from '../../../../web/state/outliers.ts';
+import { deviationOf } from '../../../../web/state/sensor.ts';
+import { groupingOf } from '../../../../web/wall/group-wall.tsx';
 
 const HOURS = [
   { ts: '2026-11-21T11:00:00.000Z', mean: 10, deviation: 1, provisional: false },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lastSeenAt } from '../../../../web/state/device.js';
+import { lastSeenAt } from '../../../../web/state/device.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 /** @param {number} second */

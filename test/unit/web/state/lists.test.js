@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage, sorted, sortingOf, sortText } from '../../../../web/state/lists.js';
+import { fillPage, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
 
 /** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
 function source(parts) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createChangeQueue, createRecentValues } from '../../../../web/state/frames.js';
+import { createChangeQueue, createRecentValues } from '../../../../web/state/frames.ts';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */
 const item = (second, value, sensor = 's') => ({

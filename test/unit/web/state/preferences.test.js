@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createPreferences } from '../../../../web/state/preferences.js';
+import { createPreferences } from '../../../../web/state/preferences.ts';
 
 /** @param {string | null} [kept] */
 function open(kept = null) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { OFFLINE, SILENT } from '../../../../web/state/outliers.js';
-import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.js';
+import { OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);
 const MINUTE = 60_000;

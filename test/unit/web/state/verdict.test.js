@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { leadOf } from '../../../../web/pipeline/findings.jsx';
-import { stalledMs, verdictOf } from '../../../../web/state/verdict.js';
+import { stalledMs, verdictOf } from '../../../../web/state/verdict.ts';
+import { leadOf } from '../../../../web/views/pipeline/findings.tsx';
 
-/** @import { ProcessHealth } from '../../../../web/api/types.js' */
-/** @import { Facts } from '../../../../web/state/verdict.js' */
+/** @import { ProcessHealth } from '../../../../web/api/types.ts' */
+/** @import { Facts } from '../../../../web/state/verdict.ts' */
 
 const WELL = { ok: true, message: 'well' };
 const AWAY = { ok: false, message: 'does not answer' };

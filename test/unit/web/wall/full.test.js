@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { cardText, lineBox } from '../../../../web/wall/cells.js';
-import { FORMATS, formatsFor, grownTo } from '../../../../web/wall/formats.js';
-import { layOut } from '../../../../web/wall/layout.js';
-import { wallSize } from '../../../../web/wall/options.js';
-import { createTrails } from '../../../../web/wall/painter.js';
+import { cardText, FORMATS, formatsFor, grownTo, lineBox } from '../../../../web/wall/cells.ts';
+import { wallSize } from '../../../../web/wall/fleet-wall.tsx';
+import { layOut } from '../../../../web/wall/layout.ts';
+import { createTrails } from '../../../../web/wall/painter.ts';
 
-/** @import { Format } from '../../../../web/wall/formats.js' */
-/** @import { Layout } from '../../../../web/wall/layout.js' */
+/** @import { Format } from '../../../../web/wall/cells.ts' */
+/** @import { Layout } from '../../../../web/wall/layout.ts' */
 
 const AREAS = [
   [390, 700],

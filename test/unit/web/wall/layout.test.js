@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { shortened } from '../../../../web/wall/cells.js';
-import { layOut } from '../../../../web/wall/layout.js';
-import { createHits } from '../../../../web/wall/painter.js';
-import { inOrder } from '../../../../web/wall/picture.js';
+import { shortened } from '../../../../web/wall/cells.ts';
+import { layOut } from '../../../../web/wall/layout.ts';
+import { createHits } from '../../../../web/wall/painter.ts';
+import { inOrder } from '../../../../web/wall/picture.ts';
 
 /** @param {number} count @param {number} sensors of each */
 const devices = (count, sensors) => Array.from({ length: count }, () => sensors);

@@ -1,0 +1,286 @@
+import type { Query } from './request.ts';
+import { BASE, createRequests, readProblem, toQuery } from './request.ts';
+import type {
+  Alarm,
+  AlarmRule,
+  Annotation,
+  Backtest,
+  BaselineHour,
+  Credential,
+  DeadLetter,
+  DeadLetterSummary,
+  DeviceEvent,
+  DeviceInfo,
+  DeviceItem,
+  FleetInfo,
+  Imported,
+  IssuedCredential,
+  LatestItem,
+  Measurement,
+  OutlierGroupPage,
+  OutlierPage,
+  Page,
+  Pipeline,
+  Readiness,
+  RefusedDevices,
+  ReplayResult,
+  SearchResult,
+  SensorInfo,
+  Series,
+  StatsThen,
+  UnmatchedTopics,
+  WantedAlarmRule,
+} from './types.ts';
+
+/**
+ * @param id UUID or name
+ * @returns a path segment
+ */
+const segment = (id: string): string => encodeURIComponent(id);
+
+const sensorPath = (device: string, sensor: string) =>
+  `/devices/${segment(device)}/sensors/${segment(sensor)}`;
+
+/** The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`. */
+export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
+  const { get, good, read, reach } = createRequests({ fetch });
+
+  return {
+    /** Anybody may ask. */
+    readiness: async (signal?: AbortSignal): Promise<Readiness> =>
+      (await reach('/readyz', signal, { base: '' })).json(),
+
+    latest: (query: Query, signal?: AbortSignal): Promise<Page<LatestItem>> => get('/latest', query, signal),
+
+    fleet: (signal?: AbortSignal): Promise<FleetInfo> => get('/fleet', {}, signal),
+
+    outliers: (query: Query, signal?: AbortSignal): Promise<OutlierPage> => get('/outliers', query, signal),
+
+    outlierGroups: (query: Query, signal?: AbortSignal): Promise<OutlierGroupPage> =>
+      get('/outliers/groups', query, signal),
+
+    devices: (query: Query, signal?: AbortSignal): Promise<Page<DeviceItem>> =>
+      get('/devices', query, signal),
+
+    /** @returns the best first */
+    search: (text: string, signal?: AbortSignal): Promise<{ items: SearchResult[]; more: boolean }> =>
+      get('/search', { q: text }, signal),
+
+    device: (device: string, signal?: AbortSignal): Promise<DeviceInfo> =>
+      get(`/devices/${segment(device)}`, {}, signal),
+
+    /** @returns newest first */
+    events: (device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> =>
+      get(`/devices/${segment(device)}/events`, query, signal),
+
+    /** Takes it out of the fleet. */
+    async retire(device: string, signal?: AbortSignal): Promise<void> {
+      await good(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
+    },
+
+    sensor: (
+      device: string,
+      sensor: string,
+      signal?: AbortSignal,
+    ): Promise<SensorInfo & { device_id: string }> => get(sensorPath(device, sensor), {}, signal),
+
+    /** @returns what is usual, hour by hour of the present day */
+    baseline: (device: string, sensor: string, signal?: AbortSignal): Promise<{ hours: BaselineHour[] }> =>
+      get(`${sensorPath(device, sensor)}/baseline`, {}, signal),
+
+    /** @returns newest first */
+    measurements: (
+      device: string,
+      sensor: string,
+      query: Query,
+      signal?: AbortSignal,
+    ): Promise<Page<Measurement>> => get(`${sensorPath(device, sensor)}/measurements`, query, signal),
+
+    /**
+     * All samples of a range at once, oldest first.
+     *
+     * @returns `ts` in epoch ms
+     */
+    async samples(
+      device: string,
+      sensor: string,
+      query: Query,
+      signal?: AbortSignal,
+    ): Promise<{ ts: number[]; value: number[] }> {
+      const path = `${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
+      return readCsv(await read(path, signal, { type: 'text/csv' }));
+    },
+
+    /** @returns address of a file that the browser streams to disk */
+    exportHref: (device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string =>
+      `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`,
+
+    series: (device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> =>
+      get(`${sensorPath(device, sensor)}/series`, query, signal),
+
+    /** @returns newest first */
+    annotations: (query: Query, signal?: AbortSignal): Promise<Page<Annotation>> =>
+      get('/annotations', query, signal),
+
+    /** @param annotation `ts` in epoch ms */
+    async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
+      // A body that nobody reads keeps its connection.
+      await read('/annotations', undefined, { method: 'POST', body: annotation });
+    },
+
+    async removeAnnotation({ id, device_id }: Pick<Annotation, 'id' | 'device_id'>): Promise<void> {
+      await good(`/annotations/${segment(id)}${toQuery({ device: device_id })}`, undefined, {
+        method: 'DELETE',
+      });
+    },
+
+    /** @returns newest first */
+    alarms: (query: Query, signal?: AbortSignal): Promise<Page<Alarm>> => get('/alarms', query, signal),
+
+    async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
+      await good(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
+    },
+
+    /** @param given `until`: epoch ms */
+    async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
+      await good(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
+    },
+
+    /**
+     * @param content a file, or whole lines of it
+     * @param type media type
+     * @returns after the commit
+     */
+    async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
+      const how = { method: 'POST' as const, file: { type, content } };
+      return JSON.parse(await read(`/import${toQuery(query)}`, signal, how));
+    },
+
+    /** @returns by name */
+    alarmRules: (signal?: AbortSignal): Promise<{ items: AlarmRule[] }> => get('/alarm-rules', {}, signal),
+
+    /** @param id null: a new one */
+    async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
+      const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
+      await good(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
+    },
+
+    async removeAlarmRule(id: string): Promise<void> {
+      await good(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
+    },
+
+    /** @returns of the last 30 days */
+    async testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
+      return JSON.parse(await read('/alarm-rules/test', signal, { method: 'POST', body: rule }));
+    },
+
+    async testAlarmDelivery(): Promise<{ items: Array<{ target: string; error: string | null }> }> {
+      return JSON.parse(await read('/alarm-deliveries/test', undefined, { method: 'POST' }));
+    },
+
+    /** @returns one a second, the oldest first */
+    recentStats: (signal?: AbortSignal): Promise<{ items: StatsThen[] }> =>
+      get('/pipeline/recent', {}, signal),
+
+    pipeline: (signal?: AbortSignal): Promise<Pipeline> => get('/pipeline', {}, signal),
+
+    /** @returns newest first */
+    deadLetters: (query: Query, signal?: AbortSignal): Promise<Page<DeadLetter>> =>
+      get('/dead-letters', query, signal),
+
+    deadLetterSummary: (query: Query, signal?: AbortSignal): Promise<DeadLetterSummary> =>
+      get('/dead-letters/summary', query, signal),
+
+    /** @returns of the last five minutes */
+    refusedDevices: (signal?: AbortSignal): Promise<RefusedDevices> =>
+      get('/dead-letters/devices', {}, signal),
+
+    deadLetter: (id: string, signal?: AbortSignal): Promise<DeadLetter> =>
+      get(`/dead-letters/${segment(id)}`, {}, signal),
+
+    unmatchedTopics: (signal?: AbortSignal): Promise<UnmatchedTopics> => get('/unmatched-topics', {}, signal),
+
+    async submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
+      const how = { method: 'POST' as const, body: measurements };
+      return JSON.parse(await read(`/measurements${toQuery({ device })}`, undefined, how));
+    },
+
+    credentials: (query: Query, signal?: AbortSignal): Promise<Page<Credential>> =>
+      get('/credentials', query, signal),
+
+    async issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
+      const how = { method: 'POST' as const, body: { account, devices } };
+      return JSON.parse(await read('/credentials', undefined, how));
+    },
+
+    /** @returns with a new secret */
+    async rotateCredential(account: string): Promise<IssuedCredential> {
+      return JSON.parse(await read(`/credentials/${segment(account)}/rotate`, undefined, { method: 'POST' }));
+    },
+
+    async revokeCredential(account: string): Promise<void> {
+      await good(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
+    },
+
+    /** @returns what became of each measurement that had been refused */
+    async replay(id: string): Promise<ReplayResult> {
+      const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
+      if (response.ok) return { refused: [], ...(await response.json()) };
+      const body = response.status === 422 ? await response.clone().json() : {};
+      if (!Array.isArray(body.refused)) throw await readProblem(response);
+      return { accepted: body.accepted, refused: body.refused };
+    },
+  };
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** @param text of lines `ts,value` */
+export function readCsv(text: string): { ts: number[]; value: number[] } {
+  const lines = text.split('\n').slice(1, -1);
+  return {
+    ts: lines.map((line) => Date.parse(line.slice(0, line.indexOf(',')))),
+    value: lines.map((line) => Number(line.slice(line.indexOf(',') + 1))),
+  };
+}
+
+/** Lets a few requests through at once; the others wait in order. */
+export function createLimit(limit: number) {
+  let passing = 0;
+  const waiting: (() => void)[] = [];
+
+  /** The longest waiting request starts when another one ends. A new request cannot overtake it. */
+  function leave() {
+    const next = waiting.shift();
+    if (next) next();
+    else passing -= 1;
+  }
+
+  return {
+    /**
+     * @param request begun in its turn
+     * @param signal who gives up while waiting asks nothing
+     */
+    async run<T>(request: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+      if (passing >= limit) await new Promise((go) => waiting.push(() => go(undefined)));
+      else passing += 1;
+      try {
+        signal?.throwIfAborted();
+        return await request();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+type Limit = ReturnType<typeof createLimit>;
+
+/** The client for a page of many charts: few of their readings are under way at once. */
+export const withLimit = (client: Client, limit: Limit): Client => ({
+  ...client,
+  series: (device, sensor, query, signal) =>
+    limit.run(() => client.series(device, sensor, query, signal), signal),
+  samples: (device, sensor, query, signal) =>
+    limit.run(() => client.samples(device, sensor, query, signal), signal),
+});

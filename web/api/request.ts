@@ -1,0 +1,179 @@
+/** Values that are null, undefined or empty are left out. */
+export type Query = Record<string, string | number | null | undefined>;
+
+/** `type`: of the answer; `body`: sent as JSON; `file`: sent as it is; `base`: of the path */
+type How = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  type?: string;
+  body?: unknown;
+  file?: { type: string; content: Blob };
+  base?: string;
+};
+
+export const BASE = '/api/v1';
+
+/** Requests to the API. Each may throw a Problem, or an AbortError by `signal`. */
+export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
+  async function get(path: string, query: Query, signal?: AbortSignal) {
+    return JSON.parse(await read(`${path}${toQuery(query)}`, signal));
+  }
+
+  async function read(path: string, signal?: AbortSignal, how?: How): Promise<string> {
+    const response = await good(path, signal, how);
+    // An API that goes away half-way through an answer cannot be reached either.
+    return arrived(response.text(), signal);
+  }
+
+  /** @returns a good one */
+  async function good(path: string, signal?: AbortSignal, how?: How): Promise<Response> {
+    const response = await reach(path, signal, how);
+    if (!response.ok) throw await readProblem(response);
+    return response;
+  }
+
+  /** @returns good or not */
+  function reach(
+    path: string,
+    signal?: AbortSignal,
+    { method = 'GET', type = 'application/json', body, file, base = BASE }: How = {},
+  ): Promise<Response> {
+    const json = body === undefined ? null : { type: 'application/json', content: JSON.stringify(body) };
+    const given = file ?? json;
+    const sent = given ? { body: given.content } : {};
+    const headers = { Accept: type, ...(given && { 'Content-Type': given.type }) };
+    return arrived(fetch(`${base}${path}`, { method, headers, signal: signal ?? null, ...sent }), signal);
+  }
+
+  async function arrived<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Problem({
+        title: 'The API cannot be reached',
+        detail: 'It may be restarting. The values are those of its last answer.',
+        code: 'unreachable',
+      });
+    }
+  }
+
+  return { get, good, read, reach };
+}
+
+export function toQuery(query: Query): string {
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  );
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+export async function readProblem(response: Response): Promise<Problem> {
+  const isProblem = response.headers.get('content-type')?.includes('application/problem+json');
+  if (isProblem) return new Problem({ status: response.status, ...(await response.json()) });
+  return new Problem({
+    title: `The API answered ${response.status}`,
+    detail: response.statusText,
+    status: response.status,
+  });
+}
+
+/** Why a request has no answer, in words for the person who waits for it. */
+export class Problem extends Error {
+  readonly detail: string;
+  readonly code: string;
+  readonly status: number;
+
+  constructor({
+    title,
+    detail = '',
+    code = 'internal',
+    status = 0,
+  }: {
+    title: string;
+    detail?: string;
+    /** stable code of the API, or `unreachable` */
+    code?: string;
+    /** HTTP status; 0 when no answer came */
+    status?: number;
+  }) {
+    super(title);
+    this.name = 'Problem';
+    this.detail = detail;
+    this.code = code;
+    this.status = status;
+  }
+
+  /** Temporary: the same request may succeed later. */
+  get passes() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem({ title: 'The dashboard failed', detail: String(error), status: 400 });
+}
+
+/**
+ * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
+ * the request.
+ */
+export type Words = { title: string; advice: string };
+
+/** By the API's codes; see docs/reference/errors.md. */
+const WORDS: Record<string, Words> = {
+  unreachable: {
+    title: 'The API cannot be reached',
+    advice: 'It may be restarting, or the network between here and there is broken.',
+  },
+  unavailable: {
+    title: 'The database does not answer',
+    advice: 'The API runs, but cannot read. Devices can go on. Their messages wait, and are not lost.',
+  },
+  busy: {
+    title: 'The API is overloaded',
+    advice: 'It serves earlier requests first.',
+  },
+  unauthorized: {
+    title: 'You are not signed in',
+    advice: 'Reload this page, and sign in.',
+  },
+  forbidden: {
+    title: 'Your token does not allow this',
+    advice:
+      'It lets you read. Changes need a token with the scope admin. Sign out, and sign in with such a token.',
+  },
+  rate_limited: {
+    title: 'Too many requests come from this address',
+    advice: 'Other clients at the same address count as well. Wait a few seconds.',
+  },
+  not_found: {
+    title: 'Not found',
+    advice:
+      'It was retired, it has expired, or the address is mistyped. A device appears with its first message.',
+  },
+  bad_cursor: {
+    title: 'This page is no longer valid',
+    advice: 'The address of a page is valid for a day. Start again at the first page.',
+  },
+  wrong_host: {
+    title: 'The API is not served under this name',
+    advice: 'It listens on this machine alone: open it as http://localhost or http://127.0.0.1.',
+  },
+  internal: {
+    title: 'Something failed inside the API',
+    advice: 'Its log has the error.',
+  },
+};
+
+/** For requests that the address of this page made invalid. */
+const misasked: (detail: string) => Words = (detail) => ({
+  title: 'The address asks for something that the API does not accept',
+  advice: detail,
+});
+
+export function wordsOf({ code, status, message, detail }: Problem): Words {
+  if (code === 'internal' && status < 500) return { title: message, advice: detail };
+  return WORDS[code] ?? (status === 400 ? misasked(detail) : { title: message, advice: detail });
+}

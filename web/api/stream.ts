@@ -1,0 +1,139 @@
+export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
+
+/** What is followed; neither devices nor sensors: the whole fleet. */
+export interface Target {
+  /** device ids */
+  devices?: string[];
+  sensors?: [device: string, sensor: string][];
+}
+
+import type { AlarmMessage, StatsEvent } from './types.ts';
+
+/** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
+const SILENCE_MS = 10_000;
+/** Another page of the table opens another stream. The status changes only if that takes longer than this. */
+const GRACE_MS = 1_500;
+const RETRY_MS = { first: 500, max: 8_000 };
+
+/** One live connection for all views. A browser opens at most six connections to a host, for all tabs together. */
+export function createStream({
+  EventSource,
+  onItems,
+  onStats,
+  onAlarm = () => {},
+  onStatus,
+  onRefused,
+}: {
+  EventSource: typeof globalThis.EventSource;
+  /**
+   * JSON of snapshots and deltas alike: both carry
+   * newest values. `isLast`: it completes a snapshot
+   */
+  onItems: (text: string, isLast: boolean) => void;
+  onStats: (stats: StatsEvent) => void;
+  /** a change of any alarm */
+  onAlarm?: (message: AlarmMessage) => void;
+  onStatus: (status: StreamStatus) => void;
+  /** the request was refused; the session may have ended */
+  onRefused: () => void;
+}) {
+  let source: EventSource | null = null;
+  let address = '';
+  let wasLive = false;
+  let retryMs = RETRY_MS.first;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  let silenceTimer: ReturnType<typeof setTimeout> | undefined;
+  let graceTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function open() {
+    close();
+    const opened = new EventSource(address);
+    source = opened;
+    // Of the events of a snapshot, only the last one has an id of its own.
+    let lastId = '';
+    const passItems = (event: MessageEvent, isSnapshot = false) => {
+      const isLast = isSnapshot && event.lastEventId !== lastId;
+      lastId = event.lastEventId;
+      onItems(event.data, isLast);
+    };
+    opened.addEventListener('open', () => received());
+    opened.addEventListener('snapshot', (event) => received(() => passItems(event, true)));
+    opened.addEventListener('delta', (event) => received(() => passItems(event)));
+    opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
+    opened.addEventListener('alarm', (event) => received(() => onAlarm(JSON.parse(event.data))));
+    opened.addEventListener('error', () => {
+      reportLost();
+      // An EventSource reconnects by itself, except after a refused request (not 200).
+      if (opened.readyState !== EventSource.CLOSED) return;
+      onRefused();
+      retryLater();
+    });
+    silenceTimer = setTimeout(startAgain, SILENCE_MS);
+  }
+
+  function received(handle?: () => void) {
+    clearTimeout(silenceTimer);
+    clearTimeout(graceTimer);
+    silenceTimer = setTimeout(startAgain, SILENCE_MS);
+    retryMs = RETRY_MS.first;
+    wasLive = true;
+    onStatus('live');
+    handle?.();
+  }
+
+  function reportLost() {
+    clearTimeout(graceTimer);
+    onStatus(wasLive ? 'reconnecting' : 'connecting');
+  }
+
+  function startAgain() {
+    reportLost();
+    open();
+  }
+
+  function retryLater() {
+    close();
+    retryTimer = setTimeout(open, retryMs);
+    retryMs = Math.min(2 * retryMs, RETRY_MS.max);
+  }
+
+  function close() {
+    clearTimeout(retryTimer);
+    clearTimeout(silenceTimer);
+    source?.close();
+    source = null;
+  }
+
+  return {
+    /** @param target replaces what was followed; the same target again changes nothing */
+    follow(target: Target) {
+      const next = addressOf(target);
+      if (next === address) return;
+      address = next;
+      clearTimeout(graceTimer);
+      graceTimer = setTimeout(reportLost, GRACE_MS);
+      open();
+    },
+    /** Begins with a snapshot again. */
+    again() {
+      if (address) open();
+    },
+    stop() {
+      clearTimeout(graceTimer);
+      close();
+      address = '';
+    },
+  };
+}
+
+export function addressOf({ devices = [], sensors = [] }: Target): string {
+  const parameters = [
+    ...devices.map((device) => `device=${encodeURIComponent(device)}`),
+    ...sensors.map(
+      // Each part is encoded by itself, since a name may hold a slash, and the whole once more as a query value.
+      ([device, sensor]) =>
+        `sensor=${encodeURIComponent(`${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`)}`,
+    ),
+  ];
+  return `/api/v1/stream${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
+}

@@ -1,0 +1,238 @@
+import './kit/base.css';
+import './kit/controls.css';
+import type { ComponentType } from 'preact';
+import { render } from 'preact';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { createClient } from './api/client.ts';
+import { Problem, toProblem } from './api/request.ts';
+import { Header, HeaderBar } from './kit/header.tsx';
+import { Notice, ProblemNotice } from './kit/notice.tsx';
+import { SignIn } from './kit/sign-in.tsx';
+import type { Route } from './routes.ts';
+import { createRouter, routeOf } from './routes.ts';
+import { ServicesContext, useServices, useTitle } from './state/hooks.ts';
+import { createVocabulary } from './state/lists.ts';
+import { createLive, useFiguresAlone } from './state/live.ts';
+import { createPreferences, createThresholdMemory } from './state/preferences.ts';
+import { createClock, createSession, datedFetch, knownFetch } from './state/session.ts';
+
+/** The frame around every view, and the view that the address names. */
+function App({ views }: { views: Views }) {
+  const { router, session, live } = useServices();
+  const { path } = router.place.value;
+  const { isOut } = session.state.value;
+  const main = useRef<HTMLElement | null>(null);
+  useFocusOnArrival(main, isOut ? 'sign-in' : path);
+  useEffect(() => {
+    if (isOut) live.stop();
+  }, [isOut, live]);
+
+  return (
+    <>
+      <a class="skip" href="#main" data-native>
+        Skip to the content
+      </a>
+      {isOut ? <HeaderBar /> : <Header />}
+      <main id="main" ref={main} tabIndex={-1}>
+        {isOut ? <SignIn /> : <View key={path} path={path} views={views} />}
+      </main>
+    </>
+  );
+}
+
+/** A view that fails shows its error. The header still leads to the other views. */
+function View({ path, views }: { path: string; views: Views }) {
+  const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
+  if (error) return <ProblemNotice problem={toProblem(error)} onRetry={tryAgain} retries={false} />;
+  return <Loaded {...routeOf(path)} views={views} />;
+}
+
+function Loaded({ view, views, ...parts }: Route & { views: Views }) {
+  const Component = useView(views, view);
+  // Most views have no part in their address.
+  const props = { device: '', sensor: '', ...parts };
+  return Component ? <Component {...props} /> : <Loading />;
+}
+
+/**
+ * Moves the focus to a new view, as after a page load, so that screen readers and the Tab key start there.
+ *
+ * @param path of the view, or `sign-in`
+ */
+function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) {
+  const last = useRef(path);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    // A view may restore an earlier focus by itself.
+    if (main.current?.contains(document.activeElement)) return;
+    main.current?.focus({ preventScroll: true });
+  }, [main, path]);
+}
+
+/** Most views load faster than this, in ms. An earlier message would only flicker. */
+const SLOW_MS = 1000;
+
+/** A placeholder while the modules of a view load. */
+function Loading() {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    isSlow && (
+      <p class="slow" role="status">
+        Loading this view …
+      </p>
+    )
+  );
+}
+
+/**
+ * The component of a view. It is fetched on first use.
+ *
+ * @returns undefined while it is fetched
+ * @throws {Error} when it cannot be fetched; the error boundary shows it
+ */
+function useView(views: Views, name: ViewName): ViewComponent | undefined {
+  const [failure, setFailure] = useState<unknown>(null);
+  const [, setLoaded] = useState(0);
+  useEffect(() => {
+    if (views.get(name)) return undefined;
+    let wanted = true;
+    views.load(name).then(
+      () => wanted && setLoaded((count) => count + 1),
+      (error) => wanted && setFailure(error),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [views, name]);
+  if (failure) throw failure;
+  return views.get(name);
+}
+
+/** The module of each view, fetched when it is first shown. */
+const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
+  fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
+  device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
+  sensor: () => import('./views/sensor/sensor.tsx').then(({ SensorView }) => SensorView),
+  compare: () => import('./views/compare/compare.tsx').then(({ CompareView }) => CompareView),
+  changes: () => import('./views/changes/changes.tsx').then(({ ChangesView }) => ChangesView),
+  pipeline: () => import('./views/pipeline/pipeline.tsx').then(({ PipelineView }) => PipelineView),
+  'dead-letters': () =>
+    import('./views/dead-letters/dead-letters.tsx').then(({ DeadLettersView }) => DeadLettersView),
+  import: () => import('./views/import/import.tsx').then(({ ImportView }) => ImportView),
+  alarms: () => import('./views/alarms/alarms.tsx').then(({ AlarmsView }) => AlarmsView),
+  credentials: () =>
+    import('./views/credentials/credentials.tsx').then(({ CredentialsView }) => CredentialsView),
+  'not-found': async () => NotFoundView,
+};
+
+type ViewName = Route['view'];
+
+/** Takes the parts of its address. */
+type ViewComponent = ComponentType<{ device: string; sensor: string }>;
+
+/** Browsers throw a TypeError when a module cannot be fetched. */
+const asProblem = (error: unknown): unknown =>
+  error instanceof TypeError
+    ? new Problem({ title: 'The API cannot be reached', code: 'unreachable' })
+    : error;
+
+/** The views, each fetched once: the fleet does not wait for the modules of the charts. */
+function createViews() {
+  const loaded = new Map<ViewName, ViewComponent>();
+
+  /** @throws {Problem} `unreachable` */
+  async function load(name: ViewName): Promise<void> {
+    if (loaded.has(name)) return;
+    try {
+      loaded.set(name, await MODULES[name]());
+    } catch (error) {
+      throw asProblem(error);
+    }
+  }
+
+  return {
+    load,
+    /** @returns its component; undefined until it is loaded */
+    get: (name: ViewName): ViewComponent | undefined => loaded.get(name),
+
+    /** Fetches the other views one after the other, so that the next click finds its view. */
+    async loadOthers() {
+      for (const name of Object.keys(MODULES) as ViewName[]) {
+        // Nobody waits for it. A click on its link loads it again, and shows the problem.
+        await load(name).catch(() => {});
+      }
+    },
+  };
+}
+
+type Views = ReturnType<typeof createViews>;
+
+/** An address that names no view. */
+function NotFoundView() {
+  const { router } = useServices();
+  const { path } = router.place.value;
+  useFiguresAlone();
+  useTitle('Nothing here');
+  return (
+    <Notice isPage title="There is nothing at this address">
+      <p>
+        No view is called <code class="not-found-path">{path}</code>. It may be mistyped, or cut short.
+      </p>
+      <p class="notice-actions">
+        <a class="button" href="/">
+          To the fleet
+        </a>
+        <a class="button" href="/?show=devices">
+          To the devices
+        </a>
+      </p>
+    </Notice>
+  );
+}
+
+/** The modules of the other views are fetched this long after the first view, in ms. */
+const OTHERS_AFTER_MS = 15_000;
+
+const views = createViews();
+const clock = createClock();
+const ask = datedFetch((...request) => fetch(...request), clock);
+const session = createSession({ fetch: ask, clock });
+const services = {
+  client: createClient({ fetch: knownFetch(ask, session) }),
+  session,
+  live: createLive({
+    EventSource,
+    requestFrame: (run) => requestAnimationFrame(run),
+    onRefused: session.refresh,
+    isHidden: () => document.hidden,
+  }),
+  router: createRouter({ window }),
+  preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
+  thresholds: createThresholdMemory({ storage: localStorage }),
+  vocabulary: createVocabulary(),
+  clock,
+};
+
+/** Draws the view of the address. */
+function start() {
+  const root = document.getElementById('app');
+  if (root)
+    render(
+      <ServicesContext.Provider value={services}>
+        <App views={views} />
+      </ServicesContext.Provider>,
+      root,
+    );
+  setTimeout(() => views.loadOthers(), OTHERS_AFTER_MS);
+}
+
+// No await at the top level: the file of the view imports this one, and each would wait for the other. A view that cannot be fetched is
+// shown as a problem.
+void Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.refresh()]).then(
+  start,
+);

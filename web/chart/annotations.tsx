@@ -1,0 +1,221 @@
+import { useState } from 'preact/hooks';
+import { toProblem, wordsOf } from '../api/request.ts';
+import { formatDateTime, formatField, formatZone, parseField } from '../format.ts';
+import { Cancel, Dialog } from '../kit/controls.tsx';
+import { useQuery, useServices } from '../state/hooks.ts';
+import { useMay } from '../state/session.ts';
+import './chart.css';
+import type { Problem } from '../api/request.ts';
+import type { Annotation } from '../api/types.ts';
+
+/** The annotations of the range as a list, and a way to add one. The chart above has the same as marks. */
+export function Annotations({
+  annotations,
+  isKnown,
+  problem,
+  device,
+  at,
+  onChange,
+}: {
+  /** newest first */
+  annotations: Annotation[];
+  /** they were read */
+  isKnown: boolean;
+  problem: Problem | null;
+  /** that a new one is about */
+  device: { id: string; name: string };
+  /** epoch ms of a new one, unless the reader chooses another */
+  at: number;
+  /** when one was added or removed */
+  onChange: () => void;
+}) {
+  const may = useMay('admin');
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <section class="panel annotations" aria-label="Annotations">
+      <div class="annotations-head">
+        <h2>Annotations</h2>
+        <button
+          type="button"
+          class="button"
+          aria-haspopup="dialog"
+          disabled={!may}
+          title={may ? undefined : 'Your token reads; annotating needs one of the scope admin.'}
+          onClick={() => setAdding(true)}
+        >
+          Annotate…
+        </button>
+      </div>
+      {annotations.length === 0 ? (
+        <p class="annotations-none">{noneText(isKnown, problem)}</p>
+      ) : (
+        <ul>
+          {annotations.map((annotation) => (
+            <Entry key={annotation.id} annotation={annotation} may={may} onRemove={onChange} />
+          ))}
+        </ul>
+      )}
+      {isAdding && (
+        <AnnotateDialog device={device} at={at} onClose={() => setAdding(false)} onDone={onChange} />
+      )}
+    </section>
+  );
+}
+
+function noneText(isKnown: boolean, problem: Problem | null): string {
+  if (isKnown) return 'None in this range.';
+  return problem ? `They cannot be read: ${problem.message}.` : 'Reading annotations …';
+}
+
+function Entry({
+  annotation,
+  may,
+  onRemove,
+}: {
+  annotation: Annotation;
+  may: boolean;
+  onRemove: () => void;
+}) {
+  const { client, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const { ts, text, device_id } = annotation;
+  const remove = () =>
+    client.removeAnnotation(annotation).then(onRemove, (error) => setProblem(toProblem(error)));
+  return (
+    <li>
+      <time datetime={ts}>{formatDateTime(Date.parse(ts), zone)}</time>
+      <p>
+        {text} {device_id === null && <span class="quiet">whole installation</span>}
+        {problem && <span role="alert"> {wordsOf(problem).title}.</span>}
+      </p>
+      {may && (
+        <button
+          type="button"
+          class="button quiet-button"
+          aria-label={`Remove annotation: ${text}`}
+          onClick={() => void remove()}
+        >
+          Remove
+        </button>
+      )}
+    </li>
+  );
+}
+
+/** Asks for the text, the instant, and what it is about. */
+function AnnotateDialog({
+  device,
+  at,
+  onClose,
+  onDone,
+}: {
+  device: { id: string; name: string };
+  at: number;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { client, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [text, setText] = useState('');
+  const [when, setWhen] = useState(formatField(at, zone));
+  const [isOfDevice, setOfDevice] = useState(true);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    const ts = parseField(when, zone);
+    if (ts === null || text.trim() === '' || busy) return;
+    setBusy(true);
+    try {
+      await client.annotate({ text: text.trim(), ts, ...(isOfDevice && { device: device.id }) });
+    } catch (error) {
+      setProblem(toProblem(error));
+      setBusy(false);
+      return;
+    }
+    onDone();
+    onClose();
+  }
+
+  return (
+    <Dialog title="Annotate" held={busy} onClose={onClose}>
+      <form onSubmit={(event: Event) => void submit(event)}>
+        <label class="dialog-field">
+          <span>Text</span>
+          <input
+            type="text"
+            autofocus
+            required
+            maxlength={500}
+            autocomplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <label class="dialog-field">
+          <span>Time, {formatZone(zone, at)}</span>
+          <input
+            type="datetime-local"
+            step="1"
+            required
+            value={when}
+            onInput={(event) => setWhen(event.currentTarget.value)}
+          />
+        </label>
+        <label class="annotate-scope">
+          <input type="checkbox" checked={!isOfDevice} onChange={() => setOfDevice(!isOfDevice)} /> About the
+          whole installation, not only {device.name}
+        </label>
+        {problem && (
+          <p class="dialog-problem" role="alert">
+            {wordsOf(problem).title}. {wordsOf(problem).advice}
+          </p>
+        )}
+        <p class="dialog-actions">
+          <Cancel disabled={busy} />
+          <button type="submit" class="button" disabled={busy}>
+            {busy ? 'Storing…' : 'Store'}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Annotations are shown up to this number of each kind. */
+const LIMIT = 200;
+const REFRESH = { refreshMs: 30_000 };
+
+/**
+ * The annotations of some devices and of the installation within a range of time.
+ *
+ * @param devices ids
+ * @param window as the address has it: it is asked for again when that changes
+ */
+export function useAnnotations(
+  devices: string[],
+  { live, from, to }: { live: boolean; from: number; to: number },
+) {
+  const { client } = useServices();
+  const range = live ? `${to - from}` : `${from}/${to}`;
+  const { data, problem, reload } = useQuery(
+    `${devices.join(' ')} ${range}`,
+    async (signal) => {
+      const query = { from, to: live ? null : to, limit: LIMIT };
+      const owners = [null, ...devices];
+      const pages = await Promise.all(
+        owners.map((device) => client.annotations({ ...query, device }, signal)),
+      );
+      return newestFirst(pages.flatMap(({ items }) => items));
+    },
+    REFRESH,
+  );
+  return { annotations: data ?? NONE, isKnown: data !== null, problem, reload };
+}
+
+const NONE: Annotation[] = [];
+
+const newestFirst = (annotations: Annotation[]): Annotation[] =>
+  annotations.toSorted((a, b) => (a.ts === b.ts ? a.text.localeCompare(b.text) : a.ts < b.ts ? 1 : -1));

@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks';
+import { saveFile } from '../kit/controls.tsx';
+import './chart.css';
+import type { Shape } from './shape.ts';
+
+/** Room around the picture, and for its title, in CSS pixels. */
+const MARGIN = 16;
+const TITLE_HEIGHT = 28;
+
+/** What one sees, to take along: the drawn points, the picture, and a link to this view. */
+export function ChartDownloads({
+  name,
+  lines,
+  chart,
+}: {
+  /** of the files, and the title of the picture */
+  name: string;
+  /** within the window */
+  lines: NamedShape[];
+  /** contains the charts */
+  chart: { current: HTMLElement | null };
+}) {
+  const [note, setNote] = useState('');
+  const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines)], { type: 'text/csv' }));
+  const savePicture = async () => {
+    const picture = chart.current && (await pictureOf(chart.current, name));
+    if (picture) saveFile(`${name}.png`, picture);
+    else setNote('There is no chart to save.');
+  };
+  const copy = async () => setNote((await copyText(location.href)) ? 'Link copied.' : location.href);
+  return (
+    <p class="chart-downloads">
+      <span>What you see</span>
+      <button type="button" class="button" onClick={saveCsv}>
+        CSV
+      </button>
+      <button type="button" class="button" onClick={() => void savePicture()}>
+        PNG
+      </button>
+      <button type="button" class="button" onClick={() => void copy()}>
+        Copy link
+      </button>
+      <span class="chart-downloads-note" role="status">
+        {note}
+      </span>
+    </p>
+  );
+}
+
+/**
+ * The charts below each other on the ground of the panel, with a title: a chart alone is transparent.
+ *
+ * @returns PNG; null: there is no chart
+ */
+async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null> {
+  const charts = [...host.querySelectorAll('canvas')];
+  if (charts.length === 0) return null;
+  const style = getComputedStyle(host);
+  const ratio = devicePixelRatio;
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(...charts.map(({ width }) => width)) + 2 * MARGIN * ratio;
+  canvas.height = charts.reduce((sum, { height }) => sum + height, 0) + (TITLE_HEIGHT + 2 * MARGIN) * ratio;
+  const context = canvas.getContext('2d');
+  if (!context) return null;
+  context.fillStyle = style.getPropertyValue('--surface');
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = style.getPropertyValue('--ink');
+  context.font = `600 ${14 * ratio}px system-ui, sans-serif`;
+  context.textBaseline = 'middle';
+  context.fillText(title, MARGIN * ratio, (MARGIN + TITLE_HEIGHT / 2) * ratio);
+  let top = (MARGIN + TITLE_HEIGHT) * ratio;
+  for (const chart of charts) {
+    context.drawImage(chart, MARGIN * ratio, top);
+    top += chart.height;
+  }
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+}
+
+/**
+ * Pages of plain HTTP have no clipboard, but may copy a selection.
+ *
+ * @returns whether it is on the clipboard
+ */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement('textarea');
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand('copy');
+    field.remove();
+    return isCopied;
+  }
+}
+
+/** A line of a chart with its names. */
+type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
+
+const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
+
+/**
+ * The drawn points as CSV, one a line. Each line names its sensor, so files can be put together. A sample is its own average, minimum
+ * and maximum.
+ */
+export const csvOf = (lines: NamedShape[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
+
+function rowsOf({ device, sensor, unit, shape }: NamedShape): string[] {
+  const names = [device, sensor, unit ?? ''].map(cell).join(',');
+  return shape.ts.map((ts, at) =>
+    [
+      names,
+      new Date(ts).toISOString(),
+      shape.avg[at] ?? '',
+      shape.min[at] ?? '',
+      shape.max[at] ?? '',
+      shape.count[at] ?? '',
+    ].join(','),
+  );
+}
+
+/** Spreadsheets take a text for a formula that begins with one of these. */
+const FORMULA = /^[=+\-@\t]/;
+
+/** @returns as RFC 4180 writes it */
+function cell(text: string): string {
+  const plain = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,287 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import type UPlot from 'uplot';
+import type { Plugin } from 'uplot';
+import type { Alarm, Annotation } from '../api/types.ts';
+import { formatDateTime, formatNumber } from '../format.ts';
+import type { Thresholds } from '../state/preferences.ts';
+
+/**
+ * Marks of annotations in a chart: a line at the instant, and at its foot a button. The button has the text, by pointer and by keyboard.
+ *
+ * @returns the same array as long as the chart is there
+ */
+export function useMarks(annotations: Annotation[], zone: 'local' | 'utc'): Plugin[] {
+  const marks = useMemo(createMarks, []);
+  useEffect(() => marks.set(annotations, zone), [marks, annotations, zone]);
+  return marks.plugins;
+}
+
+function createMarks() {
+  let chart: UPlot | null = null;
+  const list = document.createElement('ul');
+  list.className = 'chart-marks';
+  let marks: { ts: number; item: HTMLElement }[] = [];
+
+  function place() {
+    if (!chart) return;
+    const width = chart.over.clientWidth;
+    for (const { ts, item } of marks) {
+      const left = chart.valToPos(ts, 'x');
+      item.hidden = !(left >= 0 && left <= width);
+      item.style.left = `${left}px`;
+      // The text of a mark on the right would leave the chart.
+      item.dataset['side'] = left > width / 2 ? 'left' : 'right';
+    }
+  }
+
+  return {
+    set(annotations: Annotation[], zone: 'local' | 'utc') {
+      marks = annotations.map(({ ts, text }) => {
+        const at = Date.parse(ts);
+        return { ts: at, item: markOf(text, formatDateTime(at, zone)) };
+      });
+      list.replaceChildren(...marks.map(({ item }) => item));
+      place();
+    },
+
+    plugins: [
+      {
+        hooks: {
+          ready(plot) {
+            chart = plot;
+            plot.over.append(list);
+            place();
+          },
+          draw: place,
+          destroy() {
+            chart = null;
+          },
+        },
+      } as Plugin,
+    ],
+  };
+}
+
+function markOf(text: string, when: string): HTMLElement {
+  const item = document.createElement('li');
+  item.className = 'chart-mark';
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.title = text;
+  button.setAttribute('aria-label', `Annotation at ${when}: ${text}`);
+  // The chart takes the pointer for its gestures, and then no click would come here.
+  button.addEventListener('pointerdown', (event) => event.stopPropagation());
+  const words = document.createElement('span');
+  words.className = 'chart-mark-text';
+  words.setAttribute('aria-hidden', 'true');
+  words.textContent = `${when} · ${text}`;
+  item.append(button, words);
+  return item;
+}
+
+/** Thinner is not seen, in CSS pixels. */
+const LEAST_WIDTH = 2;
+
+/** How much of the ground an alarm leaves visible. */
+const OPACITY = { open: 0.28, cleared: 0.16 };
+
+/**
+ * Alarms as bands behind the line of a chart, from the start of the episode to its end.
+ *
+ * @returns the same array as long as the chart is there
+ */
+export function useAlarmBands(alarms: Alarm[]): Plugin[] {
+  const bands = useMemo(createBands, []);
+  useEffect(() => bands.set(alarms), [bands, alarms]);
+  return bands.plugins;
+}
+
+function createBands() {
+  let chart: UPlot | null = null;
+  let alarms: Alarm[] = [];
+
+  function paint(plot: UPlot) {
+    const { ctx, bbox } = plot;
+    const color = getComputedStyle(plot.root).getPropertyValue('--bad');
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = color;
+    for (const { state, started_at, cleared_at } of alarms) {
+      if (state === 'withdrawn') continue;
+      const left = plot.valToPos(Date.parse(started_at), 'x', true);
+      const right =
+        cleared_at === null ? bbox.left + bbox.width : plot.valToPos(Date.parse(cleared_at), 'x', true);
+      ctx.globalAlpha = OPACITY[state];
+      ctx.fillRect(left, bbox.top, Math.max(right - left, LEAST_WIDTH * devicePixelRatio), bbox.height);
+    }
+    ctx.restore();
+  }
+
+  return {
+    set(next: Alarm[]) {
+      alarms = next;
+      chart?.redraw(false, false);
+    },
+
+    plugins: [
+      {
+        hooks: {
+          ready(plot) {
+            chart = plot;
+          },
+          drawClear: paint,
+          destroy() {
+            chart = null;
+          },
+        },
+      } as Plugin,
+    ],
+  };
+}
+
+interface Brush {
+  color: string;
+  /** behind the names */
+  ground: string;
+  font: string;
+  /** device pixels to a CSS pixel */
+  ratio: number;
+}
+
+/** Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them. */
+export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
+  if (chart.data[0].length === 0) return;
+  if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);
+  if (low !== null) drawOverThreshold(chart, { line: low, side: 'low', column: 3 }, brush);
+}
+
+function drawOverThreshold(
+  chart: UPlot,
+  { line, side, column }: { line: number; side: 'low' | 'high'; column: number },
+  { color, ground, font, ratio }: Brush,
+) {
+  const { ctx, bbox } = chart;
+  const { left, top, width, height } = bbox;
+  const bottom = top + height;
+  const wanted = chart.valToPos(line, 'y', true);
+  const y = Math.min(Math.max(wanted, top), bottom);
+  const away = wanted < y ? ' ↑' : wanted > y ? ' ↓' : '';
+  const edge = side === 'high' ? top : bottom;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio });
+  ctx.globalAlpha = 1;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([6 * ratio, 4 * ratio]);
+  stroke(ctx, [left, y], [left + width, y]);
+  markRuns(chart, {
+    line,
+    side,
+    column,
+    y: side === 'high' ? top : bottom - 3 * ratio,
+    thickness: 3 * ratio,
+  });
+  write(ctx, `${side} ${formatNumber(line)}${away}`, {
+    x: left + width - 6 * ratio,
+    y,
+    side,
+    font,
+    ground,
+    ratio,
+    room: Math.abs(y - edge),
+  });
+  ctx.restore();
+}
+
+function hatch(
+  ctx: CanvasRenderingContext2D,
+  {
+    left,
+    width,
+    top,
+    bottom,
+    ratio,
+  }: { left: number; width: number; top: number; bottom: number; ratio: number },
+) {
+  if (bottom - top < 1) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, bottom - top);
+  ctx.clip();
+  ctx.globalAlpha = 0.16;
+  ctx.lineWidth = ratio;
+  const height = bottom - top;
+  for (let x = left - height; x < left + width; x += 7 * ratio) stroke(ctx, [x, bottom], [x + height, top]);
+  ctx.restore();
+}
+
+/** A bar along the edge wherever the signal is over the threshold. */
+function markRuns(
+  chart: UPlot,
+  {
+    line,
+    side,
+    column,
+    y,
+    thickness,
+  }: { line: number; side: 'low' | 'high'; column: number; y: number; thickness: number },
+) {
+  const values = (chart.data[column] ?? []) as (number | null)[];
+  const times = chart.data[0];
+  for (const [at, value] of values.entries()) {
+    if (value === null || (side === 'high' ? value <= line : value >= line)) continue;
+    const [ts = 0, before, after] = [times[at], times[at - 1], times[at + 1]];
+    const left = chart.valToPos(before === undefined ? ts : (before + ts) / 2, 'x', true);
+    const right = chart.valToPos(after === undefined ? ts : (after + ts) / 2, 'x', true);
+    chart.ctx.fillRect(left, y, Math.max(right - left, thickness), thickness);
+  }
+}
+
+/** @param where beyond the line, if there is room */
+function write(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  {
+    x,
+    y,
+    side,
+    font,
+    ground,
+    ratio,
+    room,
+  }: {
+    x: number;
+    y: number;
+    side: 'low' | 'high';
+    font: string;
+    ground: string;
+    ratio: number;
+    room: number;
+  },
+) {
+  const outside = room > 20 * ratio;
+  const above = (side === 'high') === outside;
+  ctx.font = font;
+  ctx.textAlign = 'right';
+  ctx.textBaseline = 'middle';
+  const middle = y + (above ? -10 : 10) * ratio;
+  const width = ctx.measureText(text).width + 8 * ratio;
+  const { fillStyle } = ctx;
+  ctx.fillStyle = ground;
+  ctx.fillRect(x - width, middle - 8 * ratio, width, 16 * ratio);
+  ctx.fillStyle = fillStyle;
+  ctx.fillText(text, x - 4 * ratio, middle);
+}
+
+function stroke(ctx: CanvasRenderingContext2D, from: [number, number], to: [number, number]) {
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+}

@@ -1,0 +1,224 @@
+import uPlot from 'uplot';
+import {
+  formatClock,
+  formatDay,
+  formatMonth,
+  formatTicks,
+  formatTime,
+  formatTimeMs,
+  formatYear,
+} from '../format.ts';
+import type { Thresholds } from '../state/preferences.ts';
+import { withThresholds } from '../state/preferences.ts';
+import { drawThresholds } from './marks.ts';
+
+/** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
+const DOT_SPACE = 10;
+const AXIS_FONT = '12px system-ui, sans-serif';
+/** Room for the figures of the values: linked charts stay flush as long as theirs are of usual length. */
+const LEAST_AXIS_WIDTH = 60;
+const DIGIT_WIDTH = 7;
+/** Half of the widest time: the last one is not cut at the edge of the chart. */
+const TIME_HALF = 32;
+/** Between two times, in pixels; they are about 60 wide. */
+const TIME_SPACE = 84;
+
+/** The cursor reads what is no further away from it, in CSS pixels. */
+export const REACH = 10;
+
+/** What the chart shows by now. */
+interface Look {
+  /** samples, not bins */
+  isRaw: boolean;
+  thresholds: Thresholds;
+}
+
+/** How a sensor's signal is drawn. */
+export function chartOptions({
+  host,
+  zone,
+  cursorKey,
+  look,
+  entryUnder,
+  onCursor,
+  onPlot,
+}: {
+  /** its custom properties give the colors */
+  host: HTMLElement;
+  zone: 'local' | 'utc';
+  /** charts with the same one move their cursors together */
+  cursorKey: string | undefined;
+  look: () => Look;
+  /** the column entry that the cursor means */
+  entryUnder: (ts: number, reachMs: number) => number | null;
+  /** the column entry under the cursor, and its time; null: it is away */
+  onCursor: (index: number | null, ts: number | null) => void;
+  /** where the plot is */
+  onPlot: (edges: Edges) => void;
+}): uPlot.Options {
+  const color = colorsOf(host);
+  const edge = { stroke: 'transparent', width: 0, points: { show: false } };
+  return {
+    width: host.clientWidth,
+    height: host.clientHeight,
+    ms: 1,
+    padding: [8, TIME_HALF, 0, 0],
+    legend: { show: false },
+    // Ticks of a clock stand at round times of its own zone.
+    tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
+    cursor: cursorOptions(color, cursorKey, entryUnder),
+    select: { show: true, left: 0, top: 0, width: 0, height: 0 },
+    scales: {
+      x: { time: true, auto: false },
+      y: { range: (_chart, min, max) => comfortableRange(min, max, look().thresholds) },
+    },
+    series: [
+      {},
+      {
+        stroke: color('--line'),
+        fill: () => (look().isRaw ? color('--line-area') : 'transparent'),
+        width: 1.5,
+        points: { space: DOT_SPACE, size: 4, fill: color('--line') },
+      },
+      edge,
+      edge,
+    ],
+    bands: [{ series: [2, 3], fill: color('--line-band') }],
+    axes: axesOptions(color, zone),
+    hooks: {
+      setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null, timeUnder(chart))],
+      draw: [
+        (chart) => onPlot(edgesOf(chart)),
+        (chart) =>
+          drawThresholds(chart, look().thresholds, {
+            color: color('--warn'),
+            ground: color('--surface'),
+            font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
+            ratio: uPlot.pxRatio,
+          }),
+      ],
+    },
+  };
+}
+
+/** The space of a chart on both sides of its plot, in CSS pixels. */
+export type Edges = { left: number; right: number };
+
+function edgesOf({ bbox, width }: uPlot): Edges {
+  const left = bbox.left / uPlot.pxRatio;
+  return { left, right: Math.max(width - left - bbox.width / uPlot.pxRatio, 0) };
+}
+
+/** @returns epoch ms under the cursor; null: it is away */
+function timeUnder(chart: uPlot): number | null {
+  const { left = -1 } = chart.cursor;
+  return left < 0 ? null : chart.posToVal(left, 'x');
+}
+
+function cursorOptions(
+  color: (name: string) => string,
+  cursorKey: string | undefined,
+  entryUnder: (ts: number, reachMs: number) => number | null,
+): uPlot.Cursor {
+  const none = () => null;
+  return {
+    y: false,
+    drag: { x: false, y: false },
+    // gestures.ts listens to these.
+    bind: { mousedown: none, mouseup: none, click: none, dblclick: none },
+    dataIdx: (chart, series, closest, ts) => (series === 0 ? closest : entryUnder(ts, reachOf(chart))),
+    points: {
+      size: (_chart, index) => (index === 1 ? 9 : 6),
+      width: 2,
+      stroke: color('--surface'),
+      fill: color('--line'),
+    },
+    ...(cursorKey ? { sync: { key: cursorKey, setSeries: false, scales: ['x', null] } } : {}),
+  };
+}
+
+/** @returns ms that `REACH` spans */
+const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
+
+function axesOptions(color: (name: string) => string, zone: 'local' | 'utc'): uPlot.Axis[] {
+  const axis = {
+    font: AXIS_FONT,
+    stroke: color('--ink-2'),
+    ticks: { show: false },
+    grid: { stroke: color('--rule'), width: 1 },
+    border: { show: false },
+  };
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      size: 46,
+      gap: 8,
+      lineGap: 1.35,
+      space: TIME_SPACE,
+      values: (_chart, ticks, _axis, _space, step) => timeLabels(ticks, step, zone),
+    },
+    {
+      ...axis,
+      size: (_chart, labels) => Math.max(LEAST_AXIS_WIDTH, widthOfLabels(labels)),
+      space: 44,
+      // Without samples there is no scale: lines, but no figures on them.
+      values: (chart, ticks) => (chart.data[0].length === 0 ? ticks.map(() => '') : formatTicks(ticks)),
+    },
+  ];
+}
+
+/**
+ * @param labels of values
+ * @returns CSS pixels that an axis needs for them
+ */
+export const widthOfLabels = (labels: string[] | null): number =>
+  Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
+
+/** @returns a custom property as a color that a canvas takes */
+export function colorsOf(host: HTMLElement): (name: string) => string {
+  const style = getComputedStyle(host);
+  return (name) => style.getPropertyValue(name);
+}
+
+/** Some air above and below; a flat line lies in the middle of one unit, or of the smallest step that its size can resolve. */
+function comfortableRange(min: number | null, max: number | null, thresholds: Thresholds): [number, number] {
+  if (min === null || max === null) return [0, 1];
+  const [low, high] = withThresholds(min, max, thresholds);
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const air = high > low ? (high - low) * 0.12 : Math.max(0.5, size / 1000);
+  const least = size * 1e-13;
+  return [low - Math.max(air, least), high + Math.max(air, least)];
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MONTH_MS = 28 * DAY_MS;
+
+/**
+ * The labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
+ *
+ * @param ticks epoch ms
+ * @param stepMs between two of them
+ */
+export function timeLabels(ticks: number[], stepMs: number, zone: 'local' | 'utc'): string[] {
+  const { fine, coarse } = formatsFor(stepMs);
+  let said = '';
+  return ticks.map((ts) => {
+    const context = coarse(ts, zone);
+    if (context === said) return fine(ts, zone);
+    said = context;
+    return `${fine(ts, zone)}\n${context}`;
+  });
+}
+
+type Writer = (ts: number, zone: 'local' | 'utc') => string;
+
+function formatsFor(stepMs: number): { fine: Writer; coarse: Writer } {
+  if (stepMs >= MONTH_MS) return { fine: formatMonth, coarse: formatYear };
+  if (stepMs >= DAY_MS) return { fine: formatDay, coarse: formatYear };
+  if (stepMs >= MINUTE_MS) return { fine: formatClock, coarse: formatDay };
+  if (stepMs >= SECOND_MS) return { fine: formatTime, coarse: formatDay };
+  return { fine: (ts, zone) => formatTimeMs(ts, zone).slice(3), coarse: formatDay };
+}

@@ -1,0 +1,186 @@
+import type { Client } from '../api/client.ts';
+import { useQuery, useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
+import type { Zone } from '../state/preferences.ts';
+import type { Range, Shape } from './shape.ts';
+import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
+
+/** Fewer samples than this are drawn each by itself. */
+const FEW_SAMPLES = 2_000;
+/** The narrowest bins are a second wide. Where there are only a few of them, more samples are drawn by themselves. */
+const NARROWEST_BIN_MS = 1000;
+const FEW_BINS = 120;
+const MOST_SAMPLES = 40_000;
+const MINUTE_MS = 60_000;
+
+type Sensor = { device_id: string; sensor_id: string };
+
+/**
+ * Reads what a chart draws, in the source that suits the range.
+ *
+ * @param zone whose days are days
+ */
+export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = 'utc') {
+  return {
+    /**
+     * @param points at most
+     * @returns bins
+     */
+    async bins(range: Range, points: number, signal: AbortSignal): Promise<Shape> {
+      return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
+    },
+
+    /** @returns bins of whole days, of which the first and the last may be cut */
+    async days(range: Range, signal: AbortSignal): Promise<Shape> {
+      const parts = partsOfRange(range, zone).map(async (part) => {
+        const { from, to, offsetMs } = part;
+        const query = { from, to, points: daysOf(part), utc_offset: offsetMs / MINUTE_MS };
+        return shapeOfBins(await client.series(device_id, sensor_id, query, signal), part);
+      });
+      return joinDays(await Promise.all(parts), range, zone);
+    },
+
+    /**
+     * @param ts epoch ms
+     * @param days earlier
+     * @returns epoch ms at which that day begins
+     */
+    dayBefore: (ts: number, days: number): number => startOfDay(ts, zone, -days),
+
+    /** @returns samples */
+    async samples(range: Range, signal: AbortSignal): Promise<Shape> {
+      return shapeOfSamples(await client.samples(device_id, sensor_id, range, signal), range);
+    },
+  };
+}
+
+export type Reader = ReturnType<typeof createReader>;
+
+/** @returns whether the samples themselves are the better picture */
+export function areFew({ count, stepMs }: Shape): boolean {
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
+  if (samples <= FEW_SAMPLES) return true;
+  return stepMs === NARROWEST_BIN_MS && count.length <= FEW_BINS && samples <= MOST_SAMPLES;
+}
+
+/** So many samples may be read for one picture; of longer ranges, whole hours come from statistics. */
+const SAMPLES_READ = 200_000;
+const LONG_MS = 2 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const POINTS = { min: 200, max: 2000 };
+const DEFAULT_INTERVAL_MS = 1000;
+
+/**
+ * How many bins to ask for: about one to a pixel, so that none is wider than what one can see; but of long ranges no bins narrower than the
+ * hours whose statistics are kept, unless the sensor is slow.
+ *
+ * @param lengthMs of the range
+ * @param width of the chart, in CSS pixels
+ * @param intervalMs between two samples, from the device's birth
+ */
+export function pointsFor(lengthMs: number, width: number, intervalMs: number | null): number {
+  const fine = Math.min(Math.max(Math.round(width), POINTS.min), POINTS.max);
+  const isMuch = lengthMs / (intervalMs ?? DEFAULT_INTERVAL_MS) > SAMPLES_READ;
+  return lengthMs > LONG_MS && isMuch ? Math.min(fine, Math.ceil(lengthMs / HOUR_MS) + 1) : fine;
+}
+
+/** Bins of the overview: a strip as wide as the page, a bin to a few pixels. */
+const OVERVIEW_POINTS = 400;
+const ENOUGH_POINTS = 60;
+/** Each look is closer than the one before; a year comes down to its last minutes in three. */
+const MOST_LOOKS = 4;
+const REFRESH = { refreshMs: 60_000 };
+
+/**
+ * All that there is of a sensor, roughly: from its first sample that is kept until now.
+ *
+ * @param sensor null: not known yet
+ * @returns null: not known yet, or nothing
+ */
+export function useExtent(sensor: { device_id: string; sensor_id: string } | null): Shape | null {
+  const { client, clock } = useServices();
+  const { data } = useQuery(
+    sensor ? keyOf(sensor) : '',
+    async (signal) => {
+      if (!sensor) return null;
+      const reader = createReader(client, sensor);
+      const to = clock.now();
+      let bins = await reader.bins({ from: 0, to }, OVERVIEW_POINTS, signal);
+      for (let look = 1; look < MOST_LOOKS; look += 1) {
+        const { ts, stepMs } = bins;
+        const from = ts[0] ?? to;
+        if (ts.length >= ENOUGH_POINTS || from >= to) break;
+        bins = await reader.bins({ from, to }, pointsFor(to - from, OVERVIEW_POINTS, null), signal);
+        if (bins.stepMs === stepMs) break;
+      }
+      return bins.ts.length > 0 ? { ...bins, from: bins.ts[0] ?? 0 } : null;
+    },
+    REFRESH,
+  );
+  return data;
+}
+
+export const DAY_MS = 86_400_000;
+/** Longer windows have bins of whole days: narrower ones draw the rhythm of the day as a comb. */
+const DAILY_FROM_MS = 60 * DAY_MS;
+/** Still longer ones have more days than an answer has points. */
+const DAILY_TO_MS = 1990 * DAY_MS;
+
+/**
+ * @param lengthMs of a window
+ * @returns whether its bins are whole days
+ */
+export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
+
+/**
+ * @param ts epoch ms
+ * @returns ms that the clock of the zone is ahead of UTC
+ */
+const offsetAt = (ts: number, zone: Zone): number =>
+  zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset() * MINUTE_MS;
+
+/**
+ * @param ts epoch ms
+ * @param days later
+ * @returns epoch ms at which its day begins
+ */
+export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
+  const date = new Date(ts);
+  if (zone === 'utc') date.setUTCHours(0, 0, 0, 0);
+  else date.setHours(0, 0, 0, 0);
+  if (zone === 'utc') date.setUTCDate(date.getUTCDate() + days);
+  else date.setDate(date.getDate() + days);
+  return date.getTime();
+}
+
+/** The parts of a range in which the days begin at the same time of UTC. They meet at midnight, after a change to or from summer time. */
+export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offsetMs: number })[] {
+  const parts: (Range & { offsetMs: number })[] = [];
+  let start = from;
+  let offsetMs = offsetAt(startOfDay(from, zone), zone);
+  for (let day = startOfDay(from, zone, 1); day < to; day = startOfDay(day, zone, 1)) {
+    const next = offsetAt(day, zone);
+    if (next === offsetMs) continue;
+    parts.push({ from: start, to: day, offsetMs });
+    start = day;
+    offsetMs = next;
+  }
+  return [...parts, { from: start, to, offsetMs }];
+}
+
+/** @returns days that it touches */
+export const daysOf = ({ from, to, offsetMs }: Range & { offsetMs: number }): number =>
+  Math.ceil((to + offsetMs) / DAY_MS) - Math.floor((from + offsetMs) / DAY_MS);
+
+/**
+ * Bins of whole days of the zone's calendar, which may have 23 or 25 hours.
+ *
+ * @param parts narrower bins, or days, each in one day; oldest first
+ */
+export function joinDays(parts: Shape[], range: Range, zone: Zone): Shape {
+  const days = { ...emptyShape(range), stepMs: DAY_MS };
+  for (const part of parts) {
+    for (const [at, ts] of part.ts.entries()) addBin(days, startOfDay(ts, zone), part, at);
+  }
+  return days;
+}

@@ -1,0 +1,263 @@
+import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
+import type { Thresholds } from '../state/preferences.ts';
+import type { Labels, StateNames } from '../states.ts';
+import { statesOf } from '../states.ts';
+import type { Scale, UnitChoices } from '../units.ts';
+import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
+import type { Shape } from './shape.ts';
+import { firstAtOrAfter, middleOf } from './shape.ts';
+
+export interface PointWords {
+  when: string;
+  /** of a bin its average */
+  value: string;
+  /** from lowest to highest of a bin; empty: it is a sample */
+  band: string;
+}
+
+/**
+ * The text of a point of a chart.
+ *
+ * @param unit of the shape
+ * @param states names of its states
+ * @returns null: there is none any more
+ */
+export function pointWords(
+  shape: Shape,
+  place: number,
+  unit: string | null,
+  zone: 'local' | 'utc',
+  states: StateNames | null = null,
+): PointWords | null {
+  const ts = shape.ts[place];
+  if (ts === undefined) return null;
+  if (states) return stateWords(shape, place, zone, states);
+  const value = `${formatNumber(shape.avg[place])} ${formatUnit(unit)}`.trim();
+  if (shape.stepMs === null)
+    return { when: `${formatDate(ts, zone)} ${formatTimeMs(ts, zone)}`, value, band: '' };
+  const band = `${formatNumber(shape.min[place])} to ${formatNumber(shape.max[place])}`;
+  return { when: `from ${formatDateTime(ts, zone)}`, value, band };
+}
+
+/** @param shape of states */
+function stateWords(
+  { ts, min, avg, max, stepMs }: Shape,
+  place: number,
+  zone: 'local' | 'utc',
+  states: StateNames,
+): PointWords {
+  const [at = 0, low = 0, high = 0] = [ts[place], min[place], max[place]];
+  if (stepMs === null) {
+    return { when: `${formatDate(at, zone)} ${formatTimeMs(at, zone)}`, value: states(low), band: '' };
+  }
+  const when = `from ${formatDateTime(at, zone)}`;
+  if (low === high) return { when, value: states(low), band: '' };
+  const share = ((avg[place] ?? low) - low) / (high - low);
+  const isTwo = low === 0 && high === 1;
+  const band = isTwo ? `${states(1)} in ${formatNumber(Math.round(share * 1000) / 10)} % of the samples` : '';
+  return { when, value: `${states(low)} to ${states(high)}`, band };
+}
+
+/**
+ * @param ts epoch ms
+ * @returns of a time at which nothing was measured
+ */
+export const noSampleWords = (ts: number, zone: 'local' | 'utc'): PointWords => ({
+  when: formatDateTime(ts, zone),
+  value: 'no sample here',
+  band: '',
+});
+
+/** @returns the same as one line, for screen readers */
+export const inOneLine = (words: PointWords | null): string =>
+  words === null ? '' : [words.value, words.band, words.when].filter(Boolean).join(', ');
+
+/** The values of a chart at an instant. */
+export type Reading = { avg: number | null; min: number; max: number; isRaw: boolean };
+
+/**
+ * @param ts epoch ms
+ * @param reachMs how far from it a sample, or the middle of a bin, may lie
+ * @returns of the nearest; null: nothing is near
+ */
+export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | null {
+  const right = firstAtOrAfter(shape.ts, ts);
+  const near = [right - 1, right].filter((at) => shape.ts[at] !== undefined);
+  const distance = (at: number) => Math.abs(middleOf(shape, at) - ts);
+  const [at] = near.sort((a, b) => distance(a) - distance(b));
+  if (at === undefined || distance(at) > Math.max(reachMs, (shape.stepMs ?? 0) / 2)) return null;
+  return {
+    avg: shape.avg[at] ?? null,
+    min: shape.min[at] ?? 0,
+    max: shape.max[at] ?? 0,
+    isRaw: shape.stepMs === null,
+  };
+}
+
+export interface Statistics {
+  /** samples */
+  count: number;
+  /** null: no samples */
+  min: number | null;
+  max: number | null;
+  /** null also where it is beyond what a number can hold */
+  avg: number | null;
+  /** epoch ms of the first sample, or bin, that is as low */
+  minAt: number | null;
+  maxAt: number | null;
+}
+
+/** Statistics of all samples of a shape, from bins or from the samples themselves. */
+export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
+  let [samples, lowest, highest, mean] = [0, 0, 0, 0];
+  for (const at of ts.keys()) {
+    const here = count[at] ?? 0;
+    samples += here;
+    if ((min[at] ?? 0) < (min[lowest] ?? 0)) lowest = at;
+    if ((max[at] ?? 0) > (max[highest] ?? 0)) highest = at;
+    // A running mean keeps its precision where a sum of many would lose it.
+    mean += (((avg[at] ?? Number.NaN) - mean) * here) / samples;
+  }
+  return {
+    count: samples,
+    min: min[lowest] ?? null,
+    max: max[highest] ?? null,
+    avg: samples > 0 && Number.isFinite(mean) ? mean : null,
+    minAt: ts[lowest] ?? null,
+    maxAt: ts[highest] ?? null,
+  };
+}
+
+/** A signal as it is drawn: in the unit that suits it, as states, or as the rate of a counter. */
+export interface Presented {
+  /** in `scale` */
+  shape: Shape;
+  /** of `shape` */
+  scale: Scale;
+  /** scale of the samples themselves, also where `shape` has rates */
+  values: Scale;
+  /** null: it is a number */
+  states: StateNames | null;
+  /** it only rises, so a rate can be shown */
+  isCounter: boolean;
+  /** `shape` has rates */
+  isRate: boolean;
+}
+
+/**
+ * @param shape as read
+ * @param labels of the sensor
+ * @param how `asRate`: wanted of a counter
+ */
+export function present(
+  shape: Shape,
+  labels: Labels,
+  { choices, asRate = false }: { choices: UnitChoices; asRate?: boolean },
+): Presented {
+  const states = statesOf(shape, labels);
+  if (states) {
+    const scale = plainScale(labels.unit);
+    return { shape, scale, values: scale, states, isCounter: false, isRate: false };
+  }
+  const values = scaleFor(labels.unit, extremesOf(shape), choices);
+  const counts = isCounter(shape, labels.unit);
+  if (!counts || !asRate) {
+    return { shape: inScale(shape, values), scale: values, values, states, isCounter: counts, isRate: false };
+  }
+  const rate = rateOf(shape, labels.unit);
+  const scale = scaleFor(rate.unit, extremesOf(rate.shape));
+  return { shape: inScale(rate.shape, scale), scale, values, states, isCounter: true, isRate: true };
+}
+
+function* extremesOf({ min, max }: Shape) {
+  yield* min;
+  if (min !== max) yield* max;
+}
+
+/** @returns itself where the values are shown as they are */
+export function inScale(shape: Shape, scale: Scale): Shape {
+  if (isPlain(scale)) return shape;
+  const avg = shape.avg.map((value) => (value === null ? null : toShown(scale, value)));
+  const isOne = shape.stepMs === null;
+  const column = (values: number[]) => values.map((value) => toShown(scale, value));
+  return {
+    ...shape,
+    min: isOne ? (avg as number[]) : column(shape.min),
+    avg,
+    max: isOne ? (avg as number[]) : column(shape.max),
+  };
+}
+
+export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
+  low: low === null ? null : toShown(scale, low),
+  high: high === null ? null : toShown(scale, high),
+});
+
+/** Fewer points may rise by chance. */
+const LEAST_POINTS = 8;
+/** Restarts of a counter among its steps, at most. */
+const RESTARTS = 0.05;
+
+/**
+ * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
+ *
+ * @param unit as sent
+ */
+export function isCounter({ min, max }: Shape, unit: string | null): boolean {
+  const quantity = quantityOf(unit);
+  const mayCount = (quantity === null || quantity === 'energy') && !unit?.startsWith('%');
+  if (max.length < LEAST_POINTS || !mayCount) return false;
+  let restarts = 0;
+  let rises = 0;
+  for (const [at, highest] of max.entries()) {
+    const lowest = min[at] ?? 0;
+    if (lowest < 0) return false;
+    const before = max[at - 1];
+    if (before === undefined) continue;
+    if (highest > before) rises += 1;
+    if (lowest >= before) continue;
+    if (lowest > before / 2) return false;
+    restarts += 1;
+  }
+  return rises > 1 && restarts <= RESTARTS * max.length;
+}
+
+/** Times that a rate may count by, the shortest first. */
+const PER: [unit: string, ms: number][] = [
+  ['s', 1000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+];
+
+/**
+ * The rate of a counter between its points; after a restart it begins at zero. Energy becomes power.
+ *
+ * @param shape of a counter
+ * @param unit as sent
+ */
+export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
+  const { ts, max } = shape;
+  const steps = ts.slice(1).map((at, index) => {
+    const [before = 0, value = 0] = [max[index], max[index + 1]];
+    return { rise: value < before ? value : value - before, lasted: at - (ts[index] ?? 0) };
+  });
+  const power = powerOf(unit);
+  const largest = steps.reduce((most, { rise, lasted }) => Math.max(most, rise / lasted), 0);
+  const [per, ms]: [unit: string, ms: number] = power
+    ? ['s', power.factor]
+    : (PER.find(([, length]) => largest * length >= 1) ?? ['d', 86_400_000]);
+  const rates = steps.map(({ rise, lasted }) => (rise * ms) / lasted);
+  const first = { ts: ts.slice(1), count: shape.count.slice(1) };
+  return {
+    shape: { ...shape, ...first, min: rates, avg: rates, max: rates },
+    unit: power?.unit ?? `${unit && unit !== '/' ? unit : ''}/${per}`,
+  };
+}
+
+/** @returns `factor`: energy a millisecond in `unit`; null: it is no energy */
+function powerOf(unit: string | null): { unit: string; factor: number } | null {
+  const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
+  if (!energy) return null;
+  return { unit: `${prefix}W`, factor: energy === 'J' ? 1000 : 3_600_000 };
+}

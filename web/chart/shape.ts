@@ -1,0 +1,218 @@
+import type { Series } from '../api/types.ts';
+
+/**
+ * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
+ * `avg` and `max` are its value (and one array), and `count` is 1.
+ */
+export interface Shape {
+  /** width of a bin; null: these are samples */
+  stepMs: number | null;
+  /** epoch ms of the range it was read for */
+  from: number;
+  /** epoch ms */
+  to: number;
+  /** epoch ms; of a bin its beginning */
+  ts: number[];
+  min: number[];
+  /** null where it is beyond what a number can hold */
+  avg: (number | null)[];
+  max: number[];
+  count: number[];
+}
+
+/** Half-open, epoch ms. */
+export type Range = { from: number; to: number };
+
+export const emptyShape = ({ from, to }: Range): Shape => ({
+  stepMs: null,
+  from,
+  to,
+  ts: [],
+  min: [],
+  avg: [],
+  max: [],
+  count: [],
+});
+
+export function shapeOfBins({ points, step_ms }: Series, { from, to }: Range): Shape {
+  return {
+    stepMs: step_ms,
+    from,
+    to,
+    ts: points.map(({ ts }) => Date.parse(ts)),
+    min: points.map(({ min }) => min),
+    avg: points.map(({ avg }) => avg),
+    max: points.map(({ max }) => max),
+    count: points.map(({ count }) => count),
+  };
+}
+
+/** @param samples oldest first */
+export function shapeOfSamples({ ts, value }: { ts: number[]; value: number[] }, { from, to }: Range): Shape {
+  return { stepMs: null, from, to, ts, min: value, avg: value, max: value, count: ts.map(() => 1) };
+}
+
+/** @returns index of the first that is not before */
+export function firstAtOrAfter(sorted: number[], at: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The part of a shape that lies in a range. A bin that begins before the range is left out, since it counts samples from before it. A bin
+ * that was read for this beginning was cut there, and stays.
+ *
+ * @returns itself, where that is all of it
+ */
+export function within(shape: Shape, { from, to }: Range): Shape {
+  const isCut = shape.stepMs !== null && shape.from >= from;
+  const first = firstAtOrAfter(shape.ts, isCut ? from - (shape.stepMs ?? 0) + 1 : from);
+  const end = firstAtOrAfter(shape.ts, to);
+  if (first === 0 && end === shape.ts.length) return shape;
+  const cut = <T>(column: T[]) => column.slice(first, end);
+  const avg = cut(shape.avg);
+  const values = avg as number[];
+  const isRaw = shape.stepMs === null;
+  return {
+    stepMs: shape.stepMs,
+    from: Math.max(shape.from, from),
+    to: Math.min(shape.to, to),
+    ts: cut(shape.ts),
+    min: isRaw ? values : cut(shape.min),
+    avg,
+    max: isRaw ? values : cut(shape.max),
+    count: cut(shape.count),
+  };
+}
+
+/**
+ * A shape with a new end: `tail` replaces everything from `tail.from`.
+ *
+ * @param tail of the same kind and step
+ */
+export function join(shape: Shape, tail: Shape): Shape {
+  const end = firstAtOrAfter(shape.ts, tail.from);
+  const isRaw = shape.stepMs === null;
+  const both = <T>(a: T[], b: T[]) => [...a.slice(0, end), ...b];
+  const avg = both(shape.avg, tail.avg);
+  const values = avg as number[];
+  return {
+    stepMs: shape.stepMs,
+    from: shape.from,
+    to: Math.max(shape.to, tail.to),
+    ts: both(shape.ts, tail.ts),
+    min: isRaw ? values : both(shape.min, tail.min),
+    avg,
+    max: isRaw ? values : both(shape.max, tail.max),
+    count: both(shape.count, tail.count),
+  };
+}
+
+/**
+ * The same in wider bins.
+ *
+ * @param stepMs a multiple of its own
+ */
+export function coarsen(shape: Shape, stepMs: number): Shape {
+  const wide = { ...emptyShape(shape), stepMs };
+  for (const [at, ts] of shape.ts.entries()) addBin(wide, Math.floor(ts / stepMs) * stepMs, shape, at);
+  return wide;
+}
+
+/**
+ * Adds a bin to a wider one: to the last bin if that begins at `start`, else to one of its own.
+ *
+ * @param wide changed in place
+ * @param start epoch ms, not before the last bin
+ * @param at index of its bin
+ */
+export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
+  const last = wide.ts.length - 1;
+  const [min = 0, avg = null, max = 0, count = 0] = [
+    shape.min[at],
+    shape.avg[at],
+    shape.max[at],
+    shape.count[at],
+  ];
+  if (wide.ts[last] !== start) {
+    wide.ts.push(start);
+    wide.min.push(min);
+    wide.avg.push(avg);
+    wide.max.push(max);
+    wide.count.push(count);
+    return;
+  }
+  const before = wide.count[last] ?? 0;
+  const mean = wide.avg[last] ?? null;
+  wide.min[last] = Math.min(wide.min[last] ?? min, min);
+  wide.max[last] = Math.max(wide.max[last] ?? max, max);
+  wide.avg[last] = mean === null || avg === null ? null : mean + ((avg - mean) * count) / (before + count);
+  wide.count[last] = before + count;
+}
+
+/** So many intervals without a sample are a gap. */
+const GAP_INTERVALS = 3;
+/** The same, for sensors without a known interval. */
+const UNKNOWN_GAP_INTERVALS = 10;
+
+/** As uPlot takes them. */
+export type Columns = [x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]];
+
+/** `places`: of each column entry the index in the shape, -1 for a gap */
+export type Drawn = { columns: Columns; places: number[] };
+
+/**
+ * A line must not claim what nobody measured: where samples or bins are missing, it is broken.
+ *
+ * @param intervalMs between two samples, from the device's birth
+ */
+export function drawn(shape: Shape, intervalMs: number | null): Drawn {
+  const gapMs = gapOf(shape, intervalMs);
+  const columns: Columns = [[], [], [], []];
+  const places: number[] = [];
+  const [x, avg, max, min] = columns;
+  const push = (at: number, ts: number) => {
+    x.push(ts);
+    places.push(at);
+    avg.push(shape.avg[at] ?? null);
+    max.push(shape.max[at] ?? null);
+    min.push(shape.min[at] ?? null);
+  };
+  for (const [at, ts] of shape.ts.entries()) {
+    const before = at > 0 ? (shape.ts[at - 1] ?? ts) : ts;
+    if (ts - before > gapMs) push(-1, ((x.at(-1) ?? 0) + middleOf(shape, at)) / 2);
+    push(at, middleOf(shape, at));
+  }
+  return { columns, places };
+}
+
+/** @returns epoch ms where it is drawn: a bin in the middle of what of it lies in the range */
+export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
+  const start = ts[at] ?? 0;
+  if (stepMs === null) return start;
+  const [left, right] = [Math.max(start, from), Math.min(start + stepMs, to)];
+  return left < right ? (left + right) / 2 : start + stepMs / 2;
+}
+
+/** @returns ms between two beginnings, beyond which something is missing */
+function gapOf({ ts, stepMs, count }: Shape, intervalMs: number | null): number {
+  // Many sensors send less often than announced.
+  const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
+  const gap = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
+  if (stepMs === null) return gap;
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
+  // If bins usually have samples, each missing bin is a gap.
+  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, gap + stepMs);
+}
+
+/** @returns ms, the median */
+function medianDistance(ts: number[]): number {
+  const distances = ts.slice(1).map((at, index) => at - (ts[index] ?? 0));
+  return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
+}

@@ -1,0 +1,349 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type UPlot from 'uplot';
+import type { Plugin } from 'uplot';
+import { formatStep, formatUnit, hueOf } from '../format.ts';
+import { useServices } from '../state/hooks.ts';
+import type { Thresholds } from '../state/preferences.ts';
+import { NO_THRESHOLDS } from '../state/preferences.ts';
+import type { StateNames, Stretch } from '../states.ts';
+import { stretchesOf } from '../states.ts';
+import type { Edges } from './options.ts';
+import { chartOptions } from './options.ts';
+import { entryNear, entryUnder, placeOf, useTimePlot } from './plot.ts';
+import type { PointWords } from './readout.ts';
+import { inOneLine, noSampleWords, pointWords } from './readout.ts';
+import type { Shape } from './shape.ts';
+import { drawn } from './shape.ts';
+import type { Bounds, Window } from './window.ts';
+import 'uplot/dist/uPlot.min.css';
+import './chart.css';
+import type uPlot from 'uplot';
+
+const HINT =
+  'Drag to zoom in, Shift and drag to pan, Ctrl and wheel to zoom; on a touch screen pinch and swipe. Keys: plus and minus zoom, arrows walk along the line, with Shift they pan, 0 goes back.';
+
+const NO_PLUGINS: Plugin[] = [];
+
+/** The chart of one sensor, and above it what the cursor is on. */
+export function SignalChart({
+  name,
+  type,
+  unit,
+  shape,
+  states = null,
+  loading,
+  plugins: added = NO_PLUGINS,
+  title,
+  children,
+  ...chart
+}: {
+  name: string;
+  type: string | null;
+  /** of the shape */
+  unit: string | null;
+  /** between two samples, from the device's birth */
+  intervalMs: number | null;
+  shape: Shape;
+  /** the shape has states, drawn as bands */
+  states?: StateNames | null;
+  loading: boolean;
+  window: Window;
+  bounds: Bounds;
+  onWindow: (next: Window, isSettled: boolean) => void;
+  onReset: () => void;
+  /** where the plot is */
+  onPlot?: (edges: Edges) => void;
+  thresholds?: Thresholds;
+  /** charts with the same one move their cursors together */
+  cursorKey?: string;
+  /** what else it draws */
+  plugins?: Plugin[];
+  /** what stands in front of the unit */
+  title?: ComponentChildren;
+  /** what stands over an empty chart */
+  children?: ComponentChildren;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [cursor, setCursor] = useState<{ place: number | null; ts: number | null }>({
+    place: null,
+    ts: null,
+  });
+  const onPlace = useCallback((place: number | null, ts: number | null) => {
+    // The time counts only where there is no point.
+    const next = place === null ? { place, ts } : { place, ts: null };
+    setCursor((now) => (now.place === next.place && now.ts === next.ts ? now : next));
+  }, []);
+  const hint = useId();
+  const statePlugins = useStatePlugins(shape, states, chart.intervalMs);
+  const plugins = useMemo(() => [...statePlugins, ...added], [statePlugins, added]);
+  const inWords = (at: number) => pointWords(shape, at, unit, zone, states);
+  return (
+    <figure
+      class={`chart-frame hue-${hueOf(type)}`}
+      aria-busy={loading}
+      data-kind={shape.stepMs === null ? 'samples' : 'bins'}
+      data-states={states !== null}
+    >
+      <figcaption>
+        <span class="chart-what">
+          {title}
+          <SourceNote shape={shape} unit={unit} states={states} />
+        </span>
+        <Readout
+          words={
+            cursor.place !== null
+              ? inWords(cursor.place)
+              : cursor.ts !== null && shape.ts.length > 0
+                ? noSampleWords(cursor.ts, zone)
+                : null
+          }
+        />
+      </figcaption>
+      <TimeChart
+        key={hueOf(type)}
+        label={`${name} over time; a table on this page has the same figures`}
+        shape={shape}
+        onPlace={onPlace}
+        inWords={(at: number) => inOneLine(inWords(at))}
+        describedBy={hint}
+        plugins={plugins}
+        {...chart}
+      />
+      <p id={hint} class="visually-hidden">
+        {HINT}
+      </p>
+      {loading && <div class="chart-loading" aria-hidden="true" />}
+      {children && <div class="chart-over">{children}</div>}
+    </figure>
+  );
+}
+
+/** What draws the bands of states in place of a line. It is the same as long as the signal stays one of states. */
+export function useStatePlugins(shape: Shape, states: StateNames | null, intervalMs: number | null) {
+  const hasStates = states !== null;
+  const current = useMemo(() => ({ shape, states, intervalMs }), [hasStates]);
+  Object.assign(current, { shape, states, intervalMs });
+  return useMemo(() => (hasStates ? [statePlugin(() => current)] : []), [hasStates, current]);
+}
+
+/** Explains the points of the line. */
+function SourceNote({
+  shape,
+  unit,
+  states,
+}: {
+  shape: Shape;
+  unit: string | null;
+  states: StateNames | null;
+}) {
+  const written = formatUnit(unit);
+  const step = formatStep(shape.stepMs ?? 0);
+  const source =
+    shape.stepMs === null
+      ? 'each sample'
+      : states
+        ? `states of every ${step}`
+        : `average, lowest and highest of every ${step}`;
+  if (shape.ts.length === 0) return <span>{written}</span>;
+  return (
+    <span>
+      {written}
+      {written && ' · '}
+      {source}
+    </span>
+  );
+}
+
+/** The values under the cursor. */
+const Readout = ({ words }: { words: PointWords | null }) =>
+  words && (
+    <p class="readout">
+      <span>{words.when}</span> <strong>{words.value}</strong> {words.band && <span>{words.band}</span>}
+    </p>
+  );
+
+interface StateSignal {
+  shape: Shape;
+  states: StateNames | null;
+  /** between two samples, from the device's birth */
+  intervalMs: number | null;
+}
+
+/** Thinner is not seen, in CSS pixels. */
+const LEAST_WIDTH = 2;
+/** The band lies in the middle of the plot, as high as this part of it. */
+const BAND = 0.6;
+/** The lowest and the highest state are as strong as this. */
+const STRENGTH = { low: 0.22, high: 0.9 };
+/** Room next to the name of a state in its band, in CSS pixels. */
+const PADDING = 6;
+
+/**
+ * Draws a signal of states as bands in place of its line.
+ *
+ * @param current what to draw by now
+ */
+const statePlugin = (current: () => StateSignal): Plugin => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      cursor: { ...options.cursor, points: { show: false } },
+      scales: { ...options.scales, y: { range: () => [0, 1] } },
+      series: options.series.map((series) => ({
+        ...series,
+        stroke: 'transparent',
+        fill: 'transparent',
+        points: { show: false },
+      })),
+      bands: [],
+      axes: [times, { ...values, grid: { show: false }, values: (_self, ticks) => ticks.map(() => '') }],
+    };
+  },
+  hooks: { draw: (chart) => paintStates(chart, current()) },
+});
+
+function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
+  if (!states) return;
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const color = (name: string) => getComputedStyle(chart.root).getPropertyValue(name);
+  const highest = shape.max.reduce((most, value) => Math.max(most, value), 1);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+  ctx.textBaseline = 'middle';
+  for (const stretch of stretchesOf(shape, drawn(shape, intervalMs))) {
+    paintStretch(chart, stretch, { states, highest, ratio, line: color('--line'), ink: color('--ink') });
+  }
+  ctx.restore();
+}
+
+/** A band of one color; of a bin with two states, the higher one takes its share from below. */
+function paintStretch(
+  chart: UPlot,
+  { from, to, value, highest: top, share }: Stretch,
+  {
+    states,
+    highest,
+    ratio,
+    line,
+    ink,
+  }: { states: StateNames; highest: number; ratio: number; line: string; ink: string },
+) {
+  const { ctx, bbox } = chart;
+  const left = chart.valToPos(from, 'x', true);
+  const width = Math.max(chart.valToPos(to, 'x', true) - left, LEAST_WIDTH * ratio);
+  const height = bbox.height * BAND;
+  const y = bbox.top + (bbox.height - height) / 2;
+  ctx.fillStyle = line;
+  ctx.globalAlpha = strengthOf(value, highest);
+  ctx.fillRect(left, y, width, height);
+  if (top > value) {
+    ctx.globalAlpha = strengthOf(top, highest);
+    ctx.fillRect(left, y + height * (1 - share), width, height * share);
+  }
+  ctx.globalAlpha = 1;
+  const name = states(value);
+  const start = Math.max(left, bbox.left) + PADDING * ratio;
+  const room = Math.min(left + width, bbox.left + bbox.width) - start - PADDING * ratio;
+  if (top > value || ctx.measureText(name).width > room) return;
+  ctx.fillStyle = ink;
+  // Above the band, where every color of it leaves the name legible.
+  ctx.fillText(name, start, y - 9 * ratio);
+}
+
+/**
+ * @param highest of all states
+ * @returns opacity
+ */
+const strengthOf = (value: number, highest: number): number =>
+  STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
+
+/**
+ * A signal over time: a line of samples, or of averages in a band from lowest to highest. It is moved and zoomed by mouse, touch
+ * and keyboard. It reports the wanted window, and its parent decides. A table next to it has the same figures for screen readers.
+ */
+export function TimeChart(props: {
+  label: string;
+  shape: Shape;
+  /** between two samples, from the device's birth; longer pauses are gaps */
+  intervalMs: number | null;
+  window: Window;
+  bounds: Bounds;
+  /** `isSettled`: not on the way any more */
+  onWindow: (next: Window, isSettled: boolean) => void;
+  onReset: () => void;
+  /**
+   * index in the shape of what is under the cursor, and the time there
+   * in epoch ms; null: nothing was measured there, or the cursor is away
+   */
+  onPlace: (place: number | null, ts: number | null) => void;
+  /** text for screen readers of the point that the keyboard reached; the chart announces nothing else */
+  inWords: (place: number) => string;
+  thresholds?: Thresholds;
+  /** charts with the same one move their cursors together */
+  cursorKey?: string;
+  /** what else it draws, and how it differs */
+  plugins?: uPlot.Plugin[];
+  /** where the plot is; called after each drawing */
+  onPlot?: (edges: Edges) => void;
+  /** id of the text that explains its use */
+  describedBy?: string;
+}) {
+  const { label, shape, intervalMs, thresholds = NO_THRESHOLDS, cursorKey, plugins, describedBy } = props;
+  const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
+  const shown = useRef({ ...props, picture, thresholds });
+  shown.current = { ...props, picture, thresholds };
+
+  const { frame, announcement, redraw } = useTimePlot({
+    shown: shown.current,
+    options: (element, zone, cursorAt) => ({
+      ...chartOptions({
+        host: element,
+        zone,
+        cursorKey,
+        look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
+        entryUnder(ts, reachMs) {
+          const { picture, shape } = shown.current;
+          return entryUnder(picture, ts, Math.max(reachMs, (shape.stepMs ?? 0) / 2));
+        },
+        onPlot: (edges) => shown.current.onPlot?.(edges),
+        onCursor(entry, ts) {
+          const { picture, onPlace } = shown.current;
+          const walked = cursorAt();
+          const meant = walked === null ? entry : entryNear(picture, walked);
+          onPlace(placeOf(picture, meant), walked ?? ts);
+        },
+      }),
+      plugins,
+    }),
+    inWords(ts) {
+      const place = placeOf(picture, entryNear(picture, ts));
+      return place === null ? null : props.inWords(place);
+    },
+    inputs: [cursorKey, plugins],
+  });
+  // Lines may stretch the scale of the values, which follows that of the times.
+  useLayoutEffect(redraw, [thresholds.low, thresholds.high]);
+
+  return (
+    <>
+      <div
+        class="chart"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={label}
+        aria-describedby={describedBy}
+        {...frame}
+      />
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
+    </>
+  );
+}

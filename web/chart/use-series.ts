@@ -1,0 +1,247 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Problem } from '../api/request.ts';
+import { toProblem } from '../api/request.ts';
+import { useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
+import type { Reader } from './reader.ts';
+import { areFew, createReader, isDaily } from './reader.ts';
+import type { Shape } from './shape.ts';
+import { coarsen, emptyShape, join, within } from './shape.ts';
+import type { Window } from './window.ts';
+import { lengthOf } from './window.ts';
+
+/** While a window is still being dragged, nothing is asked for. */
+const PAUSE_MS = 120;
+/** After so long a wait is worth a word. */
+const SLOW_MS = 4_000;
+const WINDOWS_KEPT = 30;
+
+interface SeriesAnswer {
+  /** of the window before, until that of this one is there */
+  shape: Shape;
+  loading: boolean;
+  slow: boolean;
+  /** why nothing new came; it is tried again where that may help */
+  problem: Problem | null;
+  reload: () => void;
+}
+
+/**
+ * The shape of a sensor's signal in a window of time: the samples themselves where there are few, bins of them where there are
+ * many. A live window goes on.
+ *
+ * @param sensor null: not known yet
+ * @param points bins at limit; `pointsFor` knows a good number
+ */
+export function useSeries(
+  sensor: { device_id: string; sensor_id: string } | null,
+  window: Window,
+  points: number,
+): SeriesAnswer {
+  const { client, clock, live, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const key = sensor ? keyOf(sensor) : '';
+  const reader = useMemo(() => (sensor ? createReader(client, sensor, zone) : null), [client, key, zone]);
+  const recent = useMemo(() => createRecent<Shape>(WINDOWS_KEPT), [key, zone]);
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  const [answer, setAnswer] = useState(NOTHING_YET);
+  const isFirst = useRef(true);
+  const { live: isLive, from, to } = window;
+  const name = `${isLive ? to - from : `${from}/${to}`}/${points}`;
+
+  // A live window moves on by itself: its name is its length.
+  useEffect(() => {
+    if (!reader) return undefined;
+    const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
+    const known = recent.get(name);
+    setAnswer((now) => ({ ...now, shape: known ?? now.shape, loading: true, slow: false }));
+    let close = () => {};
+    const open = () => {
+      close = openFeed({
+        reader,
+        window: { live: isLive, from, to },
+        points,
+        end: () => Math.max(clock.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
+        subscribe: (listener) => live.subscribe(key, listener),
+        onShape(shape) {
+          recent.set(name, shape);
+          setAnswer((now) => ({ ...now, shape, problem: null }));
+        },
+        onProblem: (problem) => setAnswer((now) => ({ ...now, problem })),
+        onSettled() {
+          clearTimeout(slowTimer);
+          setAnswer((now) => (now.loading || now.problem ? { ...now, ...SETTLED } : now));
+        },
+      });
+    };
+    const openTimer = setTimeout(open, isFirst.current ? 0 : PAUSE_MS);
+    isFirst.current = false;
+    return () => {
+      clearTimeout(slowTimer);
+      clearTimeout(openTimer);
+      close();
+    };
+  }, [clock, live, reader, recent, key, name, points, round]);
+
+  return { ...answer, reload };
+}
+
+const SETTLED = { loading: false, slow: false, problem: null };
+
+const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
+  shape: emptyShape({ from: 0, to: 0 }),
+  loading: true,
+  slow: false,
+  problem: null,
+};
+
+/** The last few of many things, by name. */
+export function createRecent<T>(limit: number) {
+  const kept: Map<string, T> = new Map();
+  return {
+    get: (name: string): T | undefined => kept.get(name),
+    set(name: string, thing: T) {
+      // Inserted again, it is the last entry to be forgotten.
+      kept.delete(name);
+      kept.set(name, thing);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= limit) return;
+        kept.delete(oldest);
+      }
+    },
+  };
+}
+
+/** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
+const POLL_MS = { samples: 250, min: 1_000, max: 10_000 };
+/** Everything is read again after this time, which includes late samples. */
+const RELOAD_MS = 60_000;
+/** Temporary problems are retried after this time. */
+const RETRY_MS = 5_000;
+const PIXELS = 1000;
+/** Bins that are read once more with those that are new: fewer of them might come in another width. */
+const BINS_AGAIN = 3;
+
+interface FeedOptions {
+  reader: Reader;
+  window: Window;
+  /** bins at most */
+  points: number;
+  /** epoch ms at which a live window ends by now */
+  end: () => number;
+  /** calls the listener when there is something new; null: never */
+  subscribe: ((listener: () => void) => () => void) | null;
+  onShape: (shape: Shape) => void;
+  onProblem: (problem: Problem) => void;
+  /** everything that exists was passed to `onShape` */
+  onSettled: () => void;
+}
+
+/**
+ * Reads a window: bins first, then samples where there are few of them; and goes on with it as long as it is live.
+ *
+ * @returns ends it; what is under way is cancelled
+ */
+export function openFeed({
+  reader,
+  window,
+  points,
+  end,
+  subscribe,
+  onShape,
+  onProblem,
+  onSettled,
+}: FeedOptions): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const length = lengthOf(window);
+  const daily = isDaily(length);
+  let shape: Shape | null = null;
+  let readAt = 0;
+  let news = false;
+  let busy = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function pollMs() {
+    if (shape?.stepMs === null) return POLL_MS.samples;
+    return Math.min(Math.max(length / PIXELS, POLL_MS.min), POLL_MS.max);
+  }
+
+  function publish(next: Shape) {
+    if (signal.aborted) return;
+    shape = next;
+    onShape(next);
+  }
+
+  async function readAll() {
+    const to = window.live ? end() + 1 : window.to;
+    const range = { from: to - length, to };
+    readAt = Date.now();
+    const bins = daily ? await reader.days(range, signal) : await reader.bins(range, points, signal);
+    const isRaw = areFew(bins);
+    // Samples in place of samples need no coarser picture on the way.
+    if (!isRaw || shape?.stepMs !== null) publish(bins);
+    if (isRaw) publish(await reader.samples(range, signal));
+  }
+
+  async function readOn(held: Shape) {
+    const to = end() + 1;
+    const kept = within(held, { from: to - length, to });
+    const { stepMs } = held;
+    const last = held.ts.at(-1) ?? kept.from;
+    if (stepMs === null) {
+      publish(join(kept, await reader.samples({ from: last, to }, signal)));
+      return;
+    }
+    if (daily) {
+      publish(join(kept, await reader.days({ from: reader.dayBefore(last, BINS_AGAIN), to }, signal)));
+      return;
+    }
+    const from = last - BINS_AGAIN * stepMs;
+    const bins = await reader.bins({ from, to }, Math.ceil(to / stepMs) - Math.floor(from / stepMs), signal);
+    publish(join(kept, coarsen(bins, stepMs)));
+  }
+
+  async function poll() {
+    busy = true;
+    news = false;
+    clearTimeout(timer);
+    try {
+      const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
+      const isOld = Date.now() - readAt > Math.max(RELOAD_MS, length / PIXELS);
+      if (!shape || grown || isOld) await readAll();
+      else await readOn(shape);
+      if (!signal.aborted) onSettled();
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+    }
+    busy = false;
+    if (news && !signal.aborted) timer ??= setTimeout(again, pollMs());
+  }
+
+  function fail(error: unknown) {
+    const problem = toProblem(error);
+    onProblem(problem);
+    readAt = 0;
+    if (problem.passes) timer = setTimeout(again, RETRY_MS);
+  }
+
+  function again() {
+    timer = undefined;
+    if (!busy) void poll();
+  }
+
+  const unsubscribe = window.live
+    ? subscribe?.(() => {
+        news = true;
+        if (!busy) timer ??= setTimeout(again, pollMs());
+      })
+    : null;
+  void poll();
+  return () => {
+    unsubscribe?.();
+    clearTimeout(timer);
+    abort.abort();
+  };
+}

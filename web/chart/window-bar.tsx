@@ -1,0 +1,297 @@
+import type { TargetedPointerEvent } from 'preact';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import {
+  formatDateClock,
+  formatDateTime,
+  formatDuration,
+  formatField,
+  formatZone,
+  hueOf,
+  parseField,
+} from '../format.ts';
+import { Choice } from '../kit/controls.tsx';
+import { useServices } from '../state/hooks.ts';
+import { lengthOf, SPANS, settle, zoomStep } from './window.ts';
+import './chart.css';
+import type { Edges } from './options.ts';
+import type { Shape } from './shape.ts';
+import type { Bounds, useWindow, Window } from './window.ts';
+
+const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
+
+/** The range of time that is shown, and controls for another one. */
+export function WindowBar({
+  window,
+  bounds,
+  change,
+  goLive,
+  reset,
+}: Pick<ReturnType<typeof useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const { live, from, to } = window;
+  const chosen = live ? SPANS.find(({ ms }) => ms === lengthOf(window)) : undefined;
+  const bar = useRef<HTMLDivElement | null>(null);
+  const comesBack = useRef(false);
+  const [isOpen, setOpen] = useState(false);
+  const form = useId();
+  useEffect(() => {
+    /** The button that was pressed is gone: one goes on among the ranges. */
+    const next: HTMLElement | null | undefined =
+      bar.current?.querySelector('input:checked') ?? bar.current?.querySelector('input');
+    if (live && comesBack.current) next?.focus();
+    comesBack.current = false;
+  }, [live]);
+  const goBack = () => {
+    comesBack.current = true;
+    reset();
+  };
+  const step = (direction: -1 | 1) => change(zoomStep(window, direction, null, bounds), true);
+  return (
+    <>
+      <div class="panel-head window-bar" ref={bar}>
+        <Choice
+          legend="Range"
+          options={OPTIONS}
+          value={chosen?.value ?? ''}
+          onChange={(value: string) =>
+            goLive(SPANS.find((span) => span.value === value)?.ms ?? lengthOf(window))
+          }
+        />
+        <div class="window-zoom" role="group" aria-label="Zoom">
+          <button
+            type="button"
+            class="button"
+            aria-label="Zoom out"
+            title="Zoom out (−)"
+            onClick={() => step(1)}
+          >
+            −
+          </button>
+          <button
+            type="button"
+            class="button"
+            aria-label="Zoom in"
+            title="Zoom in (+)"
+            onClick={() => step(-1)}
+          >
+            +
+          </button>
+        </div>
+        <button
+          type="button"
+          class="button"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? form : undefined}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Dates…
+        </button>
+        <p class="panel-note window-note">
+          {live ? (
+            <>
+              {!chosen && <span>The last {formatDuration(lengthOf(window))}</span>}
+              <span class="window-hint">
+                Drag to zoom in · Shift + drag to pan · Ctrl + wheel to zoom · keys + − ← → 0
+              </span>
+            </>
+          ) : (
+            <>
+              <span>
+                <time>{formatDateTime(from, zone)}</time> to <time>{formatDateTime(to, zone)}</time>{' '}
+                {formatZone(zone, to)}, {formatDuration(lengthOf(window))}
+              </span>
+              <button type="button" class="button" onClick={goBack}>
+                Back to now
+              </button>
+            </>
+          )}
+        </p>
+      </div>
+      {isOpen && (
+        <RangeForm
+          key={zone}
+          id={form}
+          window={window}
+          bounds={bounds}
+          onChange={(next: Window) => change(next, true)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Two fields for the range: from and to, in the chosen zone. */
+function RangeForm({
+  id,
+  window,
+  bounds,
+  onChange,
+}: {
+  /** of the form, which its button names */
+  id: string;
+  /** when the form was opened */
+  window: Window;
+  bounds: Bounds;
+  onChange: (next: Window) => void;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [typed, setTyped] = useState({
+    from: formatField(window.from, zone),
+    to: formatField(window.to, zone),
+  });
+  const [wrong, setWrong] = useState('');
+  const problem = useId();
+
+  function submit(event: Event) {
+    event.preventDefault();
+    const range = readRange(typed, zone);
+    setWrong(typeof range === 'string' ? range : '');
+    if (typeof range !== 'string') onChange(settle(range, bounds));
+  }
+
+  const field = (name: 'from' | 'to', label: string) => (
+    <label>
+      <span>{label}</span>
+      <input
+        type="datetime-local"
+        step="1"
+        required
+        value={typed[name]}
+        aria-invalid={wrong !== ''}
+        aria-describedby={wrong ? problem : undefined}
+        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+
+  return (
+    <form id={id} class="range-form" aria-label="Range" onSubmit={submit}>
+      {field('from', 'From')}
+      {field('to', 'To')}
+      <span class="range-form-zone">{formatZone(zone, window.to)}</span>
+      <button type="submit" class="button">
+        Show
+      </button>
+      {wrong && (
+        <p id={problem} class="range-form-wrong" role="alert">
+          {wrong}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** @returns what is wrong with it */
+function readRange(
+  typed: { from: string; to: string },
+  zone: 'local' | 'utc',
+): { from: number; to: number } | string {
+  const [from, to] = [parseField(typed.from, zone), parseField(typed.to, zone)];
+  if (from === null || to === null) return 'Fill in a date and a time in both fields.';
+  return from < to ? { from, to } : 'From has to be before to.';
+}
+
+const WIDTH = 1000;
+const HEIGHT = 40;
+
+/**
+ * All that is kept of a sensor in one strip, and in it the window that the chart shows: to be dragged, or put elsewhere by a press.
+ * The chart does the same by keyboard, so it is hidden from screen readers.
+ */
+export function Overview({
+  extent,
+  type,
+  window,
+  bounds,
+  onWindow,
+  edges,
+}: {
+  extent: Shape;
+  type: string | null;
+  window: Window;
+  bounds: Bounds;
+  onWindow: (next: Window, isSettled: boolean) => void;
+  /** space of the chart on both sides of its plot, which the strip keeps, too */
+  edges: Edges | null;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const held = useRef<number | null>(null);
+  const latest = useRef(window);
+  const from = extent.from;
+  const to = Math.max(bounds.now, extent.from + 1);
+  const band = useMemo(() => bandOf(extent, from, to), [extent, Math.round(to / 60_000)]);
+  const share = (ts: number) => Math.min(Math.max((ts - from) / (to - from), 0), 1);
+  const timeAt = ({ clientX, currentTarget }: TargetedPointerEvent<HTMLElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return from + ((clientX - left) / width) * (to - from);
+  };
+
+  function down(event: TargetedPointerEvent<HTMLElement>) {
+    event.currentTarget.setPointerCapture(event.pointerId);
+    const ts = timeAt(event);
+    const isOnWindow = ts >= window.from && ts <= window.to;
+    held.current = isOnWindow ? ts - window.from : lengthOf(window) / 2;
+    if (!isOnWindow) move(event);
+    else latest.current = window;
+  }
+  function move(event: TargetedPointerEvent<HTMLElement>) {
+    if (held.current === null) return;
+    const start = timeAt(event) - held.current;
+    latest.current = settle({ from: start, to: start + lengthOf(window) }, bounds);
+    onWindow(latest.current, false);
+  }
+  function up() {
+    if (held.current !== null) onWindow(latest.current, true);
+    held.current = null;
+  }
+
+  return (
+    <div
+      class={`overview hue-${hueOf(type)}`}
+      aria-hidden="true"
+      style={edges ? { paddingLeft: `${edges.left}px`, paddingRight: `${edges.right}px` } : {}}
+    >
+      <div
+        class="overview-strip"
+        onPointerDown={down}
+        onPointerMove={move}
+        onPointerUp={up}
+        onPointerCancel={up}
+      >
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <path d={band} />
+        </svg>
+        <div
+          class="overview-window"
+          style={{
+            left: `${100 * share(window.from)}%`,
+            width: `${100 * (share(window.to) - share(window.from))}%`,
+          }}
+        />
+      </div>
+      <p class="overview-ends">
+        <span>{formatDateClock(from, zone)}</span>
+        <span>all that is kept: {formatDuration(to - from)}</span>
+        <span>now</span>
+      </p>
+    </div>
+  );
+}
+
+/** @returns from lowest to highest of each bin */
+function bandOf({ ts, min, max, stepMs }: Shape, from: number, to: number): string {
+  const [lowest, highest] = [Math.min(...min), Math.max(...max)];
+  const x = (at: number) => ((at - from) / (to - from)) * WIDTH;
+  const y = (value: number) =>
+    HEIGHT - 3 - (highest > lowest ? (value - lowest) / (highest - lowest) : 0.5) * (HEIGHT - 6);
+  return ts
+    .map((at, index) => {
+      const [left, right] = [x(at).toFixed(1), Math.max(x(at + (stepMs ?? 0)), x(at) + 1).toFixed(1)];
+      const [top, bottom] = [(y(max[index] ?? 0) - 1).toFixed(1), (y(min[index] ?? 0) + 1).toFixed(1)];
+      return `M${left} ${top}H${right}V${bottom}H${left}Z`;
+    })
+    .join('');
+}

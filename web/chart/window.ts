@@ -1,0 +1,232 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { parseTime } from '../routes.ts';
+import { useServices } from '../state/hooks.ts';
+
+/** The stretch of time that a chart shows: half-open, epoch ms. A live one ends now and goes on; its length counts then. */
+export type Window = { live: boolean; from: number; to: number };
+
+export interface Bounds {
+  /** epoch ms, before which there is nothing to see */
+  earliest: number;
+  /** epoch ms */
+  now: number;
+}
+
+/** Samples have whole milliseconds; less than this is a dot. */
+export const NARROWEST_MS = 50;
+/** One press of a key: a year is eight of them away from a minute, each still to be recognized from the one before. */
+const ZOOM_STEP = 4;
+/** Nearer to now than this part of its length, a window has come back to now. */
+const NEAR_NOW = 0.002;
+
+/** @returns ms */
+export const lengthOf = ({ from, to }: Window): number => to - from;
+
+/** @param now epoch ms */
+export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
+
+/**
+ * The window of an address: `range` ends now, `from` and `to` are fixed; with `range` and `to`, so long before that time. Times before now,
+ * as `-1h`, count from the moment in which the address was opened. `from` alone, or with `to=now`, ends now and goes on.
+ *
+ * @param now epoch ms
+ * @param openedAt epoch ms
+ */
+export function readWindow(query: URLSearchParams, now: number, openedAt: number = now): Window {
+  const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
+  const ago = { from: parseAgo(query.get('from')), to: parseAgo(query.get('to')) };
+  const to = ago.to === null ? parseTime(query.get('to')) : openedAt - ago.to;
+  const from = ago.from === null ? parseTime(query.get('from')) : openedAt - ago.from;
+  const endsNow = to === null || (ago.to === 0 && (ago.from !== null || from === null || from >= to));
+  if (endsNow) return liveWindow(ago.from || span, now);
+  if (from === null || from >= to) return { live: false, from: to - span, to };
+  return { live: false, from, to };
+}
+
+/** @returns its part of the address */
+export function writeWindow(window: Window): Record<'range' | 'from' | 'to', string | null> {
+  if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
+  return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
+}
+
+/** Keeps a window between its bounds and to whole milliseconds. One that reaches now is live from then on. */
+export function settle({ from, to }: { from: number; to: number }, { earliest, now }: Bounds): Window {
+  const length = Math.min(
+    Math.max(Math.round(to - from), NARROWEST_MS),
+    Math.max(now - earliest, NARROWEST_MS),
+  );
+  const end = Math.min(Math.max(Math.round(to), earliest + length), now);
+  if (now - end <= length * NEAR_NOW) return liveWindow(length, now);
+  return { live: false, from: end - length, to: end };
+}
+
+/**
+ * @param factor of its length: below 1 zooms in
+ * @param anchor epoch ms that stays where it is
+ */
+export function zoom({ from, to }: Window, factor: number, anchor: number, bounds: Bounds) {
+  const length = Math.max((to - from) * factor, NARROWEST_MS);
+  const start = anchor - (length * (anchor - from)) / (to - from);
+  return settle({ from: start, to: start + length }, bounds);
+}
+
+/**
+ * One step of zoom by a key or a button. A live window stays live, in one of the offered lengths.
+ *
+ * @param direction in, out
+ * @param anchor epoch ms; null: now, or the middle
+ */
+export function zoomStep(window: Window, direction: -1 | 1, anchor: number | null, bounds: Bounds) {
+  const { live, from, to } = window;
+  if (live && anchor === null) return liveWindow(nextSpan(to - from, direction), bounds.now);
+  return zoom(window, direction < 0 ? 1 / ZOOM_STEP : ZOOM_STEP, anchor ?? (from + to) / 2, bounds);
+}
+
+/** @param ms to the right, later; negative: earlier */
+export const pan = ({ from, to }: Window, ms: number, bounds: Bounds) =>
+  settle({ from: from + ms, to: to + ms }, bounds);
+
+/** Lengths of time, as addresses write them and as a reader chooses them. */
+
+const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
+
+type Span = { value: string; label: string; title: string; ms: number };
+
+/** The offered spans. */
+export const SPANS: Span[] = [
+  { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
+  { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
+  { value: '15m', label: '15 min', title: 'The last 15 minutes', ms: 900_000 },
+  { value: '1h', label: '1 h', title: 'The last hour', ms: 3_600_000 },
+  { value: '6h', label: '6 h', title: 'The last 6 hours', ms: 6 * 3_600_000 },
+  { value: '1d', label: '1 d', title: 'The last day', ms: 86_400_000 },
+  { value: '7d', label: '7 d', title: 'The last 7 days', ms: 7 * 86_400_000 },
+  { value: '30d', label: '30 d', title: 'The last 30 days', ms: 30 * 86_400_000 },
+  { value: '1y', label: '1 y', title: 'The last 365 days', ms: UNITS_MS.y },
+];
+
+const DEFAULT_SPAN_MS = 300_000;
+
+/** Longer than anything is kept. */
+const LONGEST_MS = 100 * UNITS_MS.y;
+
+/**
+ * @param text `5m`, `90s`, `1500ms`, 100 years at most
+ * @returns ms; null: not a span
+ */
+export function parseSpan(text: string | null): number | null {
+  const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
+  const ms = Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  return ms > 0 && ms <= LONGEST_MS ? ms : null;
+}
+
+/**
+ * @param text `now`, `-15m`, `-1h`
+ * @returns ms before now; null: not such a time
+ */
+function parseAgo(text: string | null): number | null {
+  if (text === 'now') return 0;
+  return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
+}
+
+/**
+ * @param ms whole
+ * @returns in the largest unit that divides it
+ */
+export function writeSpan(ms: number): string {
+  const units = ['y', 'd', 'h', 'm', 's'] as (keyof typeof UNITS_MS)[];
+  const unit = units.find((unit) => ms % UNITS_MS[unit] === 0) ?? 'ms';
+  return `${ms / UNITS_MS[unit]}${unit}`;
+}
+
+/** Steps of lengths that read well, in ms. */
+const STEPS_MS = [
+  1,
+  10,
+  100,
+  ...[1, 5, 10, 30].map((seconds) => seconds * UNITS_MS.s),
+  ...[1, 5, 10, 30].map((minutes) => minutes * UNITS_MS.m),
+  ...[1, 6].map((hours) => hours * UNITS_MS.h),
+  UNITS_MS.d,
+];
+/** A step is no larger than this part of a length: half of it is a few pixels of a chart. */
+const UNSEEN = 0.02;
+
+/** @returns a length near it that reads well, so near that nobody sees the difference */
+export function roundSpan(ms: number): number {
+  const step = STEPS_MS.findLast((step) => step <= ms * UNSEEN) ?? 1;
+  return Math.round(ms / step) * step;
+}
+
+/**
+ * The next span that the chart offers.
+ *
+ * @param direction shorter, longer
+ * @returns ms; the same where there is none
+ */
+export function nextSpan(ms: number, direction: -1 | 1): number {
+  const others = SPANS.filter((span) => (direction > 0 ? span.ms > ms : span.ms < ms));
+  return (direction > 0 ? others[0] : others.at(-1))?.ms ?? ms;
+}
+
+/** As far back as is kept, unless something older is known: `HISTORY_DAYS` by default. */
+const RETENTION_MS = 365 * 86_400_000;
+
+/**
+ * The stretch of time that a view shows. It stands in the address: reload, back and sharing work. While it is being dragged it
+ * is only shown; what was settled on is a step that Back takes back.
+ *
+ * `settled` is the window of the address, `window` is the one to draw.
+ *
+ * @param newest epoch ms of the newest sample: a device whose clock is ahead of ours is shown too
+ * @param earliest epoch ms, where there is something older than the usual retention
+ */
+export function useWindow(newest: number | null, earliest: number = Number.POSITIVE_INFINITY) {
+  const { clock, router } = useServices();
+  const { query } = router.place.value;
+  const now = Math.max(clock.time.value, newest ?? 0);
+  const [draft, setDraft] = useState<Window | null>(null);
+  const openedAt = useOpenedAt(query, now);
+  const chosen = readWindow(query, now, openedAt);
+  const home = useRef(DEFAULT_SPAN_MS);
+  if (chosen.live) home.current = lengthOf(chosen);
+  useEffect(() => setDraft(null), [query]);
+
+  const stands = draft ?? chosen;
+  const window = stands.live ? liveWindow(lengthOf(stands), now) : stands;
+  const actions = useMemo(() => {
+    const settleOn = (next: Window, how?: { replace?: boolean }) => {
+      setDraft(null);
+      const changes = writeWindow(next);
+      const before = router.place.peek().query;
+      const isNew = Object.entries(changes).some(([name, value]) => before.get(name) !== value);
+      if (isNew) router.changeQuery(changes, how);
+    };
+    return {
+      change(next: Window, isSettled: boolean) {
+        if (!isSettled) setDraft(next);
+        else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
+      },
+      /** @param ms ends now, and goes on */
+      goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
+      /** Back to what was live last. */
+      reset: () => settleOn(liveWindow(home.current, clock.now())),
+    };
+  }, [router, clock]);
+
+  const bounds = { now, earliest: Math.min(now - RETENTION_MS, earliest) };
+  return { window, settled: chosen, bounds, ...actions };
+}
+
+/**
+ * Times before now in an address stand still while it is open: the picture would move on each tick, and be read again.
+ *
+ * @param now epoch ms
+ * @returns epoch ms when this range was opened
+ */
+function useOpenedAt(query: URLSearchParams, now: number): number {
+  const range = ['from', 'to', 'range'].map((name) => query.get(name)).join(' ');
+  const opened = useRef({ range, at: now });
+  if (opened.current.range !== range) opened.current = { range, at: now };
+  return opened.current.at;
+}

@@ -1,0 +1,278 @@
+/** Numbers, amounts, and their units. */
+
+/** The text of an unknown value. */
+export const NOTHING = '–';
+
+const MOST_DECIMALS = 12;
+/** Digits that a number holds; beyond them there is only the noise of its binary form. */
+const DIGITS = 15;
+const NUMBERS = Array.from(
+  { length: MOST_DECIMALS + 1 },
+  (_, decimals) =>
+    new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+);
+
+/** @returns decimals worth showing: about four significant places, no trailing zeros */
+export function decimalsOf(value: number, limit: number = usualDecimals(Math.abs(value))): number {
+  return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
+}
+
+/** @returns decimals worth showing of a number of this size */
+export function usualDecimals(size: number): number {
+  if (size >= 10_000) return 0;
+  if (size >= 1000) return 1;
+  if (size >= 10) return 2;
+  return size >= 1 ? 3 : 4;
+}
+
+/**
+ * Decimals that suit all of some values, so that a changing value does not jump. Where the values lie close together
+ * (a position, a tick of a zoomed axis), there are enough decimals to separate them by a hundredth of their spread.
+ */
+export function decimalsFor(values: number[]): number {
+  const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
+  const needed = spread > 0 ? Math.ceil(2 - Math.log10(spread)) : 0;
+  let decimals = 0;
+  for (const value of values) {
+    const size = Math.abs(value);
+    const held = DIGITS - Math.max(Math.ceil(Math.log10(size || 1)), 1);
+    const limit = Math.max(Math.min(needed, held, MOST_DECIMALS), usualDecimals(size));
+    decimals = Math.max(decimals, decimalsOf(value, limit));
+  }
+  return decimals;
+}
+
+export function formatNumber(value: number | null | undefined, decimals?: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const size = Math.abs(value);
+  // Decimals separate values. A counter has many digits that stay the same, and a few that change.
+  const text =
+    size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
+      ? value.toExponential(2)
+      : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
+  return text.replaceAll('-', '−');
+}
+
+/** Numbers of an axis: all have as many decimals as it takes to separate them. */
+export function formatTicks(ticks: number[]): string[] {
+  const largest = Math.max(...ticks.map(Math.abs), 0);
+  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
+  if (largest < 1e15 && (step === 0 || step >= 1e-11)) {
+    const decimals = decimalsFor(ticks);
+    return ticks.map((value) => formatNumber(Math.abs(value) < step / 1e6 ? 0 : value, decimals));
+  }
+  const places = step > 0 ? Math.min(Math.max(Math.ceil(Math.log10(largest / step)), 0), DIGITS) : 2;
+  return ticks.map((value) => value.toExponential(places).replaceAll('-', '−'));
+}
+
+/** @returns a whole number */
+export const formatCount = (value: number | null | undefined): string => formatNumber(value, 0);
+
+export const formatRate = (perSecond: number | null | undefined): string =>
+  formatNumber(perSecond, perSecond && Math.abs(perSecond) < 10 && !Number.isInteger(perSecond) ? 1 : 0);
+
+/** @returns without its unit */
+export const formatMs = (ms: number | null | undefined): string =>
+  formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
+
+/** @returns with its unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return formatCounted(bytes, 'byte');
+  const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
+  return `${formatNumber(size, size < 10 && !Number.isInteger(size) ? 1 : 0)} ${unit}`;
+}
+
+/**
+ * @param one what it is one of
+ * @returns `1 sensor`, `12 sensors`, `2 processes`
+ */
+export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** Units as devices send them (SenML, RFC 8428, and UCUM) to what people read. */
+const UNITS: Record<string, string> = {
+  Cel: '°C',
+  '%RH': '% RH',
+  '/': '',
+  lat: '° N',
+  lon: '° E',
+  deg: '°',
+  'beat/min': 'bpm',
+  beats: 'beats',
+  '/min': '/min',
+  '1/min': '/min',
+  'm/s2': 'm/s²',
+  m2: 'm²',
+  m3: 'm³',
+};
+
+export const formatUnit = (unit: string | null | undefined): string =>
+  unit && Object.hasOwn(UNITS, unit) ? (UNITS[unit] ?? '') : (unit ?? '');
+
+/** Hues of the classic sensor types, one each; see --hue-1 … in tokens.css. */
+const TYPE_HUES: Record<string, number> = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
+
+/** @returns 0 for none, 1 to 8 by the name: the same type always has the same hue */
+export function hueOf(type: string | null): number {
+  if (!type) return 0;
+  const known = TYPE_HUES[type.toLowerCase()];
+  if (known) return known;
+  let hash = 0;
+  for (const character of type) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return 5 + (hash % 4);
+}
+
+/** When something was, on the clock of the reader or in UTC. */
+
+/**
+ * @param ts epoch ms
+ * @returns `14:03`
+ */
+export const formatClock = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 16);
+
+/**
+ * @param ts epoch ms
+ * @returns `14:03:21`
+ */
+export const formatTime = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 19);
+
+/**
+ * @param ts epoch ms
+ * @returns `14:03:21.250`
+ */
+export const formatTimeMs = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(11, 23);
+
+/**
+ * @param ts epoch ms
+ * @returns `2026-11-21`
+ */
+export const formatDate = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 10);
+
+/**
+ * @param ts epoch ms
+ * @returns `2026-11-21 14:03`
+ */
+export const formatDateClock = (ts: number, zone: 'local' | 'utc'): string =>
+  `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
+
+/**
+ * @param ts epoch ms
+ * @returns `2026-11-21 14:03:21`
+ */
+export const formatDateTime = (ts: number, zone: 'local' | 'utc'): string =>
+  fields(ts, zone).slice(0, 19).replace('T', ' ');
+
+/**
+ * @param ts epoch ms
+ * @returns `2026-11-21T14:03:21`, as a field for a date and a time takes it
+ */
+export const formatField = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 19);
+
+/**
+ * @param text of such a field
+ * @returns epoch ms; null: not complete
+ */
+export function parseField(text: string, zone: 'local' | 'utc'): number | null {
+  // Without a zone, JavaScript reads a date with a time as local.
+  const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
+  return text.includes('T') && Number.isFinite(ms) ? ms : null;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/**
+ * @param ts epoch ms
+ * @returns `21 Nov`
+ */
+export const formatDay = (ts: number, zone: 'local' | 'utc'): string =>
+  `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
+
+/**
+ * @param ts epoch ms
+ * @returns `Nov`
+ */
+export const formatMonth = (ts: number, zone: 'local' | 'utc'): string =>
+  MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
+
+/**
+ * @param ts epoch ms
+ * @returns `2026`
+ */
+export const formatYear = (ts: number, zone: 'local' | 'utc'): string => fields(ts, zone).slice(0, 4);
+
+/**
+ * @param ts epoch ms
+ * @returns `UTC`, `UTC+1`, `UTC−3:30`
+ */
+export function formatZone(zone: 'local' | 'utc', ts: number): string {
+  const minutes = zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const size = Math.abs(minutes);
+  const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
+  return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
+}
+
+/** @returns whether local times ever differ from UTC in it */
+export const hasOwnZone = (year: number): boolean =>
+  [0, 6].some((month) => new Date(year, month, 1).getTimezoneOffset() !== 0);
+
+/** @returns ISO 8601 digits as a clock on that zone's wall shows them */
+function fields(ts: number, zone: 'local' | 'utc'): string {
+  const offset = zone === 'utc' ? 0 : new Date(ts).getTimezoneOffset() * 60_000;
+  return new Date(ts - offset).toISOString();
+}
+
+/** How long something takes, or ago it is. */
+
+/**
+ * @param ms since it was measured
+ * @returns `now`, `12 s`, `4 min`, `3 h`, `5 d`
+ */
+export function formatAge(ms: number): string {
+  if (ms < -1500) return `in ${formatSpan(-ms)}`;
+  return ms < 1000 ? 'now' : formatSpan(ms);
+}
+
+/** @returns in its largest whole unit */
+export function formatSpan(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+const DURATIONS: [ms: number, unit: string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+];
+
+/**
+ * @param ms how long something lasted
+ * @returns in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h`
+ */
+export function formatDuration(ms: number): string {
+  const at = DURATIONS.findIndex(([size]) => ms >= size);
+  const [size, unit] = DURATIONS[at] ?? [1, 'ms'];
+  const [lesser, lesserUnit] = DURATIONS[at === -1 ? -1 : at + 1] ?? [size, unit];
+  const whole = `${Math.floor(ms / size)} ${unit}`;
+  const rest = Math.floor((ms % size) / lesser);
+  return rest > 0 ? `${whole} ${rest} ${lesserUnit}` : whole;
+}
+
+/**
+ * @param offsetMs a clock minus that of the server, not 0
+ * @returns `clock 3 d behind`
+ */
+export const clockWords = (offsetMs: number): string =>
+  `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
+
+/** @returns `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */
+export function formatStep(ms: number): string {
+  if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
+  if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;
+  if (ms % 60_000 === 0) return `${formatNumber(ms / 60_000)} min`;
+  return ms % 1000 === 0 || ms > 1000 ? `${formatNumber(ms / 1000)} s` : `${formatNumber(ms)} ms`;
+}

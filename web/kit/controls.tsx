@@ -1,0 +1,238 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** One of a few: radio buttons that look like one control, so that arrow keys and screen readers work by themselves. */
+export function Choice<Value extends string>({
+  legend,
+  options,
+  value,
+  onChange,
+}: {
+  /** said, not shown */
+  legend: string;
+  /**
+   * `note`: goes with the label, and is only said where there is little room; `icon`: path of a drawing of 16 by 16,
+   *   shown in place of the label
+   */
+  options: readonly { value: Value; label: string; note?: string; title?: string; icon?: string }[];
+  value: Value;
+  onChange: (value: Value) => void;
+}) {
+  const group = useId();
+  return (
+    <fieldset class="choice">
+      <legend class="visually-hidden">{legend}</legend>
+      {options.map((option) => (
+        <label key={option.value} title={option.title ?? (option.icon && option.label)}>
+          <input
+            type="radio"
+            name={group}
+            value={option.value}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>
+            {option.icon && <Icon path={option.icon} />}
+            <span class={option.icon ? 'visually-hidden' : ''}>
+              {option.label}
+              {option.note && <span class="choice-note"> {option.note}</span>}
+            </span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const Icon = ({ path }: { path: string }) => (
+  <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <path d={path} />
+  </svg>
+);
+
+/** The result of a click is shown for this time, in ms. */
+const SHOWN_MS = 2500;
+
+const RESULTS: Record<'idle' | 'copied' | 'failed', string> = {
+  idle: '',
+  copied: 'Copied',
+  failed: 'Select the text and copy it',
+};
+
+/**
+ * Copies a text to the clipboard.
+ *
+ * @param props `what` is copied, for screen readers
+ */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [result, setResult] = useState<keyof typeof RESULTS>('idle');
+  const button = useRef<HTMLButtonElement | null>(null);
+  useEffect(() => {
+    if (result === 'idle') return undefined;
+    const timer = setTimeout(() => setResult('idle'), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [result]);
+
+  async function copy() {
+    const isCopied = await writeText(text, button.current);
+    setResult(isCopied ? 'copied' : 'failed');
+  }
+
+  return (
+    <span class="copy">
+      <button type="button" class="button" ref={button} onClick={copy}>
+        {result === 'copied' ? 'Copied' : 'Copy'}
+        <span class="visually-hidden"> {what}</span>
+      </button>
+      <span class={result === 'failed' ? 'copy-failed' : 'visually-hidden'} role="status">
+        {RESULTS[result]}
+      </span>
+    </span>
+  );
+}
+
+/** A command or a secret, with a button that copies it. */
+export const Copyable = ({ text, what }: { text: string; what: string }) => (
+  <div class="copyable">
+    <pre tabIndex={0} role="region" aria-label={what}>
+      <code>{text}</code>
+    </pre>
+    <CopyButton text={text} what={what} />
+  </div>
+);
+
+/** @returns whether it is on the clipboard */
+async function writeText(text: string, button: HTMLElement | null): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelection(text, button);
+  }
+}
+
+/**
+ * The old way. A page without TLS has no clipboard, unless it is on loopback.
+ *
+ * @param button the field is put next to it: outside of an open dialog nothing can be selected
+ */
+function copySelection(text: string, button: HTMLElement | null): boolean {
+  const field = document.createElement('textarea');
+  field.className = 'visually-hidden';
+  field.value = text;
+  button?.after(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  button?.focus();
+  return isCopied;
+}
+
+/** A modal question. Escape or a click outside cancels it. The caller removes it; the focus then returns to where it was. */
+export function Dialog({
+  title,
+  held = false,
+  wide = false,
+  onClose,
+  children,
+}: {
+  /** the question */
+  title: string;
+  /** it is being done: only the answer to that closes it */
+  held?: boolean;
+  /** for a form of several columns */
+  wide?: boolean;
+  /** when it is closed */
+  onClose: () => void;
+  /** what would be done, and the ways to answer */
+  children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement | null>(null);
+  const pressed = useRef<EventTarget | null>(null);
+  const heading = useId();
+
+  // Closed as long as it stands there: one that is taken away open leaves the focus nowhere.
+  useLayoutEffect(() => {
+    const opened = dialog.current;
+    opened?.showModal();
+    return () => opened?.close();
+  }, []);
+
+  return (
+    <dialog
+      class={wide ? 'dialog wide-dialog' : 'dialog'}
+      ref={dialog}
+      aria-labelledby={heading}
+      onCancel={(event: Event) => {
+        if (held) event.preventDefault();
+      }}
+      onClose={onClose}
+      onPointerDown={(event: Event) => {
+        pressed.current = event.target;
+      }}
+      onClick={(event: Event) => {
+        // A selection of text may end outside of the dialog.
+        const isOutside = event.target === dialog.current && pressed.current === dialog.current;
+        if (isOutside && !held) dialog.current?.close();
+      }}
+    >
+      <div class="dialog-inner">
+        <h2 id={heading}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** Why a dialog could not do what was asked. */
+export const DialogProblem = ({
+  title,
+  advice,
+  children,
+}: {
+  title: string;
+  advice: string;
+  children?: ComponentChildren;
+}) => (
+  <div class="dialog-problem" role="alert">
+    <p>
+      <strong>{title}.</strong> {advice}
+    </p>
+    {children}
+  </div>
+);
+
+/** The button that closes a dialog. */
+export const Cancel = ({
+  label = 'Cancel',
+  autofocus = false,
+  disabled = false,
+}: {
+  label?: string;
+  autofocus?: boolean;
+  disabled?: boolean;
+}) => (
+  <button
+    type="button"
+    class="button"
+    autofocus={autofocus}
+    disabled={disabled}
+    onClick={(event) => event.currentTarget.closest('dialog')?.close()}
+  >
+    {label}
+  </button>
+);
+
+/** Hands a file to the reader. */
+export function saveFile(name: string, content: Blob) {
+  const href = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = href;
+  // Names of devices may have any characters.
+  link.download = name.replaceAll(/[\\/:*?"<>|\s]+/g, '-');
+  link.dataset['native'] = '';
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(href));
+}

@@ -1,0 +1,239 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatAge, formatDateTime, hueOf, NOTHING } from '../format.ts';
+import { useServices } from '../state/hooks.ts';
+import { stateText } from '../states.ts';
+import { writeValue } from '../units.ts';
+
+/** More characters than this are written smaller: counters have many digits. */
+const LONG = 10;
+
+/** One key figure: label, value and unit, and next to it a picture. */
+export function Figure({
+  label,
+  value,
+  unit = '',
+  second = '',
+  secondUnit = '',
+  tone,
+  children,
+}: {
+  label: string;
+  /** formatted */
+  value: string;
+  unit?: string;
+  /** a second, smaller figure */
+  second?: string;
+  secondUnit?: string;
+  tone?: 'warn' | undefined;
+  /** usually a sparkline */
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="figure" data-tone={tone}>
+      <dt>{label}</dt>
+      <dd>
+        <span class="figure-value" data-none={value === NOTHING} data-long={value.length > LONG}>
+          {value}
+        </span>
+        {unit && <span class="figure-unit">{unit}</span>}
+        {second && (
+          <span class="figure-second">
+            <span class="figure-second-value">{second}</span>
+            <span class="figure-unit">{secondUnit}</span>
+          </span>
+        )}
+      </dd>
+      {children && <dd class="figure-picture">{children}</dd>}
+    </div>
+  );
+}
+
+const WIDTH = 100;
+const HEIGHT = 24;
+const MARGIN = 2;
+/** No hole is shorter, in ms: devices send what they measured in batches. */
+const LEAST_HOLE_MS = 15_000;
+
+/** A small line without axes; it decorates the number next to it, so it is hidden from screen readers. */
+export function Sparkline({
+  points,
+  second = [],
+  floor,
+  span,
+  hole = LEAST_HOLE_MS,
+}: {
+  /** oldest first; x in ms */
+  points: { x: number; y: number }[];
+  /** a line above it on the same scale, drawn fainter */
+  second?: { x: number; y: number }[];
+  /** y that is always on the scale: 0 for rates */
+  floor?: number;
+  /** width of the x axis, newest at the right; default: as far as the points reach */
+  span?: number;
+  /** points no further apart than this, in ms, are always joined */
+  hole?: number;
+}) {
+  const scale = scaleOf([...points, ...second], floor, span);
+  const runs = runsOf(points, hole);
+  const line = pathOf(runs, scale);
+  return (
+    <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      {floor !== undefined && line && <path class="sparkline-area" d={areaOf(runs, scale)} />}
+      {second.length > 2 && <path class="sparkline-second" d={pathOf(runsOf(second, hole), scale)} />}
+      {line && <path class="sparkline-line" d={line} />}
+    </svg>
+  );
+}
+
+type Scale = { x: (x: number) => number; y: (y: number) => number };
+
+function scaleOf(points: { x: number; y: number }[], floor?: number, span?: number): Scale {
+  const xs = points.map(({ x }) => x);
+  const ys = points.map(({ y }) => y);
+  const right = Math.max(...xs);
+  const width = span ?? (right - Math.min(...xs) || 1);
+  const bottom = Math.min(...ys, floor ?? Number.POSITIVE_INFINITY);
+  const height = Math.max(...ys) - bottom;
+  return {
+    x: (x) => WIDTH - ((right - x) / width) * WIDTH,
+    // A flat line lies on the floor if there is one, else in the middle.
+    y: (y) => {
+      const share = height > 0 ? (y - bottom) / height : floor === undefined ? 0.5 : 0;
+      return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN);
+    },
+  };
+}
+
+/** @returns empty for fewer than three points: two make a slope that means nothing */
+function pathOf(runs: Point[][], scale: Scale): string {
+  if (runs.flat().length < 3) return '';
+  return runs.map((run) => `${lineOf(run, scale)}${run.length === 1 ? 'h0.5' : ''}`).join('');
+}
+
+const lineOf = (run: Point[], scale: Scale) =>
+  `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
+
+const areaOf = (runs: Point[][], scale: Scale) =>
+  runs
+    .map((run) => {
+      const [first, last] = [run[0], run.at(-1)].map((point) => scale.x(point?.x ?? 0).toFixed(1));
+      return `${lineOf(run, scale)}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`;
+    })
+    .join('');
+
+type Point = { x: number; y: number };
+
+/** Neighbors that give the usual distance between points. */
+const AROUND = 4;
+/** So many times as far is a hole. */
+const MANY = 4;
+
+/**
+ * Splits points into runs, so that no line crosses a gap. Points of a run are about as close as their neighbors.
+ *
+ * @param points by x
+ * @param least what is no further apart is never a hole
+ */
+export function runsOf(points: Point[], least: number): Point[][] {
+  const steps = points.slice(1).map(({ x }, i) => x - (points[i]?.x ?? 0));
+  const runs: Point[][] = [];
+  let first = 0;
+  for (const [i, step] of steps.entries()) {
+    if (step <= least || step <= MANY * typicalStep(steps, i)) continue;
+    runs.push(points.slice(first, i + 1));
+    first = i + 1;
+  }
+  return [...runs, points.slice(first)];
+}
+
+/** Values may come further apart than before: the wider side counts. */
+const typicalStep = (steps: number[], i: number) =>
+  Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
+
+/** @returns 0 where there is none */
+const middleOf = (steps: number[]): number =>
+  steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
+
+const FADE_MS = 600;
+/** More characters than this are written smaller: counters have many digits. */
+const LONG_NUMBER = 9;
+
+/** A sensor's newest value with its unit; fades in when it changes. A state is a word. */
+export function Value({
+  value,
+  unit,
+  ts,
+  name = null,
+  type = null,
+  recent,
+  decimals,
+}: {
+  value: number | null;
+  unit: string | null;
+  ts: string | null;
+  name?: string | null;
+  type?: string | null;
+  /** values before it, which fix its prefix and the number of decimals */
+  recent: { value: number }[];
+  /** at least, where others of its kind stand in the same column */
+  decimals?: number;
+}) {
+  const { preferences } = useServices();
+  const { units: choices } = preferences.choice.value;
+  const number = useRef<HTMLElement | null>(null);
+  useFadeIn(number, ts);
+  const state = stateText({ name, type, unit }, value);
+  const values = recent.map((sample) => sample.value);
+  const written =
+    state === null
+      ? writeValue(value, unit, { choices, recent: values, decimals })
+      : { number: state, unit: '' };
+  return (
+    <span class="value" data-none={value === null}>
+      <span class="value-number" ref={number} data-long={written.number.length > LONG_NUMBER}>
+        {written.number}
+      </span>
+      <span class="value-unit">{written.unit}</span>
+    </span>
+  );
+}
+
+function useFadeIn(element: { current: HTMLElement | null }, ts: string | null) {
+  const last = useRef(ts);
+  useEffect(() => {
+    if (last.current === ts) return;
+    last.current = ts;
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    // Opacity is animated without a repaint, so 25 values a second stay cheap.
+    element.current?.animate([{ opacity: 0.35 }, { opacity: 1 }], { duration: FADE_MS, easing: 'ease-out' });
+  }, [element, ts]);
+}
+
+/** A sensor that is silent for so long is shown as old; the API calls its device offline after the same time. */
+const STALE_MS = 5 * 60_000;
+
+/**
+ * How long ago something was measured; counts on by itself.
+ *
+ * @param props `ts`: ISO 8601; `isAgo`: in a sentence, "12 s ago"
+ */
+export function Age({ ts, isAgo = false }: { ts: string | null; isAgo?: boolean }) {
+  const { clock, preferences } = useServices();
+  const now = clock.time.value;
+  const { zone } = preferences.choice.value;
+  if (ts === null) return <span class="age">{NOTHING}</span>;
+  const at = Date.parse(ts);
+  const age = now - at;
+  return (
+    <time class="age" datetime={ts} title={formatDateTime(at, zone)} data-stale={age > STALE_MS}>
+      {formatAge(age)}
+      {isAgo && age >= 1000 && ' ago'}
+    </time>
+  );
+}
+
+/** A dot in the hue of a sensor's type. */
+export const TypeDot = ({ type }: { type: string | null }) => (
+  <span class={`type-dot hue-${hueOf(type)}`} aria-hidden="true" />
+);

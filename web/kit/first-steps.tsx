@@ -1,0 +1,208 @@
+import { useState } from 'preact/hooks';
+import { toProblem, wordsOf } from '../api/request.ts';
+import { formatCounted } from '../format.ts';
+import { useUnmatchedTopics } from '../state/device.ts';
+import { useQuery, useServices } from '../state/hooks.ts';
+import { useMay } from '../state/session.ts';
+import { Copyable } from './controls.tsx';
+import './tables.css';
+import type { Problem } from '../api/request.ts';
+import type { Mqtt } from '../api/types.ts';
+
+/** What an empty system shows: how to send a first measurement to this installation. */
+export function FirstSteps() {
+  const { client, session } = useServices();
+  const { canLeave } = session.state.value;
+  const { data: pipeline } = useQuery('first-steps', (signal) => client.pipeline(signal));
+  return (
+    <section class="first-steps" aria-labelledby="first-steps-title">
+      <h2 id="first-steps-title">No sensor has sent a value yet</h2>
+      <p>The first measurement appears here by itself.</p>
+      <UnmatchedHint />
+      <TestValue />
+      <h3>Over HTTP</h3>
+      <Copyable
+        text={curlCommand({ origin: location.origin, needsToken: canLeave })}
+        what="Command for HTTP"
+      />
+      {canLeave && (
+        <p>
+          Replace <code>TOKEN</code> with a token of the scope ingest.
+        </p>
+      )}
+      {pipeline?.ingest.mqtt && <OverMqtt mqtt={pipeline.ingest.mqtt} />}
+      {pipeline?.ingest.auto_register === false && <BirthFirst />}
+      <p>
+        Or start simulated devices with <code>npm run simulator</code>. The{' '}
+        <a class="link" href="/docs/" data-native>
+          manual
+        </a>{' '}
+        has a tutorial for your first sensor.
+      </p>
+    </section>
+  );
+}
+
+const OverMqtt = ({ mqtt }: { mqtt: Mqtt }) => (
+  <>
+    <h3>Over MQTT</h3>
+    <Copyable text={publishCommand(mqtt, { hostname: location.hostname })} what="Command for MQTT" />
+    {!mqtt.embedded && <p>This is the address by which Millrace reaches the broker. Yours may differ.</p>}
+    {mqtt.credentials && <Account isEmbedded={mqtt.embedded} />}
+    {mqtt.tls && (
+      <p>
+        <code>ca.pem</code> is the certificate of the authority that signed the certificate of the broker.
+      </p>
+    )}
+  </>
+);
+
+function Account({ isEmbedded }: { isEmbedded: boolean }) {
+  const may = useMay('admin');
+  return (
+    <p>
+      The broker demands an account and its secret.
+      {isEmbedded && may && (
+        <>
+          {' '}
+          <a class="link" href="/credentials">
+            Issue a credential
+          </a>{' '}
+          to the device first.
+        </>
+      )}
+    </p>
+  );
+}
+
+const BirthFirst = () => (
+  <p>
+    <code>AUTO_REGISTER</code> is off here. A device must publish a birth before its first measurement.
+    Otherwise its measurements are refused as <code>unknown_device</code>.
+  </p>
+);
+
+type Attempt = { state: 'idle' | 'busy' | 'stored' } | { state: 'failed'; problem: Problem };
+
+/** Sends one measurement from this page. */
+function TestValue() {
+  const { client } = useServices();
+  const may = useMay('ingest');
+  const [attempt, setAttempt] = useState<Attempt>({ state: 'idle' });
+  const isBusy = attempt.state === 'busy';
+
+  async function send() {
+    if (isBusy) return;
+    setAttempt({ state: 'busy' });
+    await client.submit(EXAMPLE.device, EXAMPLE.measurement).then(
+      () => setAttempt({ state: 'stored' }),
+      (error) => setAttempt({ state: 'failed', problem: toProblem(error) }),
+    );
+  }
+
+  return (
+    <>
+      <p class="first-steps-send">
+        <button
+          type="button"
+          class="button main-button"
+          disabled={!may}
+          aria-disabled={isBusy}
+          aria-describedby="test-value-note"
+          onClick={send}
+        >
+          {isBusy ? 'Sending …' : 'Send a test value'}
+        </button>
+        <span id="test-value-note">
+          {may
+            ? `21.5 of the sensor ${EXAMPLE.measurement.sensor_id} of the device ${EXAMPLE.device}.`
+            : 'Your token only reads. Sign in with a token of the scope admin.'}
+        </span>
+      </p>
+      <div role="status">
+        {attempt.state === 'stored' && <p class="first-steps-stored">✓ Stored. It appears in a moment.</p>}
+        {attempt.state === 'failed' && <NotStored problem={attempt.problem} />}
+      </div>
+    </>
+  );
+}
+
+function NotStored({ problem }: { problem: Problem }) {
+  const { title, advice } = wordsOf(problem);
+  return (
+    <p class="first-steps-failed">
+      <strong>{title}.</strong> {advice}
+    </p>
+  );
+}
+
+/** Points to messages that came on a wrong topic. */
+function UnmatchedHint() {
+  const { data } = useUnmatchedTopics();
+  const [newest] = data?.items ?? [];
+  if (!data || !newest) return null;
+  const count = data.items.reduce((sum, item) => sum + item.count, 0);
+  return (
+    <p class="first-steps-unmatched" role="status">
+      {formatCounted(count, 'message')} came on topics that Millrace does not know.{' '}
+      {newest.suggestion !== null && (
+        <>
+          Did you mean <code>{newest.suggestion}</code>?{' '}
+        </>
+      )}
+      <a class="link" href="/dead-letters">
+        Show unmatched topics
+      </a>
+    </p>
+  );
+}
+
+/** A line that continues in a shell. */
+const NEXT_LINE = ' \\\n  ';
+
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** @returns one word of a POSIX shell */
+export const quote = (text: string): string =>
+  PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What the examples send. */
+const EXAMPLE = { device: 'my-desk', measurement: { sensor_id: 'temperature', value: 21.5 } };
+
+const PAYLOAD = JSON.stringify(EXAMPLE.measurement);
+
+/**
+ * The command that sends a measurement over HTTP.
+ *
+ * @param options `origin` of the API
+ */
+export function curlCommand({ origin, needsToken }: { origin: string; needsToken: boolean }): string {
+  const address = `${origin}/api/v1/measurements?device=${EXAMPLE.device}`;
+  return [
+    `curl ${quote(address)}`,
+    ...(needsToken ? [`-H ${quote('Authorization: Bearer TOKEN')}`] : []),
+    `-H ${quote('Content-Type: application/json')}`,
+    `-d ${quote(PAYLOAD)}`,
+  ].join(NEXT_LINE);
+}
+
+/**
+ * The command that sends a measurement over MQTT.
+ *
+ * @param options `hostname` of the API; `device` and
+ * `account`: default to examples
+ */
+export function publishCommand(
+  mqtt: Mqtt,
+  options: { hostname: string; device?: string; account?: string; secret?: string },
+): string {
+  const { hostname, device = EXAMPLE.device, account = 'ACCOUNT', secret = 'SECRET' } = options;
+  // A URL writes an IPv6 address in brackets. mosquitto_pub takes none.
+  const host = mqtt.host ?? hostname.replace(/^\[(.*)\]$/, '$1');
+  return [
+    `mosquitto_pub -h ${quote(host)} -p ${mqtt.port}${mqtt.tls ? ' --cafile ca.pem' : ''}`,
+    ...(mqtt.credentials ? [`-u ${quote(account)} -P ${quote(secret)}`] : []),
+    `-q 1 -t ${quote(`iot/v1/${device}/measurements`)}`,
+    `-m ${quote(PAYLOAD)}`,
+  ].join(NEXT_LINE);
+}

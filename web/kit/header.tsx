@@ -1,0 +1,187 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { formatDateTime, formatZone, hasOwnZone } from '../format.ts';
+import { routeOf } from '../routes.ts';
+import { useServices } from '../state/hooks.ts';
+import { useMay } from '../state/session.ts';
+import { useVerdict } from '../state/verdict.ts';
+import { Choice } from './controls.tsx';
+import { Navigation, useAlarmSigns, VerdictLabel, VerdictLine } from './navigation.tsx';
+import { Search } from './search.tsx';
+import './header.css';
+import './print.css';
+import type { Zone } from '../state/preferences.ts';
+import type { Level, Verdict } from '../state/verdict.ts';
+
+const SUN =
+  'M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.85.85M11.75 11.75l.85.85M12.6 3.4l-.85.85M4.25 11.75l-.85.85M5 8a3 3 0 1 0 6 0 3 3 0 1 0-6 0';
+const MOON = 'M13.2 9.9A5.7 5.7 0 0 1 6.1 2.8a5.7 5.7 0 1 0 7.1 7.1Z';
+const SCREEN = 'M2.2 3h11.6v7.6H2.2ZM5.8 13.4h4.4M8 10.6v2.8';
+
+const THEMES = [
+  { value: 'auto', label: 'As the system', icon: SCREEN },
+  { value: 'light', label: 'Light', icon: SUN },
+  { value: 'dark', label: 'Dark', icon: MOON },
+] as const;
+
+/** The dashboard's: name, the views, state of the connection, and what a reader may choose. */
+export function Header() {
+  const { preferences, router } = useServices();
+  const { zone } = preferences.choice.value;
+  const { view } = routeOf(router.place.value.path);
+  const mayRead = useMay('read');
+  const verdict = useVerdict();
+  useAlarmSigns(verdict.level === 'critical');
+  useBeginning();
+  return (
+    <HeaderBar
+      view={view}
+      level={verdict.level}
+      status={<Connection verdict={verdict} />}
+      line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
+    >
+      {mayRead && <Search />}
+      {hasOwnZone(new Date().getFullYear()) && (
+        <Choice
+          legend="Times are shown in"
+          options={zones()}
+          value={zone}
+          onChange={(zone) => preferences.change({ zone })}
+        />
+      )}
+    </HeaderBar>
+  );
+}
+
+/** A view may wait for an answer before it follows anything. This long, in ms. */
+const BEGIN_AFTER_MS = 1500;
+
+/** Connects to the server also where no view does, so that the verdict is known. */
+function useBeginning() {
+  const { live } = useServices();
+  useEffect(() => {
+    const timer = setTimeout(live.begin, BEGIN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [live]);
+}
+
+/** The top of every page: name, views and theme. */
+export function HeaderBar({
+  view,
+  level,
+  status,
+  line,
+  children,
+}: {
+  /** the one that is shown; none: nothing is shown as yet */
+  view?: string;
+  /** of the verdict */
+  level?: Level;
+  status?: ComponentChildren;
+  /** below everything else */
+  line?: ComponentChildren;
+  /** further choices */
+  children?: ComponentChildren;
+}) {
+  const { preferences } = useServices();
+  const { theme } = preferences.choice.value;
+  return (
+    <header class="header">
+      <div class="header-inner">
+        <a class="brand" href="/" aria-label="Millrace">
+          <Logo />
+          <span>Millrace</span>
+        </a>
+        {view && <Navigation view={view} level={level} />}
+        {status}
+        <div class="header-choices">
+          {children}
+          <Choice
+            legend="Theme"
+            options={THEMES}
+            value={theme}
+            onChange={(theme) => preferences.change({ theme })}
+          />
+          <SignOut />
+        </div>
+      </div>
+      {line}
+    </header>
+  );
+}
+
+/** The option "Local" names its zone. */
+function zones(): Parameters<typeof Choice<Zone>>[0]['options'] {
+  const own = formatZone('local', Date.now());
+  return [
+    { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
+    { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+  ];
+}
+
+const WORDS = {
+  live: { label: 'Live', title: 'Values change as they are committed' },
+  connecting: { label: 'Connecting', title: 'Waiting for the first event from the server' },
+  reconnecting: {
+    label: 'Reconnecting',
+    title: 'The connection is lost, and the values may be old. The page reconnects by itself',
+  },
+};
+
+/** The state of the live connection; what is wrong comes first. */
+function Connection({ verdict }: { verdict: Verdict }) {
+  const { live } = useServices();
+  const status = live.status.value;
+  if (verdict.level !== 'good') return <VerdictLabel verdict={verdict} status={status} />;
+  const { label, title } = WORDS[status];
+  return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
+}
+
+/** The mark: a mill wheel over its race. web/mark.svg is the same drawing. */
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">
+      <circle cx="12" cy="9.4" r="4.5" />
+      <circle cx="12" cy="9.4" r="0.6" />
+      <path d="M12 4.9l4.59-2.3M15.18 6.22l4.87 1.62M16.5 9.4l2.3 4.59M15.18 12.58l-1.62 4.87M12 13.9l-4.59 2.3M8.82 12.58l-4.87-1.62M7.5 9.4 5.2 4.81M8.82 6.22l1.62-4.87" />
+      <path
+        class="logo-race"
+        d="M1.5 21.6c1.75 0 1.75-1.5 3.5-1.5s1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5"
+      />
+    </svg>
+  );
+}
+
+const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
+
+/** Ends the session; not there where there is none. */
+function SignOut() {
+  const { session, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const { canLeave, endsAt } = session.state.value;
+  const [failed, setFailed] = useState(false);
+  if (!canLeave || endsAt === null) return null;
+  const title = failed
+    ? 'That did not work: the API cannot be reached. Try again'
+    : `Sign out; by itself the session ends ${formatDateTime(endsAt, zone)}`;
+  return (
+    <button
+      type="button"
+      class="button sign-out"
+      title={title}
+      data-failed={failed}
+      onClick={() => {
+        setFailed(false);
+        session.end().catch(() => setFailed(true));
+      }}
+    >
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path d={DOOR} />
+      </svg>
+      <span>Sign out</span>
+      <span class="visually-hidden" role="status">
+        {failed ? 'Not signed out: the API cannot be reached.' : ''}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,270 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { formatCount, formatCounted } from '../format.ts';
+import { useServices } from '../state/hooks.ts';
+import { sortText } from '../state/lists.ts';
+import './tables.css';
+import type { Sorting } from '../state/lists.ts';
+
+/**
+ * Switches the list of the fleet between sensors, devices and changes. A chosen site stays.
+ *
+ * @param props default: what the address shows
+ */
+export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const site = query.get('site');
+  const ofSite = site ? `site=${encodeURIComponent(site)}` : '';
+  const shown = given ?? (query.get('show') === 'devices' ? 'devices' : 'sensors');
+  const lists = [
+    { name: 'sensors', label: 'Sensors', href: ofSite ? `/?${ofSite}` : '/' },
+    { name: 'devices', label: 'Devices', href: `/?show=devices${ofSite && `&${ofSite}`}` },
+    { name: 'changes', label: 'Changes', href: '/changes' },
+  ];
+  return (
+    <nav class="list-switch" aria-label="What is listed">
+      {lists.map(({ name, label, href }) => (
+        <a key={name} href={href} aria-current={name === shown ? 'true' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** A pause in typing after which a text counts as meant. */
+const PAUSE_MS = 300;
+
+/**
+ * A text to filter by. With `options` it is meant when it is one of them, or when the field is left or Enter is pressed:
+ * half a type finds nothing. Without, every pause in typing counts.
+ */
+export function FilterField({
+  label,
+  placeholder,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  placeholder: string;
+  value: string;
+  options?: string[];
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  const [text, setText] = useState(value);
+  // The address changed by other means: back, a link, "clear filters".
+  useEffect(() => setText(value), [value]);
+
+  useEffect(() => {
+    if (options || text === value) return undefined;
+    const timer = setTimeout(() => onChange(text.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, options, onChange]);
+
+  const type = (next: string) => {
+    setText(next);
+    if (next === '' || options?.includes(next)) onChange(next);
+  };
+
+  return (
+    <div class="field" data-set={value !== ''}>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        list={options ? `${id}-options` : undefined}
+        placeholder={placeholder}
+        value={text}
+        onInput={(event) => type(event.currentTarget.value)}
+        onChange={() => onChange(text.trim())}
+      />
+      {options && (
+        <datalist id={`${id}-options`}>
+          {options.map((option) => (
+            <option value={option} />
+          ))}
+        </datalist>
+      )}
+    </div>
+  );
+}
+
+/**
+ * A column's head that sorts the list over all its pages: once up, once more down. The address keeps it. A list in no order has plain
+ * heads.
+ */
+export function SortHeader({
+  label,
+  by,
+  sorting,
+  class: name,
+}: {
+  label: string;
+  /** as in the address */
+  by: string;
+  sorting: Sorting;
+  class?: string;
+}) {
+  const { router } = useServices();
+  if (sorting.by === '')
+    return (
+      <th scope="col" class={name}>
+        {label}
+      </th>
+    );
+  const isSorted = sorting.by === by;
+  const next = sortText({ by, down: isSorted && !sorting.down });
+  const sort = () =>
+    router.changeQuery(
+      { sort: next, page: null },
+      { replace: true, pageCursors: router.place.peek().pageCursors },
+    );
+  return (
+    <th
+      scope="col"
+      class={name}
+      aria-sort={isSorted ? (sorting.down ? 'descending' : 'ascending') : undefined}
+    >
+      <button type="button" class="sort" title="Sort by this" onClick={sort}>
+        {label}
+        <svg class="sort-mark" viewBox="0 0 8 8" aria-hidden="true">
+          <path d={sorting.down ? 'M1 2.5 4 6 7 2.5' : 'M1 5.5 4 2 7 5.5'} />
+        </svg>
+      </button>
+    </th>
+  );
+}
+
+/**
+ * The rows of a page among all of them, and the ways to other pages. Pages by cursor know their next one only; the ones before are
+ * those that we came through.
+ */
+export function Pager({
+  what,
+  shown,
+  before,
+  total,
+  isFirst,
+  number,
+  isUnordered,
+  onPrevious,
+  onNext,
+  onFirst,
+}: {
+  /** one of the rows is */
+  what: string;
+  /** rows on this page */
+  shown: number;
+  /** rows on the pages before this one, where that is known */
+  before?: number;
+  /** rows on all pages, where that is known */
+  total?: number;
+  isFirst: boolean;
+  /** of this page; null when it was opened by its address */
+  number: number | null;
+  /** the rows are in no order over the pages */
+  isUnordered?: boolean;
+  onPrevious: (() => void) | null;
+  onNext: (() => void) | null;
+  onFirst: () => void;
+}) {
+  return (
+    <nav class="pager" aria-label="Pages">
+      <p>
+        {before !== undefined && total !== undefined && total > shown ? (
+          `${formatCount(before + 1)} to ${formatCount(before + shown)} of ${formatCounted(total, what)}`
+        ) : (
+          <>
+            {formatCounted(shown, what)} on {number === null ? 'this page' : `page ${number}`}
+            {isUnordered ? ', unordered' : ''}
+          </>
+        )}
+      </p>
+      <Turn label="First" onTurn={isFirst ? null : onFirst} />
+      <Turn label="Previous" onTurn={onPrevious} />
+      <Turn label="Next" onTurn={onNext} />
+    </nav>
+  );
+}
+
+/**
+ * The button stays enabled for the browser, since a disabled button loses the focus. A keyboard user would start at the top again
+ * while a page loads.
+ */
+const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null }) => (
+  <button type="button" class="button" aria-disabled={!onTurn} onClick={onTurn ?? undefined}>
+    {label}
+  </button>
+);
+
+type Pages = Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>;
+
+/** A walk through pages by cursor: the address has the cursor of the page shown, the browser's history entry those before it. */
+export function usePages({
+  next,
+  top,
+  along,
+}: {
+  /** cursor of the page after this one; undefined: not known yet */
+  next: string | null | undefined;
+  /** id of what comes into sight again with another page */
+  top?: string;
+  /** what else an address with that cursor needs */
+  along?: (next: string | null) => Record<string, string | null>;
+}): Pages {
+  const { router } = useServices();
+  const { query, pageCursors } = router.place.value;
+  const cursor = query.get('cursor');
+
+  /** @param before cursors of the pages before it */
+  const turn = (to: string | null, before: (string | null)[]) => {
+    router.changeQuery({ cursor: to, ...along?.(to) }, { pageCursors: before });
+    if (top) document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
+  };
+
+  return {
+    isFirst: !cursor,
+    number: cursor && pageCursors.length === 0 ? null : pageCursors.length + 1,
+    onFirst: () => turn(null, []),
+    onPrevious:
+      pageCursors.length > 0 ? () => turn(pageCursors.at(-1) ?? null, pageCursors.slice(0, -1)) : null,
+    onNext: next ? () => turn(next, [...pageCursors, cursor]) : null,
+  };
+}
+
+/**
+ * A walk through the pages of a list that this page holds as a whole: the address has the number.
+ *
+ * @param what `rows`: of each page; `top`: id of what comes into
+ * sight again with another page
+ */
+export function useNumberedPages({
+  number,
+  total,
+  rows,
+  top,
+}: {
+  number: number;
+  total: number;
+  rows: number;
+  top: string;
+}): Pages {
+  const { router } = useServices();
+  const turn = (to: number) => {
+    router.changeQuery({ page: to === 1 ? null : String(to), cursor: null });
+    document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
+  };
+  return {
+    before: (number - 1) * rows,
+    total,
+    isFirst: number === 1,
+    number,
+    onFirst: () => turn(1),
+    onPrevious: number === 1 ? null : () => turn(number - 1),
+    onNext: number * rows < total ? () => turn(number + 1) : null,
+  };
+}

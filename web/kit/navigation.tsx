@@ -1,0 +1,237 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatCount, formatDuration } from '../format.ts';
+import { useAlarmSignals, useOpenAlarms } from '../state/alarms.ts';
+import { useServices } from '../state/hooks.ts';
+import { aheadOf, MOVED_MS, useMay } from '../state/session.ts';
+import { useVerdict } from '../state/verdict.ts';
+import { CompareLink } from './comparison.tsx';
+import './header.css';
+import type { Level, Verdict } from '../state/verdict.ts';
+
+const MOST_SHOWN = 999;
+
+/**
+ * The main views, and the manual.
+ *
+ * @param props `view`: the one that is shown; `level`: of the verdict
+ */
+export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
+  const mayRead = useMay('read');
+  const mayManage = useMay('admin');
+  const current = (isHere: boolean) => (isHere ? 'page' : undefined);
+  const nav = useRef<HTMLElement | null>(null);
+  // On a phone not all of them fit.
+  useEffect(() => {
+    const { current: views } = nav;
+    const link = views?.querySelector('[aria-current]');
+    if (!views || !(link instanceof HTMLElement)) return;
+    const { left, right } = link.getBoundingClientRect();
+    const frame = views.getBoundingClientRect();
+    if (left < frame.left || right > frame.right) views.scrollLeft += left - frame.left;
+  }, [view]);
+  return (
+    <nav class="navigation" aria-label="Views" ref={nav}>
+      <a
+        href="/"
+        aria-current={current(view === 'fleet')}
+        data-within={view === 'device' || view === 'sensor' || view === 'changes' || view === 'import'}
+      >
+        Fleet
+      </a>
+      <a href="/pipeline" aria-current={current(view === 'pipeline')}>
+        Pipeline
+        <VerdictMark level={level} />
+      </a>
+      <a href="/alarms" aria-current={current(view === 'alarms')}>
+        Alarms{mayRead && <OpenAlarms />}
+      </a>
+      <a href="/dead-letters" aria-current={current(view === 'dead-letters')}>
+        Dead letters{mayRead && <RecentDeadLetters />}
+      </a>
+      <CompareLink isHere={view === 'compare'} />
+      {mayManage && (
+        <a href="/credentials" aria-current={current(view === 'credentials')}>
+          Credentials
+        </a>
+      )}
+      <a
+        class="navigation-manual"
+        href="/docs/"
+        title="Tutorials, how-to pages, and the interfaces"
+        data-native
+      >
+        Manual
+      </a>
+    </nav>
+  );
+}
+
+/** A sign with how many alarms are open and not acknowledged; nothing where none is. */
+function OpenAlarms() {
+  const { alarms } = useOpenAlarms();
+  useAlarmSignals(alarms);
+  const waiting = alarms.filter(({ acknowledged_at }) => acknowledged_at === null);
+  if (waiting.length === 0) return null;
+  const isCritical = waiting.some(({ severity }) => severity === 'critical');
+  return (
+    <span class="navigation-count" data-critical={isCritical} title={`${formatCount(waiting.length)} open`}>
+      {waiting.length > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(waiting.length)}
+      <span class="visually-hidden"> open</span>
+    </span>
+  );
+}
+
+/** A sign with how many came within the last hour; nothing where none did. */
+function RecentDeadLetters() {
+  const count = useRecentDeadLetters();
+  if (!count) return null;
+  const shown = count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(count);
+  return (
+    <span class="navigation-count" title={`${formatCount(count)} within the last hour`}>
+      {shown}
+      <span class="visually-hidden"> within the last hour</span>
+    </span>
+  );
+}
+
+const EVERY_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * How many dead letters came within the last hour; requested once a minute. A failed request is ignored, since the view of dead letters reports it.
+ *
+ * @returns 0 as long as it is not known
+ */
+function useRecentDeadLetters(): number {
+  const { client, clock } = useServices();
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    const ask = () =>
+      client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
+        ({ items }) => setCount(items.reduce((sum, hour) => sum + hour.dead_letters, 0)),
+        () => {},
+      );
+    // The first answer sets the clock. On a machine with a wrong clock, the hour of the first request is wrong.
+    const before = aheadOf(clock);
+    void ask().then(() => {
+      if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
+    });
+    const timer = setInterval(ask, EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      abort.abort();
+    };
+  }, [client, clock]);
+  return count;
+}
+
+/** The way back up: fleet, device. */
+export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
+  <nav class="breadcrumbs" aria-label="Where this is">
+    <ol>
+      {steps.map(({ label, href }) => (
+        <li key={href}>
+          <a href={href}>{label}</a>
+        </li>
+      ))}
+    </ol>
+  </nav>
+);
+
+/** @returns for those who do not see the color */
+const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
+
+/**
+ * The verdict in one line, as long as something is wrong. It is not announced by itself, because its duration changes each second. The
+ * state of the connection in the header is.
+ *
+ * @param props `isLinked`: with a link to the pipeline
+ */
+export function VerdictLine({
+  verdict: { level, headline },
+  isLinked = true,
+}: {
+  verdict: Verdict;
+  isLinked?: boolean;
+}) {
+  if (level === 'good') return null;
+  return (
+    <p class="verdict-line" data-level={level}>
+      <span aria-hidden="true">{signOf(level)}</span>
+      <span class="verdict-text">{headline}</span>
+      {isLinked && (
+        <a class="verdict-link" href="/pipeline">
+          See the pipeline
+        </a>
+      )}
+    </p>
+  );
+}
+
+/** The verdict where the header is not in sight, as on a full screen. */
+export const OwnVerdictLine = () => <VerdictLine verdict={useVerdict()} isLinked={false} />;
+
+/** The state of the connection and of the installation in a few words. */
+export function VerdictLabel({
+  verdict: { level, label, lastsMs, headline },
+  status,
+}: {
+  verdict: Verdict;
+  status: string;
+}) {
+  return (
+    <p class="connection" data-status={status} data-level={level} role="status" title={headline}>
+      <span class="connection-label">{label}</span>
+      {lastsMs !== null && (
+        <span class="connection-time" aria-hidden="true">
+          {` · ${formatDuration(Math.max(1000, lastsMs))}`}
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** A mark on the link to the pipeline. */
+const VerdictMark = ({ level }: { level: Level }) =>
+  level !== 'good' && (
+    <span class="verdict-mark" data-level={level}>
+      <span aria-hidden="true">{signOf(level)}</span>
+      <span class="visually-hidden"> {level === 'critical' ? 'critical' : 'needs a look'}</span>
+    </span>
+  );
+
+const PREFIX = '(!) ';
+
+/** The mark of web/mark.svg with a red dot. */
+const ALARM_ICON = `data:image/svg+xml,${encodeURIComponent(`
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#1c8fa3" stroke-width="1.7" stroke-linecap="round">
+  <circle cx="12" cy="9.4" r="4.5" />
+  <path d="M12 4.9l4.59-2.3M15.18 6.22l4.87 1.62M16.5 9.4l2.3 4.59M15.18 12.58l-1.62 4.87M12 13.9l-4.59 2.3M8.82 12.58l-4.87-1.62M7.5 9.4 5.2 4.81M8.82 6.22l1.62-4.87" />
+  <path stroke-width="2" d="M1.5 21.6c1.75 0 1.75-1.5 3.5-1.5s1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5" />
+  <circle cx="17" cy="7" r="6.5" fill="#d3222a" stroke="#fff" stroke-width="1.5" />
+</svg>`)}`;
+
+/**
+ * Marks the title and the icon of the page while the verdict is critical, so that a tab behind others shows it. Views set the title at
+ * any time.
+ */
+export function useAlarmSigns(isAlarm: boolean) {
+  useEffect(() => {
+    if (!isAlarm) return undefined;
+    const icon = document.querySelector('link[rel="icon"]');
+    const usualIcon = icon?.getAttribute('href') ?? '';
+    icon?.setAttribute('href', ALARM_ICON);
+    const mark = () => {
+      if (!document.title.startsWith(PREFIX)) document.title = PREFIX + document.title;
+    };
+    mark();
+    const observer = new MutationObserver(mark);
+    observer.observe(document.head, { childList: true, characterData: true, subtree: true });
+    return () => {
+      observer.disconnect();
+      icon?.setAttribute('href', usualIcon);
+      if (document.title.startsWith(PREFIX)) document.title = document.title.slice(PREFIX.length);
+    };
+  }, [isAlarm]);
+}

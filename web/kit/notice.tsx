@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../api/request.ts';
+import { wordsOf } from '../api/request.ts';
+import { formatTime } from '../format.ts';
+import { useServices } from '../state/hooks.ts';
+import type { Stale } from '../state/verdict.ts';
+
+/** A message in place of content: an empty list or a problem, with advice. */
+export function Notice({
+  title,
+  isPage = false,
+  tone = 'quiet',
+  children,
+}: {
+  title: string;
+  /** it is all that the page has */
+  isPage?: boolean;
+  tone?: 'quiet' | 'warn' | 'good';
+  children?: ComponentChildren;
+}) {
+  const Heading = isPage ? 'h1' : 'h2';
+  return (
+    <section class="notice" data-tone={tone} role={tone === 'warn' ? 'alert' : undefined}>
+      <Heading>{title}</Heading>
+      {children}
+    </section>
+  );
+}
+
+/** Why there is no answer, what to do about it, and a way home. */
+export function ProblemNotice({
+  problem,
+  onRetry,
+  retries = true,
+}: {
+  problem: Problem;
+  onRetry: () => void;
+  /** whether the caller retries temporary problems by itself, as `useQuery` does */
+  retries?: boolean;
+}) {
+  const { title, advice } = wordsOf(problem);
+  return (
+    <Notice title={title} tone="warn">
+      {advice && <p>{advice}</p>}
+      {retries && problem.passes && <p>This is tried again by itself every few seconds.</p>}
+      <p class="notice-actions">
+        <button type="button" class="button" onClick={onRetry}>
+          Try again
+        </button>
+        <a class="button" href="/">
+          To the fleet
+        </a>
+      </p>
+    </Notice>
+  );
+}
+
+/** The same in one line, above what was there before. */
+export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
+  <p class="slow problem-line" role="alert">
+    <span>
+      {problem.message}. {problem.detail}
+    </span>
+    <button type="button" class="button" onClick={onRetry}>
+      Try again
+    </button>
+  </p>
+);
+
+/** Said when an answer takes its time. */
+export const SlowLine = () => (
+  <p class="slow" role="status">
+    The database takes longer than usual; still waiting.
+  </p>
+);
+
+/** @param props `href`: where all sensors are shown */
+export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: boolean }) => (
+  <Notice title="No sensor matches">
+    <p>
+      Types and sites must match as a whole, names{' '}
+      {byBeginning ? 'of sensors from their beginning' : 'of sensors or devices in any part'}.
+    </p>
+    <p>
+      <a class="button" href={href}>
+        Show all sensors
+      </a>
+    </p>
+  </Notice>
+);
+
+export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
+  <Notice title="No device matches">
+    <p>Sites must match as a whole, names {byBeginning ? 'from their beginning' : 'in any part'}.</p>
+    <p>
+      <a class="button" href="/?show=devices">
+        Show all devices
+      </a>
+    </p>
+  </Notice>
+);
+
+/** Warns that the values are old. */
+export function OfflineBanner({ stale }: { stale: Stale | null }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  if (stale === null) return null;
+  const reason = stale.isLost ? 'The connection is lost' : 'Nothing is stored';
+  return (
+    <p class="slow">
+      {reason}. The values are from {formatTime(stale.since, zone)}.
+    </p>
+  );
+}

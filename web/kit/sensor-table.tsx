@@ -1,0 +1,180 @@
+import { useCallback } from 'preact/hooks';
+import { hueOf, NOTHING } from '../format.ts';
+import { deviceHref, itemHref } from '../routes.ts';
+import { useChanges, useServices } from '../state/hooks.ts';
+import { sorted } from '../state/lists.ts';
+import { keyOf } from '../state/live.ts';
+import { CompareButton } from './comparison.tsx';
+import { Age, Sparkline, TypeDot, Value } from './figure.tsx';
+import { SortHeader } from './list-controls.tsx';
+import './tables.css';
+import type { LatestItem } from '../api/types.ts';
+import type { Sorting } from '../state/lists.ts';
+
+/** The sort value of each column. */
+const SORT_VALUES: Record<string, (item: LatestItem) => string | number | null> = {
+  device: ({ device, device_id }) => device ?? device_id,
+  name: ({ name, sensor_id }) => name ?? sensor_id,
+  type: ({ type }) => type,
+  site: ({ site }) => site,
+  value: ({ value }) => value,
+  age: ({ ts }) => (ts === null ? null : -Date.parse(ts)),
+};
+export const SENSOR_COLUMNS = Object.keys(SORT_VALUES);
+/** The same for sensors of one device. */
+export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
+
+/** Sensors and their newest values, one a row; sorted as they stood when the page came, so that rows keep their places while values change. */
+export function SensorTable(props: {
+  /** said, not shown */
+  caption: string;
+  /** null: not known yet */
+  items: LatestItem[] | null;
+  /** of the items, or of all pages that they are one of; by nothing: they stand as they came */
+  sorting: Sorting;
+  /** another page is on its way */
+  busy?: boolean;
+  /** all of one device, which need not be said in each row */
+  ofDevice?: boolean;
+  /** rows to keep room for until the items are there */
+  expected?: number;
+  filterHref?: (filter: { type?: string; site?: string }) => string;
+}) {
+  const { caption, items, sorting, busy = false, ofDevice = false, expected = 10, filterHref } = props;
+  const head = (by: string, label: string, name?: string) => (
+    <SortHeader label={label} by={by} sorting={sorting} class={name} />
+  );
+  return (
+    <table class="sensors" data-of-device={ofDevice} aria-busy={busy}>
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {head('name', 'Sensor')}
+          {!ofDevice && head('device', 'Device', 'col-device')}
+          {head('type', 'Type', 'col-type')}
+          {!ofDevice && head('site', 'Site', 'col-site')}
+          <th scope="col" class="col-spark">
+            Lately
+          </th>
+          {head('value', 'Value', 'col-value')}
+          {head('age', 'Age', 'col-age')}
+          <th scope="col" class="col-compare">
+            <span class="visually-hidden">Compare</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items
+          ? sorted(items, SORT_VALUES[sorting.by] ?? (() => null), sorting.down).map((item) => (
+              <SensorRow key={keyOf(item)} item={item} ofDevice={ofDevice} filterHref={filterHref} />
+            ))
+          : Array.from({ length: expected }, (_, index) => <EmptyRow key={index} ofDevice={ofDevice} />)}
+      </tbody>
+    </table>
+  );
+}
+
+function EmptyRow({ ofDevice }: { ofDevice: boolean }) {
+  return (
+    <tr class="waiting" aria-hidden="true">
+      <td>
+        <span class="bar bar-long" />
+      </td>
+      {!ofDevice && (
+        <td class="col-device">
+          <span class="bar" />
+        </td>
+      )}
+      <td class="col-type">
+        <span class="bar" />
+      </td>
+      {!ofDevice && (
+        <td class="col-site">
+          <span class="bar" />
+        </td>
+      )}
+      <td class="col-spark" />
+      <td class="col-value">
+        <span class="bar bar-short" />
+      </td>
+      <td class="col-age" />
+      <td class="col-compare" />
+    </tr>
+  );
+}
+
+/** A sparkline is this wide at least: all rows begin with the same scale of time. */
+const LEAST_SPAN_MS = 60_000;
+
+/** One sensor with its newest value. A new value redraws this row alone. */
+function SensorRow({
+  item,
+  ofDevice = false,
+  filterHref,
+}: {
+  /** as the page gave it */
+  item: LatestItem;
+  /** its device and site are said already */
+  ofDevice?: boolean;
+  /** where a type or site leads */
+  filterHref?: (filter: { type?: string; site?: string }) => string;
+}) {
+  const { live } = useServices();
+  const key = keyOf(item);
+  useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
+  const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
+  const device = now.device ?? now.device_id;
+
+  return (
+    <tr>
+      <th scope="row">
+        <a class="row-link" href={itemHref(now)}>
+          <TypeDot type={now.type} />
+          {now.name ?? now.sensor_id}
+        </a>
+        {item.label && <span class="row-label">{item.label}</span>}
+        {!ofDevice && <span class="under">{device}</span>}
+      </th>
+      {!ofDevice && (
+        <td class="col-device">
+          <a href={deviceHref(now.device_id, now.device)}>{device}</a>
+        </td>
+      )}
+      <td class="col-type">
+        <FilterLink text={now.type} href={now.type && filterHref?.({ type: now.type })} />
+      </td>
+      {!ofDevice && (
+        <td class="col-site">
+          <FilterLink text={now.site} href={now.site && filterHref?.({ site: now.site })} />
+        </td>
+      )}
+      <td class={`col-spark hue-${hueOf(now.type)}`}>
+        <Sparkline points={recent.map(({ ts, value }) => ({ x: ts, y: value }))} span={spanOf(recent)} />
+      </td>
+      <td class="col-value">
+        <Value {...now} recent={recent} decimals={live.decimals(now)} />
+      </td>
+      <td class="col-age">
+        <Age ts={now.ts} />
+      </td>
+      <td class="col-compare">
+        <CompareButton item={now} />
+      </td>
+    </tr>
+  );
+}
+
+/** @returns ms */
+const spanOf = (recent: { ts: number }[]): number =>
+  Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
+
+function FilterLink({ text, href }: { text: string | null; href?: string | null }) {
+  if (!text) return <span class="quiet">{NOTHING}</span>;
+  return href ? (
+    <a href={href} title={`Only ${text}`}>
+      {text}
+    </a>
+  ) : (
+    text
+  );
+}

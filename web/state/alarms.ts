@@ -1,0 +1,144 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Alarm } from '../api/types.ts';
+import { useQuery, useServices } from './hooks.ts';
+import { recallMembers, remember } from './preferences.ts';
+
+/** Alarms that the header counts. */
+const MOST_OPEN = 1000;
+
+/** The stream reports changes. This is for those that were lost on their way, in ms. */
+const REFRESH = { refreshMs: 15_000 };
+
+const NONE: Alarm[] = [];
+
+/** Answers are requested again at each change of an alarm. */
+function useReloads(reload: () => void) {
+  const { live } = useServices();
+  const changes = live.alarmChanges.value;
+  const seen = useRef(changes);
+  useEffect(() => {
+    if (seen.current === changes) return;
+    seen.current = changes;
+    reload();
+  }, [changes, reload]);
+}
+
+/** Keeps the open alarms of the installation up to date; for the header, which stands on every page. */
+export function useOpenAlarms() {
+  const { client, live } = useServices();
+  const { data, problem, reload } = useQuery(
+    'open-alarms',
+    (signal) => client.alarms({ state: 'open', limit: MOST_OPEN }, signal),
+    REFRESH,
+  );
+  useReloads(reload);
+  useEffect(() => {
+    live.openAlarms.value = data?.items ?? NONE;
+  }, [live, data]);
+  return { alarms: data?.items ?? NONE, problem, reload };
+}
+
+/**
+ * @param device id
+ * @returns its open alarms that are not shelved
+ */
+export function useAlarmsOf(device: string): readonly Alarm[] {
+  const { live, clock } = useServices();
+  return live.openAlarms.value.filter(
+    (alarm) => alarm.device_id === device && !isShelved(alarm, clock.now()),
+  );
+}
+
+/** @param now epoch ms */
+export const isShelved = ({ shelved_until }: Alarm, now: number) =>
+  shelved_until !== null && Date.parse(shelved_until) > now;
+
+/** The alarms of the page that has all of them. */
+export function useAlarms({
+  state,
+  severity,
+  cursor,
+  limit,
+}: {
+  state: string;
+  severity: string | null;
+  cursor: string | null;
+  limit: number;
+}) {
+  const { client } = useServices();
+  const answer = useQuery(
+    `alarms ${state} ${severity} ${cursor}`,
+    (signal) => client.alarms({ state, severity, cursor, limit }, signal),
+    REFRESH,
+  );
+  useReloads(answer.reload);
+  return answer;
+}
+
+/**
+ * The alarms of one sensor.
+ *
+ * @param sensor null: it is not known yet
+ * @returns newest first
+ */
+export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): Alarm[] {
+  const { client } = useServices();
+  const { data, reload } = useQuery(
+    `alarms of ${sensor?.device_id}/${sensor?.sensor_id}`,
+    async (signal) =>
+      sensor === null
+        ? { items: NONE }
+        : client.alarms({ device: sensor.device_id, sensor: sensor.sensor_id, limit: 200 }, signal),
+    REFRESH,
+  );
+  useReloads(reload);
+  return data?.items ?? NONE;
+}
+
+/** How this browser reports a new alarm, by the choice of its reader. */
+type SignalChoice = { sound: boolean; notification: boolean };
+
+const KEY = 'millrace.alarm-signals';
+
+export function readSignals(): SignalChoice {
+  const { sound, notification } = recallMembers(localStorage, KEY);
+  return { sound: sound === true, notification: notification === true };
+}
+
+export const writeSignals = (choice: SignalChoice) => remember(localStorage, KEY, choice);
+
+/**
+ * Reports alarms that open while the page is open.
+ *
+ * @param alarms the open ones
+ */
+export function useAlarmSignals(alarms: Alarm[]) {
+  const known = useRef<Set<string> | null>(null);
+  useEffect(() => {
+    const before = known.current;
+    known.current = new Set(alarms.map(({ alarm_id }) => alarm_id));
+    const [newest] = before ? alarms.filter(({ alarm_id }) => !before.has(alarm_id)) : [];
+    if (!newest) return;
+    const { sound, notification } = readSignals();
+    if (sound) beep();
+    if (notification && globalThis.Notification?.permission === 'granted') {
+      const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
+      new Notification(newest.rule, { body, tag: newest.alarm_id });
+    }
+  }, [alarms]);
+}
+
+/** Hz, seconds, and loudness from 0 to 1. */
+const TONE = { frequency: 880, seconds: 0.25, gain: 0.1 };
+
+function beep() {
+  const audio = new AudioContext();
+  const tone = audio.createOscillator();
+  const volume = audio.createGain();
+  volume.gain.value = TONE.gain;
+  tone.frequency.value = TONE.frequency;
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + TONE.seconds);
+  tone.onended = () => void audio.close();
+}

@@ -1,0 +1,233 @@
+import { useState } from 'preact/hooks';
+import type { Problem } from '../api/request.ts';
+import { toProblem } from '../api/request.ts';
+import type { DeviceEvent, Page } from '../api/types.ts';
+import { useQuery, useServices } from './hooks.ts';
+
+// The history of a device from its events in the order of the API: the newest session first, and in a session the last event
+// first.
+
+/** A device was online without a break. */
+export interface Span {
+  /** epoch ms */
+  from: number;
+  /** epoch ms; null: still */
+  to: number | null;
+}
+
+/** An event, and what follows from those around it. */
+export interface Listed {
+  kind: DeviceEvent['kind'];
+  /** epoch ms */
+  ts: number;
+  /** the clock of the device minus that of the server in ms; null: no difference is known */
+  clockOffset: number | null;
+  /** of `offline`: since when it had been online; null: not known */
+  onlineFrom: number | null;
+}
+
+/**
+ * @param newest first
+ * @returns the same, in the same order
+ */
+export function listed(newest: DeviceEvent[]): Listed[] {
+  return newest.map(({ kind, ts, clock_offset_ms }, index) => ({
+    kind,
+    ts: Date.parse(ts),
+    clockOffset: clock_offset_ms ?? null,
+    onlineFrom: kind === 'offline' ? onlineBefore(newest, index) : null,
+  }));
+}
+
+/**
+ * @param index of an `offline`
+ * @returns epoch ms; sessions that followed each other without an `offline` count as one
+ */
+function onlineBefore(newest: DeviceEvent[], index: number): number | null {
+  let since = null;
+  for (const { kind, ts } of newest.slice(index + 1)) {
+    if (kind === 'offline') break;
+    if (kind === 'online') since = Date.parse(ts);
+  }
+  return since;
+}
+
+/**
+ * When a device was online.
+ *
+ * @param newest first
+ * @param since epoch ms from which the events are complete, if it was online then; null: it was not, or nobody knows
+ * @returns oldest first
+ */
+export function onlineSpans(newest: DeviceEvent[], since: number | null): Span[] {
+  const spans: Span[] = since === null ? [] : [{ from: since, to: null }];
+  for (const { kind, ts } of newest.toReversed()) {
+    const last = spans.at(-1);
+    const isOpen = last?.to === null;
+    if (kind === 'online' && !isOpen) {
+      // The end has the time of its receipt, which may be after the next beginning.
+      if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
+      spans.push({ from: Date.parse(ts), to: null });
+    }
+    if (kind === 'offline' && last && isOpen) last.to = Math.max(Date.parse(ts), last.from);
+  }
+  return spans;
+}
+
+/**
+ * @param newest first, all of them before an instant
+ * @returns epoch ms since when it was online at that instant; null: it was not, or nobody knows
+ */
+export function onlineAfter(newest: DeviceEvent[]): number | null {
+  // A birth may come at any time, and does not change the state.
+  const last = newest.find(({ kind }) => kind !== 'birth');
+  return last?.kind === 'online' ? Date.parse(last.ts) : null;
+}
+
+/**
+ * @param spans oldest first
+ * @param ts epoch ms
+ * @returns the one that holds it
+ */
+export const spanAt = (spans: Span[], ts: number): Span | null =>
+  spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
+
+/**
+ * Pages that were read one after the other, while new events came on top.
+ *
+ * @param top the newest page, as it is now
+ * @param older what was read before
+ * @returns each event once
+ */
+export function joined(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
+  const seen = new Set(top.map(keyOf));
+  return [...top, ...older.filter((event) => !seen.has(keyOf(event)))];
+}
+
+/** More pages at once are too many to be waited for. */
+const MOST_PAGES = 10;
+
+/**
+ * Reads new events page by page, down to a known event.
+ *
+ * @param read a page, newest first
+ * @param known newest first; none: one page is enough
+ * @returns `meets`: between these and those known nothing is missing
+ */
+export async function readNews(
+  read: (cursor: string | null) => Promise<Page<DeviceEvent>>,
+  known: DeviceEvent[],
+): Promise<Page<DeviceEvent> & { meets: boolean }> {
+  const seen = new Set(known.map(keyOf));
+  let { items, next } = await read(null);
+  let meets = items.some((event) => seen.has(keyOf(event)));
+  for (let pages = 1; seen.size > 0 && !meets && next !== null && pages < MOST_PAGES; pages += 1) {
+    const page = await read(next);
+    meets = page.items.some((event) => seen.has(keyOf(event)));
+    items = [...items, ...page.items];
+    next = page.next;
+  }
+  return { items, next, meets };
+}
+
+const keyOf = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
+
+/**
+ * @param newest first
+ * @param ts epoch ms
+ * @returns what happened at that very instant, in its order
+ */
+export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind'][] =>
+  newest
+    .filter((event) => Date.parse(event.ts) === ts)
+    .map(({ kind }) => kind)
+    .reverse();
+
+const PAGE = 20;
+/** More of one range are no help in a picture. */
+const MOST_IN_RANGE = 1000;
+/** New events are found by polling. */
+const REFRESH = { refreshMs: 4_000 };
+
+/**
+ * The events of a device, newest first, page by page. New events appear by themselves.
+ *
+ * @param device id
+ */
+export function useDeviceEvents(device: string) {
+  const { client } = useServices();
+  const [older, setOlder] = useState<Page<DeviceEvent> | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const top = useQuery(
+    device,
+    async (signal) => {
+      const page = (cursor: string | null) => client.events(device, { limit: PAGE, cursor }, signal);
+      const news = await readNews(page, older?.items ?? []);
+      // Too many events came at once. The list restarts, rather than having a hole.
+      setOlder((now) => now && (news.meets ? { ...now, items: joined(news.items, now.items) } : null));
+      return news;
+    },
+    REFRESH,
+  );
+  const known = top.data ? joined(top.data.items, older?.items ?? []) : null;
+  const next = older ? older.next : (top.data?.next ?? null);
+
+  async function readMore() {
+    if (busy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const page = await client.events(device, { limit: PAGE, cursor: next });
+      setOlder({ items: [...(known ?? []), ...page.items], next: page.next });
+    } catch (error) {
+      setProblem(toProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    events: known,
+    problem: problem ?? top.problem,
+    reload: problem ? readMore : top.reload,
+    more: next === null ? null : readMore,
+    busy,
+  };
+}
+
+/**
+ * The events of a stretch of time.
+ *
+ * @param device id
+ * @param window epoch ms; a live one goes on
+ * @param newest time of the newest event known: when it changes, there is something new
+ */
+export function useEventsOf(
+  device: string,
+  { live, from, to }: { live: boolean; from: number; to: number },
+  newest: string | null,
+) {
+  const { client } = useServices();
+  const range = { from: Math.floor(from), ...(live ? {} : { to: Math.ceil(to) }) };
+  const { data } = useQuery(JSON.stringify([device, live ? to - from : range, newest]), async (signal) => {
+    const [page, before] = await Promise.all([
+      client.events(device, { ...range, limit: MOST_IN_RANGE }, signal),
+      client.events(device, { to: range.from, limit: PAGE }, signal),
+    ]);
+    return summaryOf(page, before.items);
+  });
+  return data;
+}
+
+/** @param before the newest ones before the range */
+function summaryOf({ items, next }: Page<DeviceEvent>, before: DeviceEvent[]) {
+  const cut = next !== null;
+  return {
+    events: items,
+    /** The time since the device was online when the range began. */
+    onlineSince: cut ? null : onlineAfter(before),
+    /** Epoch ms before which nothing is known, since there is too much. */
+    knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
+  };
+}

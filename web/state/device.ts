@@ -1,0 +1,169 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { toProblem } from '../api/request.ts';
+import type { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.ts';
+import { formatCount, formatSpan } from '../format.ts';
+import { useQuery, useServices } from './hooks.ts';
+
+/** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
+const REFRESH = { refreshMs: 10_000 };
+
+/**
+ * One device and its sensors, whose values are followed live.
+ *
+ * @param device id or name
+ */
+export function useDevice(device: string) {
+  const { client, live } = useServices();
+  // That it is not there is an answer too, and may change either way while one looks.
+  const answer = useQuery(
+    device,
+    async (signal) => ({ device: await client.device(device, signal).catch(nullIfMissing) }),
+    REFRESH,
+  );
+  const found = answer.data?.device ?? null;
+  const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
+  const missing = answer.data?.device === null;
+  useEffect(() => {
+    // One that is not there yet is followed, too: whether we are connected is said on every page.
+    if (missing) live.follow({ devices: [device] });
+    if (!found || !items) return;
+    live.seed(items);
+    live.follow({ devices: [found.device_id] });
+  }, [live, device, missing, found, items]);
+  return { ...answer, device: found, items, missing };
+}
+
+function nullIfMissing(error: unknown) {
+  if (toProblem(error).code === 'not_found') return null;
+  throw error;
+}
+
+const words = new Intl.Collator('en', { numeric: true });
+
+/** @returns its sensors in the form that pages and streams have, by name */
+function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
+  const byName = sensors.toSorted((a, b) => words.compare(a.name ?? a.sensor_id, b.name ?? b.sensor_id));
+  return byName.map((sensor) => ({
+    device_id,
+    sensor_id: sensor.sensor_id,
+    device: name,
+    name: sensor.name,
+    type: sensor.type,
+    unit: sensor.unit,
+    label: sensor.label,
+    site,
+    ts: sensor.ts,
+    value: sensor.value,
+  }));
+}
+
+/** So many sensors of a device are shown at first, and more at a time. */
+const STEP = 12;
+
+/**
+ * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names, labels or types, `shown` how many.
+ *
+ * @returns `more`: what `shown` has to be for more of them
+ */
+export function chooseSensors<
+  T extends { name: string | null; label?: string | null; type: string | null; sensor_id: string },
+>(items: T[], query: URLSearchParams): { shown: T[]; found: number; more: string | null } {
+  const part = (query.get('find') ?? '').toLowerCase();
+  const found = part ? items.filter((item) => wordsOf(item).includes(part)) : items;
+  const limit = Math.max(Math.trunc(Number(query.get('shown'))) || 0, STEP);
+  return {
+    shown: found.slice(0, limit),
+    found: found.length,
+    more: found.length > limit ? String(limit + STEP) : null,
+  };
+}
+
+const wordsOf = ({
+  name,
+  label,
+  type,
+  sensor_id,
+}: {
+  name: string | null;
+  label?: string | null;
+  type: string | null;
+  sensor_id: string;
+}) => [name ?? sensor_id, label, type].join('\n').toLowerCase();
+
+/** @returns whether one has to choose */
+export const isMany = (count: number): boolean => count > STEP;
+
+/**
+ * In the order of the charts: what is measured in the same unit stands together.
+ *
+ * @param items by name
+ * @returns `label` names the group, as devices wrote it
+ */
+export function byUnit<T extends { type: string | null; unit: string | null }>(
+  items: T[],
+): { label: string; items: T[] }[] {
+  const groups: Map<string, T[]> = new Map();
+  for (const item of items) {
+    const unit = item.unit ?? '';
+    groups.set(unit, [...(groups.get(unit) ?? []), item]);
+  }
+  return [...groups].map(([label, of]) => ({ label, items: of }));
+}
+
+/**
+ * The registry's last seen is up to a minute old. A newer sample is more exact.
+ *
+ * @param lastSeen ISO 8601, as the registry knows it
+ * @param sensors of the device, with the times of their newest samples, ISO 8601; empty as good as null
+ * @param now epoch ms; later samples come from a clock that is ahead, and are ignored
+ * @returns ISO 8601
+ */
+export function lastSeenAt(
+  lastSeen: string | null,
+  sensors: Iterable<{ ts: string | null }>,
+  now: number,
+): string | null {
+  const latest = new Date(now).toISOString();
+  let newest = lastSeen;
+  for (const { ts } of sensors) if (ts && ts <= latest && ts > (newest ?? '')) newest = ts;
+  return newest;
+}
+
+const NONE: RefusedDevice[] = [];
+
+/**
+ * The devices that sent something within the last minutes which was refused. A failed request leaves the last answer: the verdict
+ * reports that the API or the database is away.
+ *
+ * @returns most refusals first
+ */
+export function useRefusedDevices(): RefusedDevice[] {
+  const { client } = useServices();
+  const { data } = useQuery('refused devices', client.refusedDevices, REFRESH);
+  return data?.items ?? NONE;
+}
+
+/**
+ * @param device id or name
+ * @returns null: nothing of it was refused
+ */
+export function useRefusals(device: string): RefusedDevice | null {
+  const refused = useRefusedDevices();
+  return refused.find((one) => one.device_id === device || one.device === device) ?? null;
+}
+
+/** The API counts the refusals of this time, in ms. */
+const WINDOW_MS = 300_000;
+
+/** @returns `6 in 5 min` */
+export const refusalRate = ({ refused }: Pick<RefusedDevice, 'refused'>): string =>
+  `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
+
+/** Clients that publish on a wrong topic usually do so again. In ms. */
+const REFRESH_MS = 10_000;
+
+/** The topics outside the contract on which clients publish, refreshed in the background. */
+export function useUnmatchedTopics() {
+  const { client } = useServices();
+  return useQuery('unmatched-topics', (signal) => client.unmatchedTopics(signal), { refreshMs: REFRESH_MS });
+}

@@ -1,0 +1,166 @@
+import type { ReadonlySignal } from '@preact/signals';
+import { signal, useComputed } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import type { Client } from '../api/client.ts';
+import type { StreamStatus } from '../api/stream.ts';
+import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
+import type { Fleet } from './fleet.ts';
+import { useQuery, useServices } from './hooks.ts';
+import type { Outliers } from './outliers.ts';
+
+/** The devices that are offline are read this often, in ms. */
+const REFRESH = { refreshMs: 10_000 };
+/** Devices of one page, and pages: as many devices as the wall has sensors at most. */
+const PAGE = 1000;
+const MOST_PAGES = 20;
+
+/** The state of the fleet by the stream and by the API's count. Only components that subscribe are redrawn. */
+export function useFleetState(): ReadonlySignal<FleetState> {
+  const { client, live, clock, vocabulary } = useServices();
+  const [fleetState] = useState(() => createFleetState({ fleet: live.fleet, status: live.status, clock }));
+  useQuery(
+    'fleet',
+    async (signal) => {
+      const info = await client.fleet(signal);
+      vocabulary.learn(wordsOf(info));
+      const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Map();
+      fleetState.count(info, offline);
+      live.notifyWatchers();
+      return info;
+    },
+    REFRESH,
+  );
+  useEffect(() => {
+    fleetState.noteStatus();
+    const update = () => {
+      fleetState.update();
+      live.notifyWatchers();
+    };
+    const endings = [live.status.subscribe(fleetState.noteStatus), clock.time.subscribe(update)];
+    return () => {
+      for (const end of endings) end();
+    };
+  }, [live, clock, fleetState]);
+  return fleetState.figures;
+}
+
+/** @returns the API's count alone; a change redraws */
+export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo | null {
+  return useComputed(() => fleetState.value.info).value;
+}
+
+/** @returns every type and site that there is */
+const wordsOf = ({ by_type, by_site }: FleetInfo): { type: string | null; site: string | null }[] => [
+  ...Object.keys(by_type).map((type) => ({ type, site: null })),
+  ...Object.keys(by_site).map((site) => ({ type: null, site })),
+];
+
+/** @returns by id */
+async function offlineDevices(client: Client, signal: AbortSignal): Promise<Map<string, DeviceItem>> {
+  const offline: Map<string, DeviceItem> = new Map();
+  let cursor: string | null = null;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer: Page<DeviceItem> = await client.devices({ state: 'offline', limit: PAGE, cursor }, signal);
+    for (const device of answer.items) offline.set(device.device_id, device);
+    cursor = answer.next;
+    if (cursor === null) break;
+  }
+  return offline;
+}
+
+/** Figures of one moment. */
+export interface FleetState {
+  outliers: Outliers;
+  /** the API's own count, of the same time as the offline devices in `outliers` */
+  info: FleetInfo | null;
+  /** epoch ms */
+  now: number;
+}
+
+/** No sensor counts as silent for this long after a connect, in ms, since the snapshot is still coming. */
+const CATCHING_UP_MS = 3000;
+
+/**
+ * The outliers of the fleet, updated once a second, with the API's count. While the connection is lost, and until the next snapshot
+ * is complete, the last state stays. Otherwise old and new figures would be mixed.
+ */
+export function createFleetState({
+  fleet,
+  status,
+  clock,
+}: {
+  fleet: Fleet;
+  status: ReadonlySignal<StreamStatus>;
+  clock: { time: { peek: () => number }; now: () => number };
+}) {
+  const figures = signal<FleetState>({ outliers: fleet.findOutliers(0), info: null, now: clock.time.peek() });
+  let info: FleetInfo | null = null;
+  let offline: ReadonlyMap<string, DeviceItem> = new Map();
+  let liveSince = Number.POSITIVE_INFINITY;
+  let isHeld = false;
+
+  function noteStatus() {
+    if (status.peek() === 'reconnecting') isHeld = true;
+    if (status.peek() !== 'live') liveSince = Number.POSITIVE_INFINITY;
+    else if (liveSince === Number.POSITIVE_INFINITY) liveSince = clock.now();
+  }
+
+  function update() {
+    const now = clock.time.peek();
+    const isCaughtUp = now - liveSince > CATCHING_UP_MS;
+    if (isCaughtUp) isHeld = false;
+    if (isHeld) return;
+    const outliers = fleet.findOutliers(isCaughtUp ? now : 0);
+    figures.value = { outliers: withEmptyDevices(outliers, offline, fleet), info, now };
+  }
+
+  return {
+    figures,
+    update,
+    noteStatus,
+
+    /** @param away devices that are offline, by id */
+    count(counted: FleetInfo, away: ReadonlyMap<string, DeviceItem>) {
+      if (status.peek() === 'reconnecting') return;
+      info = withCount(counted, away.size);
+      offline = away;
+      fleet.setOffline(new Set(away.keys()));
+      fleet.expect(counted.sensors);
+      update();
+    },
+  };
+}
+
+/**
+ * Adds devices without sensors, of which the stream knows nothing. So the list of offline devices is as long as the API's count.
+ *
+ * @param offline by id
+ */
+function withEmptyDevices(
+  outliers: Outliers,
+  offline: ReadonlyMap<string, DeviceItem>,
+  { devices }: Pick<Fleet, 'devices'>,
+): Outliers {
+  const unknown = [...offline.values()].filter(({ device_id }) => !devices.has(device_id));
+  if (unknown.length === 0) return outliers;
+  const added = unknown.map(({ device_id: id, name, site }) => ({
+    id,
+    name: name ?? id,
+    site,
+    offline: true,
+    sensors: [],
+    isInOrder: true,
+  }));
+  return { ...outliers, offline: [...outliers.offline, ...added] };
+}
+
+/**
+ * The API counts every ten seconds, so its list of offline devices is newer. One number is shown everywhere.
+ *
+ * @param offline devices of the list
+ */
+function withCount(info: FleetInfo, offline: number): FleetInfo {
+  if (offline >= MOST_PAGES * PAGE) return info;
+  const devices = info.devices.online + info.devices.offline;
+  return { ...info, devices: { online: Math.max(devices - offline, 0), offline } };
+}

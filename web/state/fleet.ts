@@ -1,0 +1,291 @@
+import type { LatestItem } from '../api/types.ts';
+import type { Outliers } from './outliers.ts';
+import { cellStateOf, findOutliers } from './outliers.ts';
+
+/** The part of a fleet that is too large to be kept as a whole. */
+export type Narrowing = { type?: string | null; site?: string | null };
+
+/** The number of sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
+export const MOST_SENSORS = 20_000;
+
+/** All sensors of the fleet from the stream, each with its judgment. */
+export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
+  const deviceIndex = createDeviceIndex();
+  const { sensors, devices } = deviceIndex;
+  let dirty: FleetSensor[] = [];
+  let refused = 0;
+  let isRead = false;
+  /** The API's count of sensors. */
+  let total = Number.POSITIVE_INFINITY;
+  /** Whether it had as many since it was last narrowed. */
+  let isComplete = false;
+  let wanted: Narrowing = {};
+
+  function touch(sensor: FleetSensor) {
+    sensor.cellState = cellStateOf(sensor);
+    if (sensor.dirty) return;
+    sensor.dirty = true;
+    dirty.push(sensor);
+  }
+
+  function measure(sensor: FleetSensor, ts: string, value: number) {
+    const at = Date.parse(ts);
+    const gap = at - sensor.at;
+    if (sensor.at > 0 && gap > 0) sensor.gapMs += (sensor.gapMs === 0 ? 1 : 0.2) * (gap - sensor.gapMs);
+    sensor.ts = ts;
+    sensor.at = at;
+    sensor.value = value;
+  }
+
+  /** @returns whether it is judged otherwise than before */
+  function judge(sensor: FleetSensor, item: LatestItem): boolean {
+    if (item.ts === null || item.ts < sensor.ts) return false;
+    const { sigmas, provisional } = sensor;
+    sensor.sigmas = item.sigmas ?? null;
+    sensor.provisional = item.provisional === true;
+    return sigmas !== sensor.sigmas || provisional !== sensor.provisional;
+  }
+
+  return {
+    sensors: sensors as ReadonlyMap<string, FleetSensor>,
+    devices: devices as ReadonlyMap<string, FleetDevice>,
+
+    structure: deviceIndex.structure,
+    /** Notes that a snapshot is complete: from then on, every sensor that was sent is judged. */
+    noteRead() {
+      isRead = true;
+    },
+    /** @returns whether the whole fleet was read, or as much as there is room for */
+    isRead: (): boolean => isRead,
+    /** @returns how often the stream sent a sensor for which there was no room */
+    refused: (): number => refused,
+
+    /**
+     * @param key device_id/sensor_id
+     * @returns null: nothing is new
+     */
+    take(key: string, item: LatestItem): FleetSensor | null {
+      let sensor = sensors.get(key);
+      if (
+        !sensor &&
+        ((wanted.type && item.type !== wanted.type) || (wanted.site && item.site !== wanted.site))
+      ) {
+        return null;
+      }
+      if (!sensor && sensors.size >= limit) {
+        refused += 1;
+        return null;
+      }
+      const isNew = !sensor;
+      sensor ??= deviceIndex.add(key, item);
+      deviceIndex.label(sensor, item);
+      const isJudgedAgain = judge(sensor, item);
+      // ISO 8601 texts of one form and zone sort as times do.
+      if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
+        measure(sensor, item.ts, item.value);
+      // The later of two values for one instant counts.
+      else if (item.ts === sensor.ts && item.value !== null && item.value !== sensor.value)
+        sensor.value = item.value;
+      else if (!isNew && !isJudgedAgain) return null;
+      touch(sensor);
+      return sensor;
+    },
+
+    /** @returns those that changed since the last call */
+    drain(): FleetSensor[] {
+      const drained = dirty;
+      dirty = [];
+      for (const sensor of drained) sensor.dirty = false;
+      return drained;
+    },
+
+    /** @param ids of devices that are offline */
+    setOffline(ids: ReadonlySet<string>) {
+      for (const device of deviceIndex.setOffline(ids)) {
+        for (const sensor of device.sensors) touch(sensor);
+      }
+    },
+
+    /** @returns whether only some sensors are taken in */
+    isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
+
+    /** @param count of sensors by the API's count */
+    expect(count: number) {
+      total = count;
+    },
+
+    /** @returns whether it has all sensors: a list or a search needs no other source */
+    holdsAll(): boolean {
+      isComplete ||= sensors.size >= total;
+      return isComplete && refused === 0 && !(wanted.type || wanted.site);
+    },
+
+    /** Forgets a device that was retired, with its sensors. */
+    forget(id: string) {
+      const device = deviceIndex.remove(id);
+      if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
+    },
+
+    /** Forgets all sensors: only these are wanted. */
+    narrow(next: Narrowing) {
+      wanted = next;
+      total = Number.POSITIVE_INFINITY;
+      isComplete = false;
+      deviceIndex.clear();
+      dirty = [];
+      refused = 0;
+      isRead = false;
+    },
+
+    /**
+     * Finds silent sensors and outliers. Call it once a second.
+     *
+     * @param now epoch ms
+     */
+    findOutliers(now: number): Outliers {
+      return findOutliers({ sensors, devices }, now, touch);
+    },
+  };
+}
+
+export type Fleet = ReturnType<typeof createFleet>;
+
+export interface FleetDevice {
+  id: string;
+  /** its id where it has none */
+  name: string;
+  site: string | null;
+  offline: boolean;
+  sensors: FleetSensor[];
+  /** its sensors stand in the order of their names */
+  isInOrder: boolean;
+}
+
+/** One record for as long as the page is open, changed in place: ten thousand values a second make no garbage. */
+export interface FleetSensor {
+  key: string;
+  id: string;
+  device: FleetDevice;
+  /** its id where it has none */
+  name: string;
+  type: string | null;
+  unit: string | null;
+  /** as the API writes it; empty before the first sample */
+  ts: string;
+  /** the same, epoch ms; 0 before the first sample */
+  at: number;
+  /** NaN before the first sample */
+  value: number;
+  /** between values, as seen; 0 while that is not known */
+  gapMs: number;
+  /** how unusual its value is; null: not judged. See outliers.ts */
+  sigmas: number | null;
+  /** it was judged by its last hours */
+  provisional: boolean;
+  /** of its cell on the wall; see outliers.ts */
+  cellState: number;
+  /** it is among those to be drawn */
+  dirty: boolean;
+  /** its number on the wall; -1: none */
+  cell: number;
+}
+
+/** The devices and sensors of the fleet with their names. */
+function createDeviceIndex() {
+  const sensors: Map<string, FleetSensor> = new Map();
+  const devices: Map<string, FleetDevice> = new Map();
+  let structure = 0;
+  let offline: ReadonlySet<string> = new Set();
+
+  function deviceOf({ device_id: id, device, site }: LatestItem) {
+    const name = device ?? id;
+    const known = devices.get(id);
+    if (!known) {
+      const added = { id, name, site, offline: offline.has(id), sensors: [], isInOrder: false };
+      devices.set(id, added);
+      return added;
+    }
+    if (known.name !== name || known.site !== site) {
+      known.name = name;
+      known.site = site;
+      structure += 1;
+    }
+    return known;
+  }
+
+  return {
+    sensors,
+    devices,
+
+    /** @returns another one means that sensors came, went or were renamed */
+    structure: (): number => structure,
+
+    /** @returns it has measured nothing yet */
+    add(key: string, item: LatestItem): FleetSensor {
+      const device = deviceOf(item);
+      const sensor = newSensor(key, device, item);
+      device.sensors.push(sensor);
+      device.isInOrder = false;
+      sensors.set(key, sensor);
+      structure += 1;
+      return sensor;
+    },
+
+    /** Calls it, and its device, what they are called now. */
+    label(sensor: FleetSensor, item: LatestItem) {
+      deviceOf(item);
+      const name = item.name ?? item.sensor_id;
+      if (sensor.name === name && sensor.type === item.type && sensor.unit === item.unit) return;
+      sensor.name = name;
+      sensor.type = item.type;
+      sensor.unit = item.unit;
+      sensor.device.isInOrder = false;
+      structure += 1;
+    },
+
+    /**
+     * @param ids of devices that are offline
+     * @returns those that come or go by it
+     */
+    setOffline(ids: ReadonlySet<string>): FleetDevice[] {
+      offline = ids;
+      const changed = [...devices.values()].filter((device) => device.offline !== ids.has(device.id));
+      for (const device of changed) device.offline = ids.has(device.id);
+      return changed;
+    },
+
+    /** @returns the device that is gone, with its sensors */
+    remove(id: string): FleetDevice | undefined {
+      const device = devices.get(id);
+      if (!device) return undefined;
+      for (const sensor of device.sensors) sensors.delete(sensor.key);
+      devices.delete(id);
+      structure += 1;
+      return device;
+    },
+
+    clear() {
+      sensors.clear();
+      devices.clear();
+      structure += 1;
+    },
+  };
+}
+
+const newSensor = (key: string, device: FleetDevice, item: LatestItem): FleetSensor => ({
+  key,
+  id: item.sensor_id,
+  device,
+  name: item.name ?? item.sensor_id,
+  type: item.type,
+  unit: item.unit,
+  ts: '',
+  at: 0,
+  value: Number.NaN,
+  gapMs: 0,
+  sigmas: null,
+  provisional: false,
+  cellState: 0,
+  dirty: false,
+  cell: -1,
+});

@@ -1,0 +1,163 @@
+import { formatCount, formatCounted } from '../format.ts';
+import type { FleetDevice, FleetSensor } from './fleet.ts';
+
+/**
+ * How unusual a value is, as the server judged it: `sigmas`, its distance from what is usual for its sensor at this hour of the week, in deviations.
+ * See docs/explanation/baselines.md.
+ */
+
+/** Deviations from which a color is one step stronger. */
+const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
+
+/** Steps on either side of the usual. */
+export const LEVELS = STEPS.length;
+
+/** From this many deviations on a sensor stands out, as for `GET /outliers`. */
+const FAR = 4.5;
+
+/** @returns -5 far below, 0 as usual, 5 far above */
+export function levelOf(sigmas: number): number {
+  const size = Math.abs(sigmas);
+  let level = 0;
+  while (level < LEVELS && size >= Number(STEPS[level])) level += 1;
+  return sigmas < 0 ? -level : level;
+}
+
+/**
+ * The state of a cell as one number, so that a painter can go through the cells color by color: 0 to 10 is the scale from far below to
+ * far above, 5 is normal. The states after them have no deviation.
+ */
+export const NORMAL = LEVELS;
+export const NOT_JUDGED = 2 * LEVELS + 1;
+export const SILENT = NOT_JUDGED + 1;
+export const OFFLINE = SILENT + 1;
+export const NO_VALUE = OFFLINE + 1;
+export const CELL_STATES = NO_VALUE + 1;
+
+export function cellStateOf({
+  at,
+  sigmas,
+  device,
+}: {
+  at: number;
+  sigmas: number | null;
+  device: { offline: boolean };
+}): number {
+  if (device.offline) return OFFLINE;
+  if (at === 0) return NO_VALUE;
+  return sigmas === null ? NOT_JUDGED : NORMAL + levelOf(sigmas);
+}
+
+/** @returns in words */
+export function describeCellState(cellState: number): string {
+  if (cellState === OFFLINE) return 'Device offline';
+  if (cellState === SILENT) return 'Silent';
+  if (cellState === NO_VALUE) return 'No value yet';
+  if (cellState === NOT_JUDGED) return 'Not judged yet';
+  const size = Math.abs(cellState - NORMAL);
+  if (size <= 1) return 'As usual';
+  const words = `${size >= 4 ? 'far ' : size === 2 ? 'a little ' : ''}${cellState < NORMAL ? 'below' : 'above'} its usual`;
+  return words.replace(/^./, (first) => first.toUpperCase());
+}
+
+/** Sensors and devices of the fleet that need attention. */
+export interface Outliers {
+  /** those that stand out, the furthest first */
+  far: FleetSensor[];
+  /** those that are silent while their device is there, the longest first */
+  silent: FleetSensor[];
+  /** devices */
+  offline: FleetDevice[];
+  farCount: number;
+  silentCount: number;
+  /** sensors with a value of which nothing is known yet */
+  unjudged: number;
+  /** sensors that are judged by their last hours */
+  provisional: number;
+  offlineSensors: number;
+}
+
+/** A sensor is silent after this time, or after several of its intervals if that is longer. */
+const SILENT_MS = 300_000;
+const SILENT_INTERVALS = 5;
+/** Entries of each list. */
+const LISTED = 50;
+
+/**
+ * @param intervalMs of the sensor
+ * @returns ms after which it counts as silent
+ */
+export const silentAfterMs = (intervalMs: number): number =>
+  Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
+
+/** @param now epoch ms */
+const isSilent = (now: number, { at, gapMs }: FleetSensor): boolean =>
+  at > 0 && now - at > silentAfterMs(gapMs);
+
+/** @returns deviations from what is usual */
+const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
+
+export const isFar = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
+
+/**
+ * Goes through the whole fleet: finds sensors that became silent or send again, and values far from their baseline.
+ *
+ * @param now epoch ms
+ * @param touch sets the cell state by the newest value, and requests a redraw
+ */
+export function findOutliers(
+  {
+    sensors,
+    devices,
+  }: { sensors: ReadonlyMap<string, FleetSensor>; devices: ReadonlyMap<string, FleetDevice> },
+  now: number,
+  touch: (sensor: FleetSensor) => void,
+): Outliers {
+  const outliers: Outliers = {
+    far: [],
+    silent: [],
+    offline: [],
+    farCount: 0,
+    silentCount: 0,
+    unjudged: 0,
+    provisional: 0,
+    offlineSensors: 0,
+  };
+  for (const device of devices.values()) {
+    if (device.offline) outliers.offline.push(device);
+  }
+  for (const sensor of sensors.values()) {
+    const silent = isSilent(now, sensor);
+    if (silent !== (sensor.cellState === SILENT) && sensor.cellState !== OFFLINE) {
+      touch(sensor);
+      if (silent) sensor.cellState = SILENT;
+    }
+    if (sensor.provisional) outliers.provisional += 1;
+    if (sensor.cellState === OFFLINE) outliers.offlineSensors += 1;
+    else if (silent) outliers.silent.push(sensor);
+    else if (isFar(sensor)) outliers.far.push(sensor);
+    else if (sensor.at > 0 && sensor.sigmas === null) outliers.unjudged += 1;
+  }
+  outliers.farCount = outliers.far.length;
+  outliers.silentCount = outliers.silent.length;
+  outliers.far = outliers.far.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, LISTED);
+  outliers.silent = outliers.silent.sort((a, b) => a.at - b.at).slice(0, LISTED);
+  return outliers;
+}
+
+/** What the first judgment of a sensor needs. */
+export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
+
+/** @param count of sensors that are judged by their last hours */
+export const provisionalText = (count: number): string =>
+  `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
+
+/** Said in place of an all-clear while no values come. */
+export const OLD_VALUES = 'The values are old. What stands out now is not known.';
+
+/** @returns what is known while no value is far off: an all-clear only for sensors that were judged */
+export function nothingFar({ sensors, judged }: { sensors: number; judged: number }): string {
+  if (judged >= sensors) return 'Nothing stands out.';
+  if (judged <= 0) return `${formatCounted(sensors, 'sensor')} not judged yet: ${TO_BE_JUDGED}.`;
+  return `Nothing stands out among ${formatCount(judged)} of ${formatCounted(sensors, 'sensor')}. The others are not judged yet.`;
+}

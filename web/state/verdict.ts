@@ -1,0 +1,268 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { StreamStatus } from '../api/stream.ts';
+import type { ProcessHealth } from '../api/types.ts';
+import { formatCounted, formatDuration } from '../format.ts';
+import { useServices } from './hooks.ts';
+
+/** The verdict on the installation, which is the same on every page. */
+export type Level = 'good' | 'warning' | 'critical';
+
+export interface Verdict {
+  /** `critical`: nothing is stored, nothing arrives, or nothing is known */
+  level: Level;
+  /** a few words, without the duration */
+  label: string;
+  /** how long it lasts; null: not known */
+  lastsMs: number | null;
+  /** one or two sentences */
+  headline: string;
+  /** one sentence for each process that has a problem */
+  details: string[];
+}
+
+export interface Facts {
+  /** of this page's connection */
+  status: StreamStatus;
+  /** time since the last event of the server */
+  silentMs: number;
+  /** of each process, by the last event */
+  health: ProcessHealth[];
+  /** time since a process that takes measurements was in the events */
+  withoutIngestMs: number;
+}
+
+/** The server sends an event each second. A silence of this length is a lost connection, in ms. */
+const LOST_MS = 5_000;
+/** So is this one, even if the browser still holds the connection or opens its first. */
+const SILENT_MS = 10_000;
+/** Without progress for this time, nothing is stored, in ms. */
+const STANDSTILL_MS = 5_000;
+/** A message that waits for this time is late, in ms. */
+export const LATE_MS = 10_000;
+/** A process may miss a few of its reports, in ms. */
+const REPORTS_MS = 5_000;
+
+export const GOOD: Verdict = {
+  level: 'good',
+  label: 'Ready',
+  lastsMs: null,
+  headline: 'All processes are ready, and the database answers.',
+  details: [],
+};
+
+type Problem = Omit<Verdict, 'details'>;
+
+export function verdictOf({ status, silentMs, health, withoutIngestMs }: Facts): Verdict {
+  const isLost = silentMs > SILENT_MS || (status === 'reconnecting' && silentMs > LOST_MS);
+  if (isLost) return lost(status, silentMs);
+  const problems = [...ofDatabase(health), ...ofBroker(health), ...ofIngest(health, withoutIngestMs)];
+  const all = [...problems, ...ofMessages(health), ...ofOthers(health)];
+  const worst = all.find(({ level }) => level === 'critical') ?? all[0];
+  return worst ? { ...worst, details: health.flatMap(detailsOf) } : GOOD;
+}
+
+const lost = (status: StreamStatus, silentMs: number): Verdict => ({
+  level: 'critical',
+  label: { live: 'No answer', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
+  lastsMs: silentMs,
+  headline: `The API has not answered for ${lasting(silentMs)}. What this page shows is old.`,
+  details: [],
+});
+
+const isAway = ({ checks }: ProcessHealth) => checks['database']?.ok === false;
+
+/** @returns whether it takes measurements */
+const takes = ({ role }: ProcessHealth): boolean => role !== 'http';
+
+function ofDatabase(health: ProcessHealth[]): Problem[] {
+  const away = health.filter(isAway);
+  if (away.length === 0) return [];
+  const lastsMs = most(away, ({ unanswered_ms, unsettled }) =>
+    Math.max(unanswered_ms, unsettled.standstill_ms),
+  );
+  const headline = databaseHeadline(away, away.length === health.length, lasting(lastsMs));
+  return [{ level: 'critical', label: 'Database does not answer', lastsMs, headline }];
+}
+
+function databaseHeadline(away: ProcessHealth[], isAll: boolean, time: string): string {
+  const messages = messagesOf(away);
+  const waits = messages > 0 ? ` ${waiting(messages)}.` : '';
+  if (!isAll) return `${namesOf(away)}: the database has not answered for ${time}.${waits}`;
+  return messages > 0
+    ? `Nothing stored for ${time}: the database does not answer.${waits}`
+    : `The database has not answered for ${time}. Nothing can be stored or read.`;
+}
+
+function ofBroker(health: ProcessHealth[]): Problem[] {
+  const away = health.filter(({ checks }) => checks['broker']?.ok === false);
+  if (away.length === 0) return [];
+  const label = 'Broker out of reach';
+  const reason = away[0]?.checks['broker']?.message ?? '';
+  const isAll = away.length === health.filter(takes).length;
+  const what = isAll ? 'Nothing arrives' : `Nothing reaches ${namesOf(away)}`;
+  const headline = `${what}: the broker is out of reach (${reason}). Messages wait there, or with the devices.`;
+  return [{ level: 'critical', label, lastsMs: null, headline }];
+}
+
+function ofIngest(health: ProcessHealth[], withoutMs: number): Problem[] {
+  if (health.length === 0 || health.some(takes) || withoutMs < REPORTS_MS) return [];
+  const isCut = health.some(({ checks }) => checks['live']?.ok === false);
+  const headline = isCut
+    ? 'Nothing is known of the processes that store: the broker between them and this page is out of reach.'
+    : 'Nothing is stored: no process that takes measurements reports.';
+  return [
+    {
+      level: 'critical',
+      label: isCut ? 'No news of ingest' : 'Nothing is stored',
+      lastsMs: withoutMs,
+      headline,
+    },
+  ];
+}
+
+/** Messages that wait although the database answers. */
+function ofMessages(health: ProcessHealth[]): Problem[] {
+  const stuck = health.filter(
+    (process) => !isAway(process) && process.unsettled.standstill_ms >= STANDSTILL_MS,
+  );
+  const late = health.filter(({ unsettled }) => unsettled.oldest_ms >= LATE_MS);
+  if (stuck.length > 0) {
+    const lastsMs = most(stuck, ({ unsettled }) => unsettled.standstill_ms);
+    const all = stuck.length === health.filter(takes).length;
+    const what = all ? 'Nothing stored' : `${namesOf(stuck)}: nothing stored`;
+    const headline = `${what} for ${lasting(lastsMs)}, although the database answers. ${waiting(messagesOf(stuck))}.`;
+    return [{ level: 'critical', label: 'Nothing stored', lastsMs, headline }];
+  }
+  if (late.length === 0) return [];
+  const lastsMs = most(late, ({ unsettled }) => unsettled.oldest_ms);
+  const isFailing = late.some(({ checks }) => checks['acknowledgements']?.ok === false);
+  return [
+    {
+      level: isFailing ? 'critical' : 'warning',
+      label: 'Messages wait',
+      lastsMs,
+      headline: `${waiting(messagesOf(late))}, the oldest for ${lasting(lastsMs)}. Storing is slow.`,
+    },
+  ];
+}
+
+/** Checks with a verdict of their own. */
+const JUDGED = ['database', 'broker', 'acknowledgements'];
+
+const ofOthers = (health: ProcessHealth[]): Problem[] =>
+  health.flatMap(({ client_id, checks }) =>
+    Object.entries(checks)
+      .filter(([name, { ok }]) => !ok && !JUDGED.includes(name))
+      .map(([name, { message }]) => otherProblem(client_id, name, message)),
+  );
+
+function otherProblem(process: string, check: string, message: string): Problem {
+  if (check === 'clock') {
+    const headline = `The clock of ${process} is wrong: it is ${message} clock.`;
+    return { level: 'critical', label: 'A clock is wrong', lastsMs: null, headline };
+  }
+  const headline =
+    check === 'live'
+      ? `Changes reach readers of ${process} late: ${message}.`
+      : `The check ${check} of ${process} fails: ${message}.`;
+  return {
+    level: 'warning',
+    label: check === 'live' ? 'Changes come late' : 'A check fails',
+    lastsMs: null,
+    headline,
+  };
+}
+
+/** @returns one sentence; none: it has no problem */
+function detailsOf({ client_id, checks, unanswered_ms, unsettled }: ProcessHealth): string[] {
+  const { messages, oldest_ms, standstill_ms } = unsettled;
+  const failed = Object.entries(checks).filter(([name, { ok }]) => !ok && name !== 'acknowledgements');
+  const facts = failed.map(([name, { message }]) =>
+    name === 'database'
+      ? `the database has not answered for ${lasting(unanswered_ms)}`
+      : `${name}: ${message}`,
+  );
+  if (messages > 0 && (oldest_ms >= LATE_MS || standstill_ms >= STANDSTILL_MS || facts.length > 0)) {
+    facts.push(`${waiting(messages)}, the oldest for ${lasting(oldest_ms)}`);
+  }
+  return facts.length > 0 ? [`${client_id}: ${facts.join('; ')}.`] : [];
+}
+
+const messagesOf = (processes: ProcessHealth[]): number =>
+  processes.reduce((sum, { unsettled }) => sum + unsettled.messages, 0);
+
+const waiting = (messages: number) => formatCounted(messages, 'message waits', 'messages wait');
+
+/** @returns in whole seconds */
+const lasting = (ms: number): string => formatDuration(Math.max(1000, ms));
+
+const most = (processes: ProcessHealth[], figure: (process: ProcessHealth) => number) =>
+  Math.max(...processes.map(figure));
+
+/** @returns `millrace-1`, `millrace-1 and millrace-2`, `3 processes` */
+const namesOf = (processes: ProcessHealth[]): string =>
+  processes.length > 2
+    ? `${processes.length} processes`
+    : processes.map(({ client_id }) => client_id).join(' and ');
+
+/**
+ * How long the values of this page have stood still, as far as the processes report it.
+ *
+ * @returns ms; null: at least one process stores
+ */
+export function stalledMs(health: ProcessHealth[]): number | null {
+  const storing = health.filter(takes);
+  if (storing.length === 0) return null;
+  const times = storing.map(({ checks, unanswered_ms, unsettled: { standstill_ms } }) => {
+    if (checks['database']?.ok === false) return Math.max(unanswered_ms, standstill_ms);
+    if (checks['broker']?.ok === false) return standstill_ms;
+    return standstill_ms >= STANDSTILL_MS ? standstill_ms : null;
+  });
+  return times.some((time) => time === null) ? null : Math.min(...times.map(Number));
+}
+
+/** @returns of this second */
+export function useVerdict(): Verdict {
+  const { clock, live } = useServices();
+  // Durations count on without an event.
+  void clock.time.value;
+  const status = live.status.value;
+  const { processes, receivedAt, ingestAt } = live.health.value;
+  // A reader who signs in had no connection before.
+  const [openedAt] = useState(clock.local);
+  return verdictOf({
+    status,
+    silentMs: clock.local() - Math.max(receivedAt, openedAt),
+    health: processes,
+    withoutIngestMs: receivedAt - ingestAt,
+  });
+}
+
+/** Why the values of this page are old, and since when: the connection is lost, or nothing is stored. `since`: epoch ms. */
+export type Stale = { since: number; isLost: boolean };
+
+/**
+ * Whether the values of this page are old: the connection is lost, or no process stores.
+ *
+ * @returns null: values come, as far as is known
+ */
+export function useStale(): Stale | null {
+  const { clock, live } = useServices();
+  const [stale, setStale] = useState<Stale | null>(null);
+  useEffect(() => {
+    const judge = () => setStale(staleOf);
+    const lastEventAt = () => clock.now() - (clock.local() - live.health.peek().receivedAt);
+    function staleOf(before: Stale | null): Stale | null {
+      if (live.status.peek() === 'reconnecting') return before ?? { since: lastEventAt(), isLost: true };
+      const ms = stalledMs(live.health.peek().processes);
+      if (ms === null) return null;
+      return before && !before.isLost ? before : { since: clock.now() - ms, isLost: false };
+    }
+    judge();
+    const endings = [live.status.subscribe(judge), live.health.subscribe(judge)];
+    return () => {
+      for (const end of endings) end();
+    };
+  }, [clock, live]);
+  return stale;
+}

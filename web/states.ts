@@ -1,0 +1,191 @@
+/** Sensors that measure a state: booleans as 0 and 1, and small whole numbers of an enumeration. */
+
+/** Of a sensor. */
+export type Labels = { name: string | null; type: string | null; unit: string | null };
+
+/** The name of each state. */
+export type StateNames = (value: number) => string;
+
+/** Words in names and types, with the names of 0 and 1. The first match counts. */
+const NAMES: [words: string[], names: [string, string]][] = [
+  [['closed'], ['open', 'closed']],
+  [
+    ['door', 'window', 'gate', 'valve', 'lid', 'hatch', 'open', 'opened', 'contact', 'damper'],
+    ['closed', 'open'],
+  ],
+  [
+    ['lock', 'locked'],
+    ['unlocked', 'locked'],
+  ],
+  [
+    ['motion', 'presence', 'occupancy', 'occupied', 'leak', 'smoke', 'detected'],
+    ['clear', 'detected'],
+  ],
+  [
+    ['alarm', 'fault', 'error', 'warning', 'active'],
+    ['inactive', 'active'],
+  ],
+  [
+    ['online', 'connected', 'connection', 'reachable'],
+    ['offline', 'online'],
+  ],
+  [
+    ['running', 'run'],
+    ['stopped', 'running'],
+  ],
+  [
+    [
+      'switch',
+      'relay',
+      'power',
+      'enabled',
+      'light',
+      'heater',
+      'pump',
+      'fan',
+      'on',
+      'boolean',
+      'bool',
+      'binary',
+      'state',
+    ],
+    ['off', 'on'],
+  ],
+];
+
+/** Types of enumerations. */
+const ENUMERATIONS = ['state', 'status', 'mode', 'enum', 'enumeration', 'phase', 'step', 'program'];
+const MOST_STATES = 8;
+
+const hasUnit = ({ unit }: Labels): boolean => unit !== null && unit !== '' && unit !== '/' && unit !== '1';
+
+/** @returns `door.isOpen` has `door`, `is`, `open` */
+const wordsOf = (text: string | null): string[] =>
+  (text ?? '')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+
+/** @returns the names of 0 and 1; null: the labels do not show that it is a state */
+function namesOf(labels: Labels): [string, string] | null {
+  if (hasUnit(labels)) return null;
+  const words = new Set([...wordsOf(labels.name), ...wordsOf(labels.type)]);
+  return NAMES.find(([known]) => known.some((word) => words.has(word)))?.[1] ?? null;
+}
+
+/**
+ * A value alone as the name of its state.
+ *
+ * @returns null: it is a number
+ */
+export const stateText = (labels: Labels, value: number | null): string | null =>
+  value === 0 || value === 1 ? (namesOf(labels)?.[value] ?? null) : null;
+
+/** What a shape of the chart has of a signal. */
+interface Signal {
+  /** width of a bin; null: these are samples */
+  stepMs: number | null;
+  /** epoch ms */
+  ts: number[];
+  min: number[];
+  avg: (number | null)[];
+  max: number[];
+  count: number[];
+}
+
+/**
+ * Finds whether a signal is one of states: it has no unit, and only 0 and 1, or by its type few small whole numbers.
+ *
+ * @returns null: it is a number
+ */
+export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labels): StateNames | null {
+  if (hasUnit(labels) || min.length === 0) return null;
+  const values: Set<number> = new Set();
+  for (const column of min === max ? [min] : [min, max]) {
+    for (const value of column) {
+      values.add(value);
+      if (values.size > MOST_STATES) return null;
+    }
+  }
+  const isBinary = [...values].every((value) => value === 0 || value === 1);
+  const isEnumeration =
+    wordsOf(labels.type).some((word) => ENUMERATIONS.includes(word)) &&
+    [...values].every((value) => Number.isInteger(value) && value >= 0 && value < 100);
+  if (!isBinary && !isEnumeration) return null;
+  const names = isBinary ? namesOf(labels) : null;
+  return (value) => names?.[value] ?? String(value);
+}
+
+/** A stretch of time in one state. */
+export interface Stretch {
+  /** epoch ms */
+  from: number;
+  /** epoch ms */
+  to: number;
+  /** the state, or the lowest of a bin with several */
+  value: number;
+  /** the same, or the highest of a bin with several */
+  highest: number;
+  /** of the samples of a bin in the higher state, from 0 to 1; 1 where there is only one state */
+  share: number;
+}
+
+/**
+ * The bands of a signal of states. A sample holds until the next one, unless a gap lies between them.
+ *
+ * @param picture of the same, with its gaps
+ * @returns oldest first
+ */
+export function stretchesOf(
+  { ts, min, avg, max, stepMs }: Signal,
+  { columns: [x], places }: { columns: [number[], ...unknown[]]; places: number[] },
+): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const [entry, place] of places.entries()) {
+    if (place === -1) continue;
+    const from = ts[place] ?? 0;
+    const isFollowed = places[entry + 1] !== undefined && places[entry + 1] !== -1;
+    const to = stepMs === null ? (isFollowed ? (x[entry + 1] ?? from) : from) : from + stepMs;
+    const [value = 0, highest = 0] = [min[place], max[place]];
+    const share = highest > value ? ((avg[place] ?? value) - value) / (highest - value) : 1;
+    const last = stretches.at(-1);
+    const goesOn = last && last.to === from && last.value === value && last.highest === highest;
+    if (goesOn && value === highest) last.to = to;
+    else stretches.push({ from, to, value, highest, share });
+  }
+  return stretches;
+}
+
+/**
+ * @param values of samples
+ * @returns how often the state changed
+ */
+export const changesOf = (values: number[]): number =>
+  values.reduce((count, value, at) => count + Number(at > 0 && value !== values[at - 1]), 0);
+
+/**
+ * The part of the samples in each of two states. Bins of more states do not know it.
+ *
+ * @returns by value; empty: not known
+ */
+export function sharesOf({
+  min,
+  avg,
+  max,
+  count,
+  stepMs,
+}: Pick<Signal, 'min' | 'avg' | 'max' | 'count' | 'stepMs'>): { value: number; share: number }[] {
+  const samples: Map<number, number> = new Map();
+  const add = (value: number, number: number) => samples.set(value, (samples.get(value) ?? 0) + number);
+  for (const [at, low] of min.entries()) {
+    const [high = low, mean = low, all = 0] = [max[at], avg[at] ?? low, count[at]];
+    const inHigh = high > low ? ((mean - low) / (high - low)) * all : 0;
+    add(low, all - inHigh);
+    if (high > low) add(high, inHigh);
+  }
+  const values = [...samples.keys()].sort((a, b) => a - b);
+  if (stepMs !== null && values.some((value) => value > 1)) return [];
+  const total = [...samples.values()].reduce((sum, number) => sum + number, 0);
+  return values.map((value) => ({ value, share: (samples.get(value) ?? 0) / total }));
+}

@@ -1,0 +1,242 @@
+import { decimalsFor, formatDuration, formatNumber, formatUnit, NOTHING } from './format.ts';
+
+/** How values of a unit are written: `shown = value * factor + offset`. Durations are written in their largest units. */
+export interface Scale {
+  /** as people read it */
+  unit: string;
+  factor: number;
+  offset: number;
+  /** length of the unit as sent, if a value alone reads better as a duration; null: a number */
+  timeMs: number | null;
+}
+
+/** That people read in units of their choice. */
+export type Quantity = 'temperature' | 'pressure' | 'speed' | 'energy';
+
+/** The chosen unit of each quantity; none: as sent. */
+export type UnitChoices = Partial<Record<Quantity, string>>;
+
+/** @returns the values as sent */
+export const plainScale = (unit: string | null): Scale => ({
+  unit: formatUnit(unit),
+  factor: 1,
+  offset: 0,
+  timeMs: null,
+});
+
+/** Each unit in the base unit of its quantity: `base = value * factor + offset`. */
+const QUANTITIES: Record<Quantity, Record<string, [factor: number, offset: number]>> = {
+  temperature: { '°C': [1, 273.15], '°F': [5 / 9, 459.67 * (5 / 9)], K: [1, 0] },
+  pressure: { Pa: [1, 0], hPa: [100, 0], kPa: [1000, 0], bar: [100_000, 0], psi: [6894.757, 0] },
+  speed: { 'm/s': [1, 0], 'km/h': [1 / 3.6, 0], mph: [0.44704, 0], kn: [1852 / 3600, 0] },
+  energy: { J: [1, 0], kWh: [3_600_000, 0] },
+};
+
+/** Other names of the units above, as devices send them. */
+const ALIASES: Record<string, string> = {
+  Cel: '°C',
+  C: '°C',
+  degC: '°C',
+  '[degF]': '°F',
+  degF: '°F',
+  mbar: 'hPa',
+  kph: 'km/h',
+};
+
+const PREFIXES: Record<string, number> = {
+  p: -12,
+  n: -9,
+  µ: -6,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+};
+const WRITTEN = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
+
+/** Units that take prefixes, with the largest exponent in use. A prefix is nonsense for all others: °C, %, counts. */
+const LARGEST_EXPONENTS: Record<string, number> = {
+  ...Object.fromEntries(
+    ['J', 'W', 'Wh', 'V', 'A', 'Hz', 'N', 'VA', 'var', 'VAh', 'varh', 'Ohm', 'Ω', 'B', 'B/s'].map((unit) => [
+      unit,
+      15,
+    ]),
+  ),
+  ...Object.fromEntries(['bit', 'bit/s', 'H', 'S', 'Bq', 'Sv', 'Gy', 'mol', 'eV'].map((unit) => [unit, 15])),
+  Pa: 9,
+  m: 3,
+  g: 3,
+  L: 6,
+  l: 6,
+  s: 0,
+};
+
+/** Values from here to below `MANY` keep the unit that was sent. */
+const FEW = 1e-3;
+const MANY = 10_000;
+/** Longer durations, in ms, are written as such. */
+const LONG_MS = 3_600_000;
+/** From here on, a chart counts days and not hours. */
+const DAYS_FROM_MS = 2 * 86_400_000;
+
+const nameOf = (unit: string | null): string =>
+  unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
+
+/**
+ * @param unit as sent
+ * @returns null: nobody chooses its unit
+ */
+export function quantityOf(unit: string | null): Quantity | null {
+  const name = nameOf(unit);
+  const { prefixed, exponent } = splitUnit(name);
+  const names = [name, ...(exponent === 0 ? [] : [prefixed])];
+  const found = Object.entries(QUANTITIES).find(([quantity, units]) =>
+    names.some((known) => Object.hasOwn(units, known) || (quantity === 'energy' && known === 'Wh')),
+  );
+  return (found?.[0] ?? null) as Quantity | null;
+}
+
+/** @returns the units that a reader may choose */
+export const unitsOf = (quantity: Quantity): string[] => Object.keys(QUANTITIES[quantity]);
+
+/**
+ * The unit without its prefix, if it is one that takes prefixes.
+ *
+ * @returns `prefixed`: empty if it takes none
+ */
+function splitUnit(unit: string): { prefixed: string; exponent: number } {
+  if (Object.hasOwn(LARGEST_EXPONENTS, unit)) return { prefixed: unit, exponent: 0 };
+  const [first = '', rest] = [unit.slice(0, 1), unit.slice(1)];
+  const exponent = PREFIXES[first];
+  if (exponent !== undefined && Object.hasOwn(LARGEST_EXPONENTS, rest)) return { prefixed: rest, exponent };
+  return { prefixed: '', exponent: 0 };
+}
+
+/**
+ * @param unit as sent
+ * @returns null: as sent
+ */
+function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
+  const quantity = quantityOf(unit);
+  const chosen = quantity && choices[quantity];
+  const to = quantity && chosen ? QUANTITIES[quantity][chosen] : undefined;
+  if (!quantity || !chosen || !to) return null;
+  const name = nameOf(unit);
+  const { prefixed, exponent } = splitUnit(name);
+  const known = QUANTITIES[quantity][name];
+  const [base, shift] = known ?? QUANTITIES[quantity][prefixed] ?? [3600, 0];
+  const factor = known ? base : base * 10 ** exponent;
+  return { unit: chosen, factor: factor / to[0], offset: (shift - to[1]) / to[0], timeMs: null };
+}
+
+/**
+ * The scale in which a reader types and reads single limits: the chosen unit, without a prefix that depends on the values.
+ *
+ * @param unit as sent
+ */
+export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
+  chosenScale(unit, choices) ?? plainScale(unit);
+
+/**
+ * The scale that suits some values: in the chosen unit, else with the prefix that leaves few digits. The largest value decides.
+ *
+ * @param unit as sent
+ * @param values as sent
+ */
+export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
+  const chosen = chosenScale(unit, choices);
+  if (chosen) return chosen;
+  let largest = 0;
+  for (const value of values) if (Math.abs(value) > largest) largest = Math.abs(value);
+  if (unit === 's' || unit === 'ms') {
+    const ms = unit === 's' ? 1000 : 1;
+    if (largest * ms >= LONG_MS && Number.isFinite(largest)) return durationScale(largest * ms, ms);
+  }
+  const { prefixed, exponent } = splitUnit(unit ?? '');
+  if (!prefixed || largest === 0 || !Number.isFinite(largest) || (largest >= FEW && largest < MANY)) {
+    return plainScale(unit);
+  }
+  const most = LARGEST_EXPONENTS[prefixed] ?? 0;
+  const wanted = 3 * Math.floor((Math.log10(largest) + 1e-9 + exponent) / 3);
+  const next = Math.min(Math.max(wanted, -12), most);
+  if (next === exponent) return plainScale(unit);
+  const prefix = WRITTEN[next / 3 + 4] ?? '';
+  return {
+    unit: `${prefix}${formatUnit(prefixed)}`,
+    factor: 10 ** (exponent - next),
+    offset: 0,
+    timeMs: null,
+  };
+}
+
+/**
+ * @param longest ms
+ * @param ms of the unit as sent
+ */
+function durationScale(longest: number, ms: number): Scale {
+  const [unit, size] = longest >= DAYS_FROM_MS ? ['d', 86_400_000] : ['h', 3_600_000];
+  return { unit, factor: ms / size, offset: 0, timeMs: ms };
+}
+
+/** @returns whether values are written as sent */
+export const isPlain = ({ factor, offset }: Scale): boolean => factor === 1 && offset === 0;
+
+const EXACT = 1e-12;
+
+/**
+ * @param value as sent
+ * @returns as shown
+ */
+export function toShown({ factor, offset }: Scale, value: number): number {
+  // Dividing by a whole number is exact where multiplying by its inverse is not.
+  const divisor = Math.round(1 / factor);
+  const isDivided = factor < 1 && Math.abs(divisor * factor - 1) < EXACT;
+  return (isDivided ? value / divisor : value * factor) + offset;
+}
+
+/** Digits of a limit that was typed in another unit: what rounding adds beyond them is noise. */
+const TYPED_DIGITS = 12;
+
+/** @returns as sent */
+export const toSent = ({ factor, offset }: Scale, shown: number): number =>
+  factor === 1 && offset === 0 ? shown : Number(((shown - offset) / factor).toPrecision(TYPED_DIGITS));
+
+/**
+ * A value alone, with its unit.
+ *
+ * @param value as sent
+ * @param unit as sent
+ * @param how `recent`: values before it, which fix prefix and decimals;
+ * `decimals`: at least, where others of its kind stand in the same column
+ */
+export function writeValue(
+  value: number | null,
+  unit: string | null,
+  {
+    choices = {},
+    recent = [],
+    decimals: least = 0,
+  }: { choices?: UnitChoices; recent?: number[]; decimals?: number } = {},
+): { number: string; unit: string } {
+  if (value === null || !Number.isFinite(value)) {
+    return { number: NOTHING, unit: scaleFor(unit, recent, choices).unit };
+  }
+  const scale = scaleFor(unit, [...recent, value], choices);
+  if (scale.timeMs !== null) {
+    const text = formatDuration(Math.abs(value) * scale.timeMs);
+    return { number: value < 0 ? `−${text}` : text, unit: '' };
+  }
+  const shown = toShown(scale, value);
+  if (recent.length === 0) {
+    return { number: formatNumber(shown), unit: scale.unit };
+  }
+  const decimals = decimalsFor(recent.map((one) => toShown(scale, one)));
+  return {
+    number: formatNumber(shown, isPlain(scale) ? Math.max(least, decimals) : decimals),
+    unit: scale.unit,
+  };
+}

@@ -1,0 +1,315 @@
+import type { InputHTMLAttributes } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { toProblem } from '../../api/request.ts';
+import type { Alarm } from '../../api/types.ts';
+import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
+import { Cancel, Dialog } from '../../kit/controls.tsx';
+import { sensorHref } from '../../routes.ts';
+import { isShelved } from '../../state/alarms.ts';
+import { useServices } from '../../state/hooks.ts';
+import { recall, remember } from '../../state/preferences.ts';
+
+/** The alarms of a page. Keys: J and K or the arrows move, X chooses, A acknowledges what is chosen, S shelves it, Enter opens the sensor. */
+export function AlarmTable({
+  alarms,
+  mayAct,
+  onAct,
+}: {
+  alarms: Alarm[];
+  mayAct: boolean;
+  /** asks before it does */
+  onAct: (act: Act, alarms: Alarm[]) => void;
+}) {
+  const { router } = useServices();
+  const [chosen, setChosen] = useState<Set<string>>(new Set());
+  const [focus, setFocus] = useState(0);
+  const body = useRef<HTMLTableSectionElement | null>(null);
+  const place = Math.min(focus, alarms.length - 1);
+  const meant = () => {
+    const list = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
+    const focused = alarms[place];
+    return list.length > 0 || !focused ? list : [focused];
+  };
+
+  function toggle(id: string) {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  }
+
+  function go(next: number) {
+    const index = Math.max(0, Math.min(next, alarms.length - 1));
+    setFocus(index);
+    (body.current?.rows[index] as HTMLElement | undefined)?.focus();
+  }
+
+  function ask(act: Act) {
+    onAct(act, meant());
+    setChosen(new Set());
+  }
+
+  function onKey(event: KeyboardEvent) {
+    const target = event.target as HTMLElement;
+    const isTyped = target.closest('input[type=text], input[type=search], textarea, select, dialog');
+    const isPressed = event.key === 'Enter' && target.closest('a, button');
+    if (isTyped || isPressed || event.ctrlKey || event.metaKey || event.altKey || alarms.length === 0) return;
+    const focused = alarms[place] as Alarm;
+    const keys: Record<string, (() => void) | undefined> = {
+      j: () => go(place + 1),
+      ArrowDown: () => go(place + 1),
+      k: () => go(place - 1),
+      ArrowUp: () => go(place - 1),
+      x: () => toggle(focused.alarm_id),
+      Enter: () => router.open(hrefOf(focused), focused.alarm_id),
+      a: mayAct ? () => ask('acknowledge') : undefined,
+      s: mayAct ? () => ask('shelve') : undefined,
+    };
+    const run = keys[event.key];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+
+  const newest = useRef(onKey);
+  newest.current = onKey;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => newest.current(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+
+  return (
+    <>
+      <table class="plain alarm-table">
+        <thead>
+          <tr>
+            {mayAct && <th class="alarm-check">{''}</th>}
+            <th class="alarm-col-state">State</th>
+            <th>Rule</th>
+            <th>Sensor</th>
+            <th class="alarm-col-time">Opened</th>
+            <th class="alarm-col-time">Cleared</th>
+            <th class="alarm-col-peak number">Peak</th>
+            <th class="alarm-col-who">Acknowledged</th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {alarms.map((alarm, index) => (
+            <AlarmRow
+              key={alarm.alarm_id}
+              alarm={alarm}
+              mayAct={mayAct}
+              isChosen={chosen.has(alarm.alarm_id)}
+              isFocused={index === place}
+              onFocus={() => setFocus(index)}
+              onToggle={() => toggle(alarm.alarm_id)}
+            />
+          ))}
+        </tbody>
+      </table>
+      {mayAct && (
+        <div class="alarm-acts">
+          <button type="button" class="button" onClick={() => ask('acknowledge')}>
+            <span>Acknowledge{chosen.size > 1 ? ` ${chosen.size}` : ''} …</span> <kbd>A</kbd>
+          </button>
+          <button type="button" class="button" onClick={() => ask('shelve')}>
+            <span>Shelve{chosen.size > 1 ? ` ${chosen.size}` : ''} …</span> <kbd>S</kbd>
+          </button>
+          <span class="alarm-keys">
+            <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
+  sensorHref(device_id, sensor_id, { device, sensor });
+
+function AlarmRow({
+  alarm,
+  mayAct,
+  isChosen,
+  isFocused,
+  onFocus,
+  onToggle,
+}: {
+  alarm: Alarm;
+  mayAct: boolean;
+  isChosen: boolean;
+  isFocused: boolean;
+  onFocus: () => void;
+  onToggle: () => void;
+}) {
+  const { preferences, clock } = useServices();
+  const { zone } = preferences.choice.value;
+  const when = (text: string | null) => (text === null ? NOTHING : formatDateTime(Date.parse(text), zone));
+  const sensor = alarm.sensor ?? alarm.sensor_id;
+  const device = alarm.device ?? alarm.device_id;
+  return (
+    <tr
+      tabIndex={isFocused ? 0 : -1}
+      data-state={alarm.state}
+      data-severity={alarm.severity}
+      onFocus={onFocus}
+    >
+      {mayAct && (
+        <td class="alarm-check">
+          <input
+            type="checkbox"
+            checked={isChosen}
+            aria-label={`Choose ${alarm.rule} of ${device}/${sensor}`}
+            onChange={onToggle}
+          />
+        </td>
+      )}
+      <td>
+        <span class="alarm-state">{isShelved(alarm, clock.now()) ? 'shelved' : alarm.state}</span>
+        {alarm.seen_late && (
+          <span class="alarm-late" title="Opened or corrected by samples that arrived late">
+            {' '}
+            late
+          </span>
+        )}
+      </td>
+      <th scope="row" class="wraps">
+        {alarm.rule} <span class="alarm-severity">{alarm.severity}</span>
+      </th>
+      <td class="wraps" data-label="Sensor">
+        <a class="link" href={hrefOf(alarm)}>
+          {device} · {sensor}
+        </a>
+      </td>
+      <td data-label="Opened">{when(alarm.opened_at)}</td>
+      <td data-label="Cleared">{when(alarm.cleared_at)}</td>
+      <td class="number" data-label="Peak">
+        {alarm.peak === null ? NOTHING : Number(alarm.peak.toPrecision(6))}
+      </td>
+      <td class="wraps" data-label="Acknowledged">
+        {alarm.acknowledged_by === null
+          ? NOTHING
+          : `${alarm.acknowledged_by}${alarm.comment ? `: ${alarm.comment}` : ''}`}
+      </td>
+    </tr>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How long alarms can be shelved, in ms. */
+const SPANS = {
+  [HOUR_MS]: 'an hour',
+  [8 * HOUR_MS]: '8 hours',
+  [24 * HOUR_MS]: 'a day',
+  [7 * 24 * HOUR_MS]: 'a week',
+};
+
+const NAME_KEY = 'millrace.name';
+
+/** What is done with alarms. */
+export type Act = 'acknowledge' | 'shelve';
+
+/** Acknowledges or shelves alarms, with a name and a comment. The browser remembers the name. */
+export function ActDialog({
+  act,
+  alarms,
+  onDone,
+  onClose,
+}: {
+  act: Act;
+  alarms: Alarm[];
+  /** `done`: in words */
+  onDone: (done: string) => void;
+  onClose: () => void;
+}) {
+  const { client, clock } = useServices();
+  const id = useId();
+  const [by, setBy] = useState(readName);
+  const [comment, setComment] = useState('');
+  const [span, setSpan] = useState(String(HOUR_MS));
+  const [problem, setProblem] = useState('');
+  const [isRunning, setIsRunning] = useState(false);
+  const isShelving = act === 'shelve';
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    remember(localStorage, NAME_KEY, by);
+    setIsRunning(true);
+    const given = { ...(by !== '' && { by }), ...(comment !== '' && { comment }) };
+    const until = clock.now() + Number(span);
+    try {
+      for (const { alarm_id } of alarms) {
+        if (isShelving) await client.shelveAlarm(alarm_id, { ...given, until });
+        else await client.acknowledgeAlarm(alarm_id, given);
+      }
+      onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
+    } catch (error) {
+      setProblem(toProblem(error)?.detail ?? '');
+      setIsRunning(false);
+    }
+  }
+
+  const field = (name: string, label: string, attributes: InputHTMLAttributes) => (
+    <label class="dialog-field" for={`${id}-${name}`}>
+      {label}
+      <input id={`${id}-${name}`} type="text" maxLength={128} autocomplete="off" {...attributes} />
+    </label>
+  );
+
+  return (
+    <Dialog
+      title={`${isShelving ? 'Shelve' : 'Acknowledge'} ${formatCounted(alarms.length, 'alarm')}`}
+      held={isRunning}
+      onClose={onClose}
+    >
+      <p>
+        {isShelving
+          ? 'Millrace sends no messages about it for the time below. It stays in the list.'
+          : 'Others see who handles it. It stays open until the value clears.'}
+      </p>
+      {alarms.length === 1 && (
+        <p>
+          {alarms[0]?.rule}: {alarms[0]?.device ?? alarms[0]?.device_id} ·{' '}
+          {alarms[0]?.sensor ?? alarms[0]?.sensor_id}
+        </p>
+      )}
+      <form onSubmit={submit}>
+        {isShelving && (
+          <label class="dialog-field" for={`${id}-span`}>
+            For
+            <select id={`${id}-span`} value={span} onChange={(event) => setSpan(event.currentTarget.value)}>
+              {Object.entries(SPANS).map(([ms, words]) => (
+                <option key={ms} value={ms}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {field('comment', 'Comment, if you like', {
+          autofocus: true,
+          value: comment,
+          onInput: (event) => setComment(event.currentTarget.value),
+        })}
+        {field('by', 'Your name, if you like', {
+          value: by,
+          onInput: (event) => setBy(event.currentTarget.value),
+        })}
+        {problem !== '' && (
+          <p class="dialog-problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <div class="dialog-actions">
+          <Cancel disabled={isRunning} />
+          <button type="submit" class="button main-button" disabled={isRunning}>
+            {isShelving ? 'Shelve' : 'Acknowledge'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const readName = (): string => String(recall(localStorage, NAME_KEY) ?? '');

@@ -1,0 +1,270 @@
+import { useState } from 'preact/hooks';
+import { toProblem } from '../../api/request.ts';
+import { Pager, usePages } from '../../kit/list-controls.tsx';
+import { Breadcrumbs } from '../../kit/navigation.tsx';
+import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
+import { readSignals, useAlarms, writeSignals } from '../../state/alarms.ts';
+import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
+import { useFiguresAlone } from '../../state/live.ts';
+import { useMay } from '../../state/session.ts';
+import { ActDialog, AlarmTable } from './alarm-table.tsx';
+import { RuleForm } from './rule-form.tsx';
+import './alarms.css';
+import type { Alarm, AlarmRule } from '../../api/types.ts';
+import type { Act } from './alarm-table.tsx';
+
+const PAGE_ROWS = 50;
+
+const STATES = { open: 'Open', cleared: 'Cleared', all: 'All' };
+const SEVERITIES = { '': 'Any severity', critical: 'Critical', warning: 'Warning', info: 'Info' };
+
+/** The alarms of the installation, by default the open ones, and the rules that find them. */
+export function AlarmsView() {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const mayAct = useMay('admin');
+  const [message, setMessage] = useState('');
+  const [asked, setAsked] = useState<{ act: Act; alarms: Alarm[] } | null>(null);
+  useFiguresAlone();
+  useTitle('Alarms');
+  const state = query.get('state') ?? 'open';
+  const severity = query.get('severity');
+  const cursor = query.get('cursor');
+  const { data, problem, loading, slow, reload } = useAlarms({ state, severity, cursor, limit: PAGE_ROWS });
+  const pages = usePages({ next: loading ? undefined : data?.next });
+
+  const device = query.get('device');
+  const sensor = query.get('sensor');
+  return (
+    <>
+      {device && sensor && (
+        <Breadcrumbs
+          steps={[
+            { label: 'Fleet', href: '/' },
+            { label: device, href: deviceHref(device) },
+            { label: sensor, href: sensorHref(device, sensor) },
+          ]}
+        />
+      )}
+      <div class="title">
+        <div>
+          <h1>Alarms</h1>
+          <p class="lead">Each row is a time range in which a sensor met the condition of a rule.</p>
+        </div>
+        <Signals />
+      </div>
+      <div class="alarm-bar">
+        <AlarmFilters state={state} severity={severity} />
+        <p class="alarm-message" role="status">
+          {message}
+        </p>
+      </div>
+      <section class="panel" aria-label="Alarms" id="alarms">
+        {slow && <SlowLine />}
+        {problem ? (
+          <ProblemNotice problem={problem} onRetry={problem.code === 'bad_cursor' ? pages.onFirst : reload} />
+        ) : data?.items.length === 0 && !cursor ? (
+          <Notice title={state === 'open' ? 'No alarm is open' : 'There was no alarm'}>
+            <p>Rules find alarms in what is measured.</p>
+          </Notice>
+        ) : (
+          data && (
+            <AlarmTable
+              alarms={data.items}
+              mayAct={mayAct}
+              onAct={(act, alarms) => setAsked({ act, alarms })}
+            />
+          )
+        )}
+        {data && !problem && (cursor || data.next) && (
+          <Pager what="alarm" shown={data.items.length} {...pages} />
+        )}
+      </section>
+      <Rules mayAct={mayAct} />
+      {asked && (
+        <ActDialog
+          {...asked}
+          onDone={(done) => {
+            setAsked(null);
+            setMessage(done);
+            reload();
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function AlarmFilters({ state, severity }: { state: string; severity: string | null }) {
+  const { router } = useServices();
+  const place = router.place.value;
+  return (
+    <nav class="alarm-filters" aria-label="Filter">
+      <span class="alarm-choice">
+        {Object.entries(STATES).map(([value, label]) => (
+          <a
+            key={value}
+            href={withQuery(place, { state: value, cursor: null })}
+            aria-current={value === state}
+          >
+            {label}
+          </a>
+        ))}
+      </span>
+      <span class="alarm-choice">
+        {Object.entries(SEVERITIES).map(([value, label]) => (
+          <a
+            key={value}
+            href={withQuery(place, { severity: value || null, cursor: null })}
+            aria-current={value === (severity ?? '')}
+          >
+            {label}
+          </a>
+        ))}
+      </span>
+    </nav>
+  );
+}
+
+/** Sound and notification for new alarms, by the choice of this reader. */
+function Signals() {
+  const [choice, setChoice] = useState(readSignals);
+  async function change(name: 'sound' | 'notification', isOn: boolean) {
+    if (name === 'notification' && isOn) await globalThis.Notification?.requestPermission();
+    const next = { ...choice, [name]: isOn };
+    setChoice(next);
+    writeSignals(next);
+  }
+  return (
+    <fieldset class="alarm-signals">
+      <legend class="visually-hidden">How new alarms are reported</legend>
+      {(['sound', 'notification'] as const).map((name) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={choice[name]}
+            onChange={(event) => void change(name, event.currentTarget.checked)}
+          />
+          {name === 'sound' ? 'Sound' : 'Notifications'}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The rules, and the form that changes them. */
+function Rules({ mayAct }: { mayAct: boolean }) {
+  const { client, router } = useServices();
+  const { query } = router.place.value;
+  const device = query.get('device');
+  const fromChart = device === null ? null : { scope: { device, sensor: query.get('sensor') ?? '' } };
+  const [asked, setAsked] = useState<Partial<AlarmRule> | null>(fromChart);
+  const [message, setMessage] = useState('');
+  const { data, problem, reload } = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
+  const items = data?.items ?? [];
+
+  async function testDelivery() {
+    try {
+      const { items: results } = await client.testAlarmDelivery();
+      const words = results.map(({ target, error }) => `${target}: ${error ?? 'delivered'}`);
+      setMessage(words.length > 0 ? words.join('; ') : 'The settings name no receiver.');
+    } catch (error) {
+      setMessage(toProblem(error)?.detail ?? '');
+    }
+  }
+
+  return (
+    <section class="panel" aria-label="Rules" id="rules">
+      <div class="rules-title">
+        <h2>Rules</h2>
+        {mayAct && (
+          <>
+            <button type="button" class="button" onClick={() => void testDelivery()}>
+              Test delivery
+            </button>
+            <button type="button" class="button main-button" onClick={() => setAsked({})}>
+              Add a rule …
+            </button>
+          </>
+        )}
+      </div>
+      {message !== '' && (
+        <p class="rule-message" role="status">
+          {message}
+        </p>
+      )}
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {data && items.length === 0 && (
+        <Notice title="There is no rule">
+          <p>A rule names sensors and a condition. The form shows when it would have fired.</p>
+        </Notice>
+      )}
+      {items.length > 0 && (
+        <table class="plain stacks rule-table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Sensors</th>
+              <th>Condition</th>
+              <th class="col-severity">Severity</th>
+              {mayAct && <th class="col-acts">{''}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((rule) => (
+              <tr key={rule.rule_id}>
+                <th scope="row">{rule.name}</th>
+                <td class="wraps">
+                  {Object.entries(rule.scope)
+                    .map(([name, value]) => `${name} ${value}`)
+                    .join(', ')}
+                </td>
+                <td class="wraps">{conditionText(rule)}</td>
+                <td class="col-severity">{rule.severity}</td>
+                {mayAct && (
+                  <td class="col-acts">
+                    <button type="button" class="button quiet-button" onClick={() => setAsked(rule)}>
+                      Change …
+                    </button>
+                    <button
+                      type="button"
+                      class="button quiet-button"
+                      onClick={() => void client.removeAlarmRule(rule.rule_id).finally(reload)}
+                    >
+                      Remove
+                    </button>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {asked && mayAct && (
+        <RuleForm
+          rule={asked}
+          onSaved={() => {
+            setAsked(null);
+            reload();
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+function conditionText({
+  condition: { kind, limit, clear, for_ms, for_samples, intervals },
+}: AlarmRule): string {
+  const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';
+  if (kind === 'absent') return for_ms ? `absent${held}` : `absent for ${intervals ?? 3} intervals`;
+  const words = Array.isArray(limit) ? limit.join(' to ') : limit;
+  const cleared =
+    clear === undefined ? '' : `, clears at ${Array.isArray(clear) ? clear.join(' to ') : clear}`;
+  return `${kind} ${words}${kind === 'rate' ? ' a second' : ''}${held}${for_samples ? ` for ${for_samples} samples` : ''}${cleared}`;
+}

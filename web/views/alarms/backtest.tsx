@@ -1,0 +1,125 @@
+import type { Backtest, PastEpisode } from '../../api/types.ts';
+import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '../../format.ts';
+import { useServices } from '../../state/hooks.ts';
+
+const WIDTH = 1000;
+const ROW = 14;
+
+/** Thinner is not seen. */
+const LEAST_WIDTH = 2;
+
+/** Sensors that are drawn. */
+const MOST_ROWS = 12;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * When a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest sample.
+ *
+ * @param props `onLimit`: takes a suggestion
+ */
+export function BacktestStrip({ result, onLimit }: { result: Backtest; onLimit: (limit: number) => void }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const from = Date.parse(result.stored_from ?? result.from);
+  const to = Date.parse(result.to);
+  const place = (text: string) => ((Date.parse(text) - from) / Math.max(1, to - from)) * WIDTH;
+  const rows = rowsOf(result.items).slice(0, MOST_ROWS);
+  const hours = result.total_ms / HOUR_MS;
+  return (
+    <section class="backtest" aria-label="When it would have fired">
+      <p role="status">
+        <strong>{formatCounted(result.count, 'alarm')}</strong> {historyText(result)}, of{' '}
+        {formatCounted(result.sensors, 'sensor')}
+        {result.count > 0 && `, ${hours < 1 ? 'less than an hour' : `${Math.round(hours)} h`} in all`}
+        {result.partial && '. The scope has more sensors than one test reads'}.
+      </p>
+      {result.without_interval > 0 && (
+        <p class="backtest-warning">
+          {formatCounted(result.without_interval, 'sensor has', 'sensors have')} no interval, so the rule
+          never fires there. Enter a duration in minutes instead.
+        </p>
+      )}
+      <svg viewBox={`0 0 ${WIDTH} ${ROW * Math.max(1, rows.length)}`} preserveAspectRatio="none" role="img">
+        <title>{`Alarms from ${formatDateTime(from, zone)} to ${formatDateTime(to, zone)}`}</title>
+        {rows.map((items, row) => (
+          <g key={`${items[0]?.device_id}/${items[0]?.sensor_id}`}>
+            <line class="backtest-line" x1={0} x2={WIDTH} y1={ROW * (row + 0.5)} y2={ROW * (row + 0.5)} />
+            {items.map((item) => {
+              const left = place(item.started_at);
+              const right = place(item.cleared_at ?? result.to);
+              return (
+                <rect
+                  key={item.started_at}
+                  class="backtest-bar"
+                  x={left}
+                  y={ROW * (row + 0.15)}
+                  width={Math.max(LEAST_WIDTH, right - left)}
+                  height={ROW * 0.7}
+                >
+                  <title>{`${item.device ?? item.device_id} · ${item.sensor ?? item.sensor_id}: ${formatDateTime(Date.parse(item.opened_at), zone)}`}</title>
+                </rect>
+              );
+            })}
+          </g>
+        ))}
+      </svg>
+      <p class="backtest-ends" aria-hidden="true">
+        <span>{formatDateClock(from, zone)}</span>
+        <span>{formatDateClock(to, zone)}</span>
+      </p>
+      <p class="backtest-choices">
+        {result.fewer_alarms && <Suggestion word="Fewer alarms" {...result.fewer_alarms} onLimit={onLimit} />}
+        {result.more_alarms && <Suggestion word="More alarms" {...result.more_alarms} onLimit={onLimit} />}
+      </p>
+    </section>
+  );
+}
+
+/** How much history a backtest read. A range of which less than a day is missing counts as whole. */
+function historyText({
+  from,
+  to,
+  stored_from,
+  stored_to,
+}: Pick<Backtest, 'from' | 'to' | 'stored_from' | 'stored_to'>): string {
+  const rangeMs = Date.parse(to) - Date.parse(from);
+  if (stored_from === null || stored_to === null)
+    return `because no samples of the last ${formatDuration(rangeMs)} were read`;
+  const storedMs = Date.parse(stored_to) - Date.parse(stored_from);
+  if (storedMs > rangeMs - DAY_MS && rangeMs > DAY_MS) return `in ${formatDuration(rangeMs)}`;
+  if (storedMs === 0) return 'at the one time that is stored';
+  return `in the ${formatDuration(storedMs)} that are stored`;
+}
+
+/** @returns those of each sensor */
+function rowsOf(items: PastEpisode[]): PastEpisode[][] {
+  const rows: Map<string, PastEpisode[]> = new Map();
+  for (const item of items) {
+    const key = `${item.device_id}/${item.sensor_id}`;
+    const row = rows.get(key);
+    if (row) row.push(item);
+    else rows.set(key, [item]);
+  }
+  return [...rows.values()];
+}
+
+function Suggestion({
+  word,
+  limit,
+  count,
+  onLimit,
+}: {
+  word: string;
+  limit: number;
+  count: number;
+  onLimit: (limit: number) => void;
+}) {
+  const shown = Number(limit.toPrecision(4));
+  return (
+    <button type="button" class="button" onClick={() => onLimit(shown)}>
+      {word}: {shown} ({formatCounted(count, 'alarm')})
+    </button>
+  );
+}

@@ -1,0 +1,355 @@
+import {
+  decimalsFor,
+  formatCount,
+  formatCounted,
+  formatNumber,
+  formatTime,
+  formatUnit,
+  formatZone,
+} from '../../format.ts';
+import { CompareButton } from '../../kit/comparison.tsx';
+import { Online } from '../../kit/device-title.tsx';
+import { ListSwitch } from '../../kit/list-controls.tsx';
+import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { deviceHref, itemHref } from '../../routes.ts';
+import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
+import '../../kit/tables.css';
+import { useEffect } from 'preact/hooks';
+import type { Client } from '../../api/client.ts';
+import { createLimit, withLimit } from '../../api/client.ts';
+import type { DeviceEvent, DeviceItem, LatestItem } from '../../api/types.ts';
+import { createReader } from '../../chart/reader.ts';
+import type { Shape } from '../../chart/shape.ts';
+import type { FleetSensor } from '../../state/fleet.ts';
+import { itemOf } from '../../state/lists.ts';
+
+/** What changed in the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
+export function ChangesView() {
+  const { data, problem, slow, reload } = useFleetChanges();
+  useTitle('Changes');
+  return (
+    <>
+      <div class="title">
+        <h1>What changed in the last hour</h1>
+      </div>
+      <section class="panel" aria-label="Changes" aria-busy={data === null}>
+        <div class="list-head">
+          <ListSwitch shown="changes" />
+        </div>
+        {slow && <SlowLine />}
+        {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+        {!problem && data === null && (
+          <p class="none" role="status">
+            Reading the last six hours…
+          </p>
+        )}
+        {data && (
+          <div class="changes">
+            <Sensors sensors={data.sensors} read={data.sensorsRead} />
+            <Devices devices={data.devices} read={data.devicesRead} />
+          </div>
+        )}
+      </section>
+    </>
+  );
+}
+
+function Sensors({ sensors, read }: { sensors: ChangedSensor[]; read: number }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  return (
+    <div>
+      <h2>Values that left their range or returned</h2>
+      <p class="changes-note">
+        The range is that of the five hours before, in averages of five minutes.{' '}
+        <PartRead read={read} what="sensor" total={useTotals().sensors} />
+      </p>
+      {sensors.length === 0 ? (
+        <p class="none">All of them stayed in their range.</p>
+      ) : (
+        <table class="plain">
+          <caption class="visually-hidden">Sensors whose values left their range or returned</caption>
+          <thead>
+            <tr>
+              <th scope="col">Sensor</th>
+              <th scope="col">Change</th>
+              <th scope="col">Range</th>
+              <th scope="col" class="changes-time">
+                Last at {formatZone(zone, Date.now())}
+              </th>
+              <th scope="col" class="col-compare">
+                <span class="visually-hidden">Compare</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sensors.map(({ item, change }) => (
+              <tr key={`${item.device_id}/${item.sensor_id}`}>
+                <th scope="row">
+                  <a class="link" href={`${itemHref(item)}?range=6h`}>
+                    {item.name ?? item.sensor_id}
+                  </a>{' '}
+                  <span class="quiet">{item.device ?? item.device_id}</span>
+                </th>
+                <td class="wraps">{changeText({ item, change })}</td>
+                <td>{rangeText({ item, change })}</td>
+                <td>{formatTime(change.at, zone)}</td>
+                <td>
+                  <CompareButton item={item} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
+
+function changeText({ item, change: { crossings, isOut, farthest } }: ChangedSensor): string {
+  const value = `${formatNumber(farthest)} ${formatUnit(item.unit)}`.trim();
+  if (crossings === 1) return `Left it, up to ${value}`;
+  return `${isOut ? 'Out of it now' : 'Back in it'}, ${formatCounted(crossings, 'change')}, up to ${value}`;
+}
+
+function rangeText({ item, change: { low, high } }: ChangedSensor): string {
+  const decimals = decimalsFor([low, high]);
+  return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${formatUnit(item.unit)}`.trim();
+}
+
+function Devices({ devices, read }: { devices: ChangedDevice[]; read: number }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  return (
+    <div>
+      <h2>Devices that came or went</h2>
+      <p class="changes-note">
+        <PartRead read={read} what="device" total={useTotals().devices} />
+      </p>
+      {devices.length === 0 ? (
+        <p class="none">None came or went.</p>
+      ) : (
+        <table class="plain">
+          <caption class="visually-hidden">Devices that came or went</caption>
+          <thead>
+            <tr>
+              <th scope="col">Device</th>
+              <th scope="col">Now</th>
+              <th scope="col">Changes</th>
+              <th scope="col" class="changes-time">
+                Last at {formatZone(zone, Date.now())}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {devices.map(({ device, change }) => (
+              <tr key={device.device_id}>
+                <th scope="row">
+                  <a class="link" href={deviceHref(device.device_id, device.name)}>
+                    {device.name ?? device.device_id}
+                  </a>{' '}
+                  <span class="quiet">{device.site}</span>
+                </th>
+                <td>
+                  <Online online={change.isOnline} />
+                </td>
+                <td>{change.times}</td>
+                <td>{formatTime(change.at, zone)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
+
+/** @returns of the fleet, as far as this page has received it */
+function useTotals(): { sensors: number; devices: number } {
+  const { live } = useServices();
+  return { sensors: live.fleet.sensors.size, devices: live.fleet.devices.size };
+}
+
+/** How many were looked at: a part may have no change where the rest has some. */
+const PartRead = ({ read, total, what }: { read: number; total: number; what: string }) =>
+  total > read ? (
+    <>
+      Looked at {formatCounted(read, what)} of {formatCount(total)}, those with a sign of a change first.
+    </>
+  ) : (
+    <>Looked at {formatCounted(read, what)}.</>
+  );
+
+/** What changed in the last hour, from the series and events that the API has. */
+
+const HOUR_MS = 3_600_000;
+/** The usual range comes from so many hours before the last one. */
+const HOURS_BEFORE = 5;
+/** Bins of five minutes, and one more at the edge. */
+const POINTS = 12 * (HOURS_BEFORE + 1) + 1;
+/** Fewer bins do not show what is usual. */
+const LEAST_BINS = 12;
+/** The usual range: without the outermost bins, and with as much air as half of it at each side. */
+const OUTERMOST = 0.05;
+const AIR = 0.5;
+/** A constant value may move by this part of its size. */
+const LEAST_AIR = 0.001;
+
+/** Sensors and devices whose history is read. */
+const MOST_SENSORS = 100;
+const MOST_DEVICES = 300;
+const MOST_EVENTS = 50;
+const AT_ONCE = 3;
+
+interface SensorChange {
+  /** how often the value left its range or returned */
+  crossings: number;
+  /** the newest bin is out of it */
+  isOut: boolean;
+  /** epoch ms of the last crossing */
+  at: number;
+  /** of the usual range */
+  low: number;
+  high: number;
+  /** the value that was furthest out */
+  farthest: number;
+}
+
+/**
+ * @param bins oldest first
+ * @param since epoch ms of the start of the last hour
+ * @returns null: the value stayed in its range, or too little is known
+ */
+export function changeOf({ ts, avg }: Pick<Shape, 'ts' | 'avg'>, since: number): SensorChange | null {
+  const bins = ts.flatMap((at, index) => {
+    const value = avg[index] ?? null;
+    return value === null ? [] : [{ at, value }];
+  });
+  const before = bins.filter(({ at }) => at < since).map(({ value }) => value);
+  if (before.length < LEAST_BINS) return null;
+  const { low, high } = usualRange(before);
+  const beyond = (value: number) => Math.max(low - value, value - high, 0);
+  let [crossings, isOut, at, farthest] = [0, false, since, low];
+  for (const bin of bins.filter((each) => each.at >= since)) {
+    if (beyond(bin.value) > beyond(farthest)) farthest = bin.value;
+    if (beyond(bin.value) > 0 === isOut) continue;
+    isOut = !isOut;
+    crossings += 1;
+    at = bin.at;
+  }
+  return crossings === 0 ? null : { crossings, isOut, at, low, high, farthest };
+}
+
+function usualRange(values: number[]): { low: number; high: number } {
+  const ordered = values.toSorted((a, b) => a - b);
+  const cut = Math.floor(ordered.length * OUTERMOST);
+  const [low = 0, high = 0] = [ordered[cut], ordered[ordered.length - 1 - cut]];
+  const air = Math.max((high - low) * AIR, Math.max(Math.abs(low), Math.abs(high)) * LEAST_AIR);
+  return { low: low - air, high: high + air };
+}
+
+/** `at`: epoch ms of the last change, `times`: all of them */
+type DeviceChange = { isOnline: boolean; at: number; times: number };
+
+/**
+ * @param events newest first
+ * @param since epoch ms
+ * @returns null: it neither came nor went
+ */
+export function cameOrWent(events: DeviceEvent[], since: number): DeviceChange | null {
+  const changes = events.filter(({ ts, kind }) => kind !== 'birth' && Date.parse(ts) >= since);
+  const [newest] = changes;
+  if (!newest) return null;
+  return { isOnline: newest.kind === 'online', at: Date.parse(newest.ts), times: changes.length };
+}
+
+type ChangedSensor = { item: LatestItem; change: SensorChange };
+type ChangedDevice = { device: DeviceItem; change: DeviceChange };
+
+const REFRESH = { refreshMs: 60_000 };
+
+/** What changed in the fleet within the last hour, read again each minute. */
+function useFleetChanges() {
+  const { client, clock, live } = useServices();
+  useEffect(() => live.follow({}), [live]);
+  return useQuery(
+    'changes',
+    async (signal) => {
+      const now = clock.now();
+      const since = now - HOUR_MS;
+      const careful = withLimit(client, createLimit(AT_ONCE));
+      const [items, devices] = await Promise.all([
+        candidates(client, [...live.fleet.sensors.values()], signal),
+        devicesOf(client, since, signal),
+      ]);
+      const [sensors, moved] = await Promise.all([
+        changedSensors(careful, items, { since, now }, signal),
+        changedDevices(client, devices, since, signal),
+      ]);
+      return { sensors, devices: moved, sensorsRead: items.length, devicesRead: devices.length };
+    },
+    REFRESH,
+  );
+}
+
+/** @returns those that are furthest off now */
+async function candidates(client: Client, held: FleetSensor[], signal: AbortSignal): Promise<LatestItem[]> {
+  if (held.length === 0) return (await client.latest({ limit: MOST_SENSORS }, signal)).items;
+  return held
+    .toSorted((a, b) => Math.abs(b.sigmas ?? 0) - Math.abs(a.sigmas ?? 0))
+    .slice(0, MOST_SENSORS)
+    .map(itemOf);
+}
+
+/**
+ * @param times epoch ms
+ * @returns those that changed most first
+ */
+async function changedSensors(
+  client: Client,
+  items: LatestItem[],
+  { since, now }: { since: number; now: number },
+  signal: AbortSignal,
+): Promise<ChangedSensor[]> {
+  const range = { from: since - HOURS_BEFORE * HOUR_MS, to: now };
+  const read = items.map(async (item) => {
+    const change = changeOf(await createReader(client, item).bins(range, POINTS, signal), since);
+    return change ? [{ item, change }] : [];
+  });
+  const changed = (await Promise.all(read)).flat();
+  return changed.sort((a, b) => b.change.crossings - a.change.crossings || b.change.at - a.change.at);
+}
+
+/**
+ * @param since epoch ms
+ * @returns of a large fleet first those that went within the hour
+ */
+async function devicesOf(client: Client, since: number, signal: AbortSignal): Promise<DeviceItem[]> {
+  const [offline, all] = await Promise.all([
+    client.devices({ state: 'offline', limit: MOST_DEVICES }, signal),
+    client.devices({ limit: MOST_DEVICES }, signal),
+  ]);
+  const byId = new Map([...all.items, ...offline.items].map((device) => [device.device_id, device]));
+  const hasGone = ({ online, last_seen }: DeviceItem) => !online && Date.parse(last_seen ?? '') >= since;
+  return [...byId.values()].sort((a, b) => Number(hasGone(b)) - Number(hasGone(a))).slice(0, MOST_DEVICES);
+}
+
+/**
+ * @param since epoch ms
+ * @returns the newest change first
+ */
+async function changedDevices(
+  client: Client,
+  devices: DeviceItem[],
+  since: number,
+  signal: AbortSignal,
+): Promise<ChangedDevice[]> {
+  const limit = createLimit(AT_ONCE);
+  const read = devices.map(async (device) => {
+    const query = { from: since, limit: MOST_EVENTS };
+    const page = await limit.run(() => client.events(device.device_id, query, signal), signal);
+    const change = cameOrWent(page.items, since);
+    return change ? [{ device, change }] : [];
+  });
+  return (await Promise.all(read)).flat().sort((a, b) => b.change.at - a.change.at);
+}

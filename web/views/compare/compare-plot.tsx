@@ -1,0 +1,279 @@
+import { useCallback, useMemo, useRef } from 'preact/hooks';
+import { chartOptions, colorsOf } from '../../chart/options.ts';
+import { useTimePlot } from '../../chart/plot.ts';
+import { NO_THRESHOLDS } from '../../state/preferences.ts';
+import { axesOf, joined } from './use-compared.ts';
+import 'uplot/dist/uPlot.min.css';
+import '../../chart/chart.css';
+import type uPlot from 'uplot';
+import { readingAt, statisticsOf } from '../../chart/readout.ts';
+import type { Shape } from '../../chart/shape.ts';
+import { within } from '../../chart/shape.ts';
+import type { Bounds, Window } from '../../chart/window.ts';
+import { formatDateTime, formatNumber, formatUnit, formatZone, NOTHING } from '../../format.ts';
+import { itemHref } from '../../routes.ts';
+import { useChanges, useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+import type { Compared, Line } from './use-compared.ts';
+
+/** Lines after this number are dashed: eight lines differ by more than their colors. */
+const SOLID = 4;
+const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
+
+/** The same array each time: another one would rebuild the plot. */
+const NO_PLUGINS: uPlot.Plugin[] = [];
+
+/** Several signals on one axis of time. It is moved and zoomed as the chart of one sensor. A table next to it has the same figures. */
+export function ComparePlot(props: {
+  label: string;
+  /** the same array as long as they are the same */
+  lines: Line[];
+  window: Window;
+  bounds: Bounds;
+  /** `isSettled`: not on the way any more */
+  onWindow: (next: Window, isSettled: boolean) => void;
+  onReset: () => void;
+  /** epoch ms under the cursor; null: it is away */
+  onCursor: (ts: number | null) => void;
+  /** text for screen readers of the time that the keyboard reached */
+  inWords: (ts: number) => string;
+  /** charts with the same one move their cursors together */
+  cursorKey: string;
+  /** what else it draws */
+  plugins?: uPlot.Plugin[];
+  /** id of the text that explains its use */
+  describedBy?: string;
+}) {
+  const { label, lines, cursorKey, plugins = NO_PLUGINS, describedBy } = props;
+  const picture = useMemo(() => joined(lines), [lines]);
+  const shown = useRef({ ...props, picture });
+  shown.current = { ...props, picture };
+  const looks = lines.map(({ key, hue, scale, isGhost }) => [key, hue, scale, isGhost].join(' ')).join('\n');
+
+  const { frame, announcement } = useTimePlot({
+    shown: shown.current,
+    options: (element, zone) => ({
+      ...compareOptions({
+        host: element,
+        zone,
+        cursorKey,
+        lines: shown.current.lines,
+        onCursor: (ts) => shown.current.onCursor(ts),
+      }),
+      plugins,
+    }),
+    inWords: props.inWords,
+    inputs: [cursorKey, plugins, looks],
+  });
+
+  return (
+    <>
+      <div
+        class="chart compare-chart"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={label}
+        aria-describedby={describedBy}
+        {...frame}
+      />
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
+    </>
+  );
+}
+
+function compareOptions({
+  host,
+  zone,
+  cursorKey,
+  lines,
+  onCursor,
+}: {
+  /** its custom properties give the colors */
+  host: HTMLElement;
+  zone: 'local' | 'utc';
+  cursorKey: string;
+  lines: Line[];
+  onCursor: (ts: number | null) => void;
+}): uPlot.Options {
+  const look = () => ({ isRaw: false, thresholds: NO_THRESHOLDS });
+  const base = chartOptions({ host, zone, cursorKey, look, entryUnder: nothing, onCursor() {}, onPlot() {} });
+  // Each line has its own times: the cursor means its nearest sample.
+  const { dataIdx: _, ...cursor } = base.cursor ?? {};
+  const colors = lines.map(({ hue }) => hueColor(host, hue));
+  const [times = {}, values = {}] = base.axes ?? [];
+  const { x = {}, y = {} } = base.scales ?? {};
+  const { bands: _bands, ...rest } = base;
+  return {
+    ...rest,
+    cursor: {
+      ...cursor,
+      hover: { skip: [null, undefined] },
+      points: { ...cursor.points, size: 7, fill: (_chart, index) => colors[index - 1] ?? '' },
+    },
+    scales: { x, ...Object.fromEntries(lines.map(({ scale }) => [scale, y])) },
+    series: [
+      {},
+      ...lines.map(({ scale, isGhost }, index) => ({
+        scale,
+        stroke: colors[index] ?? '',
+        width: isGhost ? 1 : 1.5,
+        alpha: isGhost ? 0.6 : 1,
+        dash: isGhost ? DASHES.ghost : index < SOLID ? DASHES.solid : DASHES.dashed,
+        points: { show: false },
+      })),
+    ],
+    axes: [
+      times,
+      ...axesOf(lines).map(({ scale, hue }, index) => ({
+        ...values,
+        scale,
+        side: (index === 0 ? 3 : 1) as 1 | 3,
+        grid: index === 0 ? (values.grid ?? {}) : { show: false },
+        ...(hue === null ? {} : { stroke: hueColor(host, hue) }),
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        (chart) => {
+          const { left = -1 } = chart.cursor;
+          onCursor(left < 0 ? null : chart.posToVal(left, 'x'));
+        },
+      ],
+    },
+  };
+}
+
+const nothing = () => null;
+
+/** A hue's color, as its class gives it: a canvas cannot read the variable of a theme. */
+function hueColor(host: HTMLElement, hue: number) {
+  const probe = document.createElement('i');
+  probe.className = `hue-${hue}`;
+  host.append(probe);
+  const color = colorsOf(probe)('--line');
+  probe.remove();
+  return color;
+}
+
+export type Sensor = Compared & { hue: number; shape: Shape; ghost: Shape | null };
+
+/** The compared sensors in figures: at the cursor, or now; and over the range. */
+export function Legend({
+  sensors,
+  cursor,
+  reach,
+  range,
+  onRemove,
+}: {
+  sensors: Sensor[];
+  /** epoch ms; null: it is away */
+  cursor: number | null;
+  /** ms that a sample may lie away from the cursor */
+  reach: number;
+  range: { from: number; to: number };
+  onRemove: (ref: string) => void;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const hasGhost = sensors.some(({ ghost }) => ghost !== null);
+  const when = cursor === null ? 'Now' : `${formatDateTime(cursor, zone)} ${formatZone(zone, cursor)}`;
+  return (
+    <section class="panel" aria-label="Compared sensors">
+      <section class="table-scroll" tabIndex={0} aria-label="Figures">
+        <table class="plain compare-legend">
+          <thead>
+            <tr>
+              <th scope="col">Sensor</th>
+              <th scope="col" class="number">
+                {when}
+              </th>
+              {hasGhost && (
+                <th scope="col" class="number">
+                  A week earlier
+                </th>
+              )}
+              {['Lowest', 'Average', 'Highest'].map((label) => (
+                <th key={label} scope="col" class="number">
+                  {label}
+                </th>
+              ))}
+              <th scope="col">
+                <span class="visually-hidden">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sensors.map((sensor) => (
+              <Row key={sensor.ref} {...{ sensor, cursor, reach, range, hasGhost, onRemove }} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+function Row({
+  sensor: compared,
+  cursor,
+  reach,
+  range,
+  hasGhost,
+  onRemove,
+}: {
+  sensor: Sensor;
+  cursor: number | null;
+  reach: number;
+  range: { from: number; to: number };
+  hasGhost: boolean;
+  onRemove: (ref: string) => void;
+}) {
+  const { ref, name, device, sensor, hue, shape, ghost } = compared;
+  const { min, avg, max } = statisticsOf(within(shape, range));
+  const unit = formatUnit(sensor?.unit);
+  const written = (value: number | null | undefined) =>
+    value === null || value === undefined ? NOTHING : `${formatNumber(value)} ${unit}`.trim();
+  const newest = useNewest(sensor);
+  const at = cursor === null ? newest : readingAt(shape, cursor, reach)?.avg;
+  const ghostAt = ghost && readingAt(ghost, cursor ?? range.to, reach)?.avg;
+  return (
+    <tr>
+      <th scope="row">
+        <i class={`compare-swatch hue-${hue}`} aria-hidden="true" />
+        {sensor ? (
+          <a class="link" href={itemHref({ ...sensor, device })}>
+            {name}
+          </a>
+        ) : (
+          name
+        )}{' '}
+        <span class="quiet">{sensor ? device : `there is no such sensor of ${device}`}</span>
+      </th>
+      <td class="number">{written(at)}</td>
+      {hasGhost && <td class="number">{written(ghostAt)}</td>}
+      <td class="number">{written(min)}</td>
+      <td class="number">{written(avg)}</td>
+      <td class="number">{written(max)}</td>
+      <td class="number">
+        <button
+          type="button"
+          class="button quiet-button"
+          aria-label={`Remove ${name} of ${device}`}
+          onClick={() => onRemove(ref)}
+        >
+          Remove
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+/** @returns its newest value, which is followed live */
+function useNewest(sensor: Compared['sensor']): number | null {
+  const { live } = useServices();
+  const key = sensor ? keyOf(sensor) : '';
+  useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
+  return live.sensor(key)?.item.value ?? sensor?.value ?? null;
+}

@@ -1,0 +1,192 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { createLimit, withLimit } from '../../api/client.ts';
+import type { Problem } from '../../api/request.ts';
+import { toProblem } from '../../api/request.ts';
+import type { SensorInfo } from '../../api/types.ts';
+import { createReader, pointsFor } from '../../chart/reader.ts';
+import type { Columns, Drawn, Shape } from '../../chart/shape.ts';
+import { drawn, emptyShape } from '../../chart/shape.ts';
+import { openFeed } from '../../chart/use-series.ts';
+import type { Window } from '../../chart/window.ts';
+import { lengthOf } from '../../chart/window.ts';
+import { parseRef } from '../../kit/comparison.tsx';
+import { useQuery, useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+
+/** A sensor of the address. */
+export interface Compared {
+  /** as the address has it */
+  ref: string;
+  name: string;
+  /** its name, or its id */
+  device: string;
+  /** null: there is none */
+  sensor: (SensorInfo & { device_id: string }) | null;
+}
+
+/** The sensors of the address, with their names. */
+export function useComparedSensors(refs: string[]) {
+  const { client, live } = useServices();
+  const answer = useQuery(refs.join('\n'), async (signal) =>
+    Promise.all(
+      refs.map(async (ref) => {
+        const { device, sensor } = parseRef(ref) ?? { device: '', sensor: '' };
+        const [info, latest] = await Promise.all([
+          client.sensor(device, sensor, signal).catch(nullIfMissing),
+          client.latest({ device, limit: 1 }, signal),
+        ]);
+        const compared: Compared = {
+          ref,
+          name: info?.name ?? sensor,
+          device: latest.items[0]?.device ?? device,
+          sensor: info,
+        };
+        return compared;
+      }),
+    ),
+  );
+  const { data } = answer;
+  useEffect(() => {
+    const known = data?.flatMap(({ sensor }) => (sensor ? [sensor] : [])) ?? [];
+    if (known.length > 0)
+      live.follow({ sensors: known.map(({ device_id, sensor_id }) => [device_id, sensor_id]) });
+  }, [live, data]);
+  return answer;
+}
+
+function nullIfMissing(error: unknown): null {
+  if (toProblem(error).code === 'not_found') return null;
+  throw error;
+}
+
+/** A ghost of a live window reaches this part of its length further than now, and is read again when now has come there. */
+const GHOST_STEP = 0.05;
+
+/** The window of the ghosts. A live window moves on, so theirs is a little ahead. */
+export function ghostWindow({ live, from, to }: Window): Window {
+  if (!live) return { live: false, from: from - WEEK_MS, to: to - WEEK_MS };
+  const step = Math.max((to - from) * GHOST_STEP, 1000);
+  const end = Math.ceil(to / step) * step - WEEK_MS;
+  return { live: false, from: Math.floor(end - (to - from) - step), to: Math.ceil(end) };
+}
+
+/** Readings that are under way at once: a browser has six connections to a host, all tabs together. */
+const AT_ONCE = 3;
+
+/**
+ * The shapes of some sensors in a window, each as soon as it is read. A live window goes on.
+ *
+ * @returns `shapes` by key of
+ * the sensor
+ */
+export function useShapes(
+  sensors: { device_id: string; sensor_id: string; interval_ms: number | null }[],
+  window: Window,
+): { shapes: ReadonlyMap<string, Shape>; loading: boolean; problem: Problem | null; reload: () => void } {
+  const { client, clock, live } = useServices();
+  const [shapes, setShapes] = useState<ReadonlyMap<string, Shape>>(new Map());
+  const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
+  const keys = useMemo(() => sensors.map(keyOf), [sensors]);
+  const { live: isLive, from, to } = window;
+  const name = isLive ? `${to - from}` : `${from}/${to}`;
+
+  useEffect(() => {
+    setSettled(new Set());
+    setProblem(null);
+    const closings = sensors.map((sensor) => {
+      const key = keyOf(sensor);
+      return openFeed({
+        reader: createReader(careful, sensor),
+        window: { live: isLive, from, to },
+        points: pointsFor(lengthOf({ live: isLive, from, to }), innerWidth, sensor.interval_ms),
+        end: () => Math.max(clock.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
+        subscribe: (listener) => live.subscribe(key, listener),
+        onShape: (shape) => setShapes((now) => new Map(now).set(key, shape)),
+        onProblem: setProblem,
+        onSettled() {
+          setProblem(null);
+          setSettled((now) => (now.has(key) ? now : new Set(now).add(key)));
+        },
+      });
+    });
+    return () => {
+      for (const close of closings) close();
+    };
+  }, [careful, clock, live, keys.join(' '), name, round]);
+
+  return { shapes, loading: settled.size < keys.length && !problem, problem, reload };
+}
+
+export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
+
+/** One line of the comparison. */
+export interface Line {
+  key: string;
+  name: string;
+  unit: string | null;
+  /** between two samples, from the device's birth */
+  intervalMs: number | null;
+  shape: Shape;
+  /** 1 to 8 */
+  hue: number;
+  /** lines with the same one share an axis */
+  scale: string;
+  /** the same sensor a week earlier */
+  isGhost: boolean;
+}
+
+/** How far back the ghost is, in ms. */
+export const WEEK_MS = 7 * 86_400_000;
+
+/** @param ms later */
+export const shifted = (shape: Shape, ms: number): Shape => ({
+  ...shape,
+  from: shape.from + ms,
+  to: shape.to + ms,
+  ts: shape.ts.map((ts) => ts + ms),
+});
+
+/**
+ * The lines with one column of times. Where a line has no sample at a time of another one, its value is undefined, and the line goes on;
+ * null is a gap.
+ *
+ * @returns as the chart takes it; every entry is a place
+ */
+export function joined(lines: Line[]): Drawn {
+  const tables = lines.map(({ shape, intervalMs }) => {
+    const [x, avg] = drawn(shape, intervalMs).columns;
+    return [x, avg] as uPlot.AlignedData;
+  });
+  const columns = tables.length === 0 ? [[]] : uPlot.join(tables);
+  return {
+    columns: columns as unknown as Columns,
+    places: Array.from(columns[0] ?? [], (_, place) => place),
+  };
+}
+
+/**
+ * @param index of the sensor
+ * @param isOwn each sensor has an axis of its own; else those of one unit share theirs
+ * @returns the name of its scale
+ */
+export const scaleOf = (unit: string | null, index: number, isOwn: boolean): string =>
+  isOwn ? `own ${index}` : `unit ${unit ?? ''}`;
+
+/** So many axes have room for figures, one at each side. */
+const AXES = 2;
+
+/** @returns the axes with figures; `hue` of one that has only one sensor */
+export function axesOf(lines: Line[]): { scale: string; unit: string | null; hue: number | null }[] {
+  const own = lines.filter(({ isGhost }) => !isGhost);
+  const scales = [...new Set(own.map(({ scale }) => scale))].slice(0, AXES);
+  return scales.map((scale) => {
+    const members = own.filter((line) => line.scale === scale);
+    const [first] = members;
+    return { scale, unit: first?.unit ?? null, hue: members.length === 1 ? (first?.hue ?? null) : null };
+  });
+}

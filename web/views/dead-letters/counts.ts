@@ -1,0 +1,194 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { Problem } from '../../api/request.ts';
+import { toProblem } from '../../api/request.ts';
+import type { RefusedHour } from '../../api/types.ts';
+import { parseTime } from '../../routes.ts';
+import { useServices } from '../../state/hooks.ts';
+import { aheadOf, MOVED_MS } from '../../state/session.ts';
+
+/** Epoch ms, half-open. */
+export type Span = { from: number; to: number };
+
+/** `total`: refused measurements of all codes */
+export type Bin = {
+  from: number;
+  to: number;
+  deadLetters: number;
+  codes: Record<string, number>;
+  total: number;
+};
+
+const HOUR_MS = 3_600_000;
+
+/** The ranges that can be chosen; `value` stands in the address. A bar is `binMs` wide: what is narrower cannot be hit. */
+export const RANGES = [
+  { value: '1d', label: '1 d', words: '24 hours', binMs: HOUR_MS, bins: 24 },
+  { value: '7d', label: '7 d', words: '7 days', binMs: 3 * HOUR_MS, bins: 56 },
+  { value: '14d', label: '14 d', words: '14 days', binMs: 6 * HOUR_MS, bins: 56 },
+];
+
+const DEFAULT_RANGE = RANGES[0] as (typeof RANGES)[number];
+
+export const rangeOf = (query: URLSearchParams): typeof DEFAULT_RANGE =>
+  RANGES.find(({ value }) => value === query.get('range')) ?? DEFAULT_RANGE;
+
+/**
+ * @param now epoch ms
+ * @returns whole bins, the last of them the one that runs
+ */
+export function spanOf({ binMs, bins }: typeof DEFAULT_RANGE, now: number): Span {
+  const to = (Math.floor(now / binMs) + 1) * binMs;
+  return { from: to - bins * binMs, to };
+}
+
+/** @returns the one bar that was chosen */
+export function chosenBin(query: URLSearchParams, { binMs }: typeof DEFAULT_RANGE): Span | null {
+  const at = parseTime(query.get('at'));
+  return at === null ? null : { from: at, to: at + binMs };
+}
+
+/**
+ * @param answer takes the place of all that was known from its `from` on, up to
+ * what it was asked for
+ * @param to epoch ms that it was asked up to
+ */
+export function takeIn(
+  known: RefusedHour[],
+  { items, from }: { items: RefusedHour[]; from: string },
+  to: number = Number.POSITIVE_INFINITY,
+): RefusedHour[] {
+  const begin = Date.parse(from);
+  const isElsewhere = ({ hour }: RefusedHour) => {
+    const at = Date.parse(hour);
+    return at < begin || at >= to;
+  };
+  return [...known.filter(isElsewhere), ...items];
+}
+
+/** @returns oldest first, empty ones too */
+export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number): Bin[] {
+  const bins: Bin[] = [];
+  for (let at = from; at < to; at += binMs) {
+    bins.push({ from: at, to: at + binMs, deadLetters: 0, codes: {}, total: 0 });
+  }
+  for (const { hour, dead_letters: deadLetters, codes } of hours) {
+    const bin = bins[Math.floor((Date.parse(hour) - from) / binMs)];
+    if (bin) addTo(bin, deadLetters, codes);
+  }
+  return bins;
+}
+
+/**
+ * @param bins oldest first
+ * @returns all of them as one
+ */
+export function sumOf(bins: Bin[]): Bin {
+  const sum: Bin = {
+    from: bins[0]?.from ?? 0,
+    to: bins.at(-1)?.to ?? 0,
+    deadLetters: 0,
+    codes: {},
+    total: 0,
+  };
+  for (const { deadLetters, codes } of bins) addTo(sum, deadLetters, codes);
+  return sum;
+}
+
+function addTo(bin: Bin, deadLetters: number, codes: Record<string, number>) {
+  bin.deadLetters += deadLetters;
+  for (const [code, count] of Object.entries(codes)) {
+    bin.codes[code] = (bin.codes[code] ?? 0) + count;
+    bin.total += count;
+  }
+}
+
+/** New dead letters are counted this often, in ms. */
+const REFRESH_MS = 10_000;
+const RETRY_MS = 5000;
+
+interface Counts {
+  hours: RefusedHour[];
+  /** what is asked for */
+  span: Span;
+  /** epoch ms back to which all is counted */
+  reached: number;
+  /** why it does not go on */
+  problem: Problem | null;
+}
+
+/**
+ * Counts back from now, in as many steps as the API needs: where there is too much for one answer, that begins later than
+ * asked for, and the next one ends there.
+ */
+export function useCounts(range: (typeof RANGES)[number]) {
+  const { client, clock } = useServices();
+  const [round, setRound] = useState(0);
+  const [counts, setCounts] = useState(() => nothingYet(range, clock.now()));
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let known = nothingYet(range, clock.now());
+    let countedAt = 0;
+    const show = (change: Partial<Counts>) => {
+      known = { ...known, ...change };
+      if (!abort.signal.aborted) setCounts(known);
+    };
+
+    async function countBack(from: number, to?: number) {
+      for (let end = to; end === undefined || end > from; ) {
+        const answer = await client.deadLetterSummary({ from, to: end }, abort.signal);
+        const reached = Date.parse(answer.from);
+        const isFirst = reached < known.reached;
+        show({ hours: takeIn(known.hours, answer, end), ...(isFirst && { reached }), problem: null });
+        // An answer that does not come further would be asked for for ever.
+        if (reached >= (end ?? Number.POSITIVE_INFINITY)) return;
+        end = reached;
+      }
+    }
+
+    async function goOn() {
+      let again = REFRESH_MS;
+      const now = clock.now();
+      const ahead = aheadOf(clock);
+      try {
+        if (known.reached > known.span.from) {
+          const isNew = known.reached === Number.POSITIVE_INFINITY;
+          if (isNew) countedAt = now;
+          await countBack(known.span.from, isNew ? undefined : known.reached);
+        } else {
+          show({ span: spanOf(range, now) });
+          // A dead letter has the time of its receipt, and may be written a little later.
+          await countBack(Math.floor(countedAt / HOUR_MS - 1) * HOUR_MS);
+          countedAt = now;
+        }
+      } catch (error) {
+        const problem = toProblem(error);
+        show({ problem });
+        again = problem.passes ? RETRY_MS : Number.POSITIVE_INFINITY;
+      }
+      if (Math.abs(aheadOf(clock) - ahead) > MOVED_MS) {
+        known = nothingYet(range, clock.now());
+        again = 0;
+      }
+      if (!abort.signal.aborted && again !== Number.POSITIVE_INFINITY) timer = setTimeout(goOn, again);
+    }
+
+    setCounts(known);
+    void goOn();
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [client, clock, range, round]);
+
+  return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
+}
+
+/** @param now epoch ms */
+const nothingYet = (range: (typeof RANGES)[number], now: number): Counts => ({
+  hours: [],
+  span: spanOf(range, now),
+  reached: Number.POSITIVE_INFINITY,
+  problem: null,
+});

@@ -1,0 +1,188 @@
+import type UPlot from 'uplot';
+import type { Cursor, Plugin } from 'uplot';
+import type { DeviceEvent } from '../../api/types.ts';
+import { widthOfLabels } from '../../chart/options.ts';
+import type { Span } from '../../state/device-events.ts';
+
+/** How charts that stand under each other differ from one that stands alone. */
+
+/** Room for figures of usual length, in CSS pixels. */
+const AXIS_WIDTH = 72;
+
+/**
+ * The room at the left of charts that stand under each other: as much as the widest of their figures needs, so that one time is in one
+ * line. It only grows.
+ */
+export function createGutter() {
+  let width = AXIS_WIDTH;
+  const charts: Set<UPlot> = new Set();
+
+  function redrawAll() {
+    for (const chart of charts) chart.redraw(true, true);
+  }
+
+  return {
+    /** @param chart follows the width of the gutter */
+    add: (chart: UPlot) => void charts.add(chart),
+    remove: (chart: UPlot) => void charts.delete(chart),
+    /**
+     * @param labels of its values
+     * @returns CSS pixels
+     */
+    sizeFor(_chart: UPlot, labels: string[] | null): number {
+      const needed = widthOfLabels(labels);
+      if (needed > width) {
+        width = needed;
+        // A chart that is being measured cannot be redrawn.
+        queueMicrotask(redrawAll);
+      }
+      return width;
+    },
+  };
+}
+
+export type Gutter = ReturnType<typeof createGutter>;
+
+const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
+
+/** The signal of one sensor among others: its times stand above, once for all. */
+export const signalPlugin = (gutter: Gutter): Plugin => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [6, options.padding?.[1] ?? null, 6, 0],
+      cursor: linkedCursor(options.cursor),
+      axes: [
+        {
+          ...times,
+          grid: { ...times.grid, stroke: values.grid?.stroke, width: 1, show: true },
+          size: 0,
+          gap: 0,
+          values: blank,
+        },
+        { ...values, size: gutter.sizeFor, space: 30 },
+      ],
+    };
+  },
+  hooks: { init: gutter.add, destroy: gutter.remove },
+});
+
+/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. */
+const linkedCursor = (cursor?: Cursor): Cursor => ({
+  ...cursor,
+  points: {
+    ...cursor?.points,
+    size: (_chart, series) => (series === 1 ? 9 : 0),
+    width: (_chart, series) => (series === 1 ? 2 : 0),
+  },
+});
+
+/**
+ * The band of time: when the device was online, its births, and the times of all charts below.
+ *
+ * @param current what to draw by now
+ * @param onCursor epoch ms under the cursor of any of the charts
+ */
+export const bandPlugin = (
+  current: () => Band,
+  onCursor: (ts: number | null) => void,
+  paint: Painter,
+  gutter: Gutter,
+): Plugin => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [8, options.padding?.[1] ?? null, 0, 0],
+      cursor: { ...options.cursor, points: { show: false } },
+      series: options.series.map((series) => ({
+        ...series,
+        stroke: 'transparent',
+        fill: 'transparent',
+        points: { show: false },
+      })),
+      axes: [times, { ...values, grid: { show: false }, size: gutter.sizeFor, values: blank }],
+    };
+  },
+  hooks: {
+    init: gutter.add,
+    destroy: gutter.remove,
+    draw: (chart) => paint(chart, current()),
+    setCursor: (chart) => onCursor(timeUnder(chart)),
+  },
+});
+
+/** Nearer to an event than this, in CSS pixels, the cursor means the event. */
+const SNAP = 3;
+
+/** @returns epoch ms; null: the cursor is away */
+function timeUnder(chart: UPlot): number | null {
+  const { left = -1, idx } = chart.cursor;
+  if (left < 0) return null;
+  const event = chart.data[0][idx ?? -1];
+  const isMeant = event !== undefined && Math.abs(chart.valToPos(event, 'x') - left) <= SNAP;
+  return isMeant ? event : chart.posToVal(left, 'x');
+}
+
+/** Draws when a device was online: a bar, where it was not a thin line, where nobody knows a dotted one; births are ticks. */
+
+export interface Band {
+  /** newest first */
+  events: DeviceEvent[];
+  /** oldest first */
+  spans: Span[];
+  /** epoch ms */
+  births: number[];
+  /** epoch ms before which nothing is known */
+  knownFrom: number | null;
+  /** epoch ms at which what still goes on ends in the picture */
+  now: number;
+}
+
+type Painter = (chart: UPlot, band: Band) => void;
+
+/** Thinner is not seen, in CSS pixels. */
+const LEAST_WIDTH = 2;
+
+export function paintBand(chart: UPlot, { spans, births, knownFrom, now }: Band): void {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const middle = bbox.top + bbox.height / 2;
+  const color = (name: string) => getComputedStyle(chart.root).getPropertyValue(name);
+  const place = (ts: number) => chart.valToPos(ts, 'x', true);
+
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
+  ctx.clip();
+  line(ctx, place(now), middle, { from: bbox.left, color: color('--ink-2'), ratio });
+  if (knownFrom !== null) {
+    ctx.setLineDash([2 * ratio, 3 * ratio]);
+    ctx.clearRect(bbox.left, bbox.top, place(knownFrom) - bbox.left, bbox.height);
+    line(ctx, place(knownFrom), middle, { from: bbox.left, color: color('--ink-2'), ratio });
+  }
+  ctx.fillStyle = color('--good');
+  for (const { from, to } of spans) {
+    const left = place(from);
+    const width = Math.max(place(to ?? now) - left, LEAST_WIDTH * ratio);
+    ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
+  }
+  ctx.fillStyle = color('--accent');
+  for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
+  ctx.restore();
+}
+
+function line(
+  ctx: CanvasRenderingContext2D,
+  to: number,
+  y: number,
+  { from, color, ratio }: { from: number; color: string; ratio: number },
+) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = ratio;
+  ctx.beginPath();
+  ctx.moveTo(from, y);
+  ctx.lineTo(to, y);
+  ctx.stroke();
+}

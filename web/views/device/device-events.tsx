@@ -1,0 +1,287 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { useMarks } from '../../chart/marks.ts';
+import { emptyShape } from '../../chart/shape.ts';
+import { TimeChart } from '../../chart/signal-chart.tsx';
+import { clockWords, formatDateTime, formatDuration, formatZone, NOTHING } from '../../format.ts';
+import { ProblemNotice } from '../../kit/notice.tsx';
+import { happenedAt, listed, onlineSpans, spanAt, useEventsOf } from '../../state/device-events.ts';
+import { useServices } from '../../state/hooks.ts';
+import { bandPlugin, paintBand } from './chart-plugins.ts';
+import '../../kit/tables.css';
+import './device.css';
+import type { ReadonlySignal, Signal } from '@preact/signals';
+import type { Annotation, DeviceInfo } from '../../api/types.ts';
+import type { Shape } from '../../chart/shape.ts';
+import type { useWindow } from '../../chart/window.ts';
+import type { Listed, useDeviceEvents } from '../../state/device-events.ts';
+import type { Band, Gutter } from './chart-plugins.ts';
+
+const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
+
+/** Births, online and offline, newest first: when, what, and how long it had been online. */
+export function EventList({
+  history,
+  online,
+}: {
+  history: ReturnType<typeof useDeviceEvents>;
+  online: boolean;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const { events, problem, reload, more, busy } = history;
+
+  if (problem && !events) return <ProblemNotice problem={problem} onRetry={reload} />;
+  if (events?.length === 0) {
+    return (
+      <>
+        <h2 class="panel-title">Events</h2>
+        <p class="none">
+          None yet. Devices publish births and status messages. This one has only sent measurements, and
+          counts as online for five minutes after each.
+        </p>
+      </>
+    );
+  }
+  const rows = events ? listed(events) : null;
+  return (
+    <>
+      <table class="samples events" aria-busy={events === null}>
+        <caption>Events, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time {formatZone(zone, rows?.[0]?.ts ?? Date.now())}</th>
+            <th scope="col" class="col-event">
+              Event
+            </th>
+            <th scope="col" class="col-number">
+              Online for
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows
+            ? rows.map((event, index) => (
+                <EventRow
+                  key={`${event.ts} ${event.kind}`}
+                  event={event}
+                  current={online && isCurrent(rows, index)}
+                />
+              ))
+            : Array.from({ length: 4 }, (_, index) => <EmptyRow key={index} />)}
+        </tbody>
+      </table>
+      {problem && (
+        <p class="slow" role="alert">
+          {problem.message}.{' '}
+          <button type="button" class="button" onClick={reload}>
+            Try again
+          </button>
+        </p>
+      )}
+      {more && (
+        <p class="more">
+          <button type="button" class="button" disabled={busy} onClick={more}>
+            Show earlier ones
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** @returns whether it began the time online that still goes on */
+function isCurrent(rows: Listed[], index: number): boolean {
+  const end = rows.findIndex(({ kind }) => kind === 'offline');
+  const since = rows.slice(0, end === -1 ? rows.length : end).findLastIndex(({ kind }) => kind === 'online');
+  return index === since;
+}
+
+function EventRow({
+  event: { kind, ts, clockOffset, onlineFrom },
+  current,
+}: {
+  event: Listed;
+  current: boolean;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  return (
+    <tr>
+      <td>
+        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+      </td>
+      <td class="col-event">
+        <span class="event" data-kind={kind}>
+          {WORDS[kind]}
+        </span>
+        {clockOffset !== null && <span class="event-clock"> {clockWords(clockOffset)}</span>}
+      </td>
+      <td class="col-number">
+        {current ? (
+          <SoFar from={ts} />
+        ) : (
+          kind === 'offline' && (onlineFrom === null ? NOTHING : formatDuration(ts - onlineFrom))
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** @param props epoch ms */
+function SoFar({ from }: { from: number }) {
+  const { clock } = useServices();
+  const now = clock.time.value;
+  return (
+    <>
+      <span title="Still online">{formatDuration(Math.max(now - from, 0))}</span>
+      <span class="visually-hidden"> so far</span>
+    </>
+  );
+}
+
+const EmptyRow = () => (
+  <tr class="waiting" aria-hidden="true">
+    <td>
+      <span class="bar bar-long" />
+    </td>
+    <td class="col-event">
+      <span class="bar" />
+    </td>
+    <td />
+  </tr>
+);
+
+/** When the device was online, and its births, over the time that the charts below show; and the times of all of them. */
+export function EventStrip({
+  device,
+  newest,
+  annotations,
+  time,
+  cursorKey,
+  cursor,
+  describedBy,
+  gutter,
+}: {
+  device: DeviceInfo;
+  /** time of the newest event known */
+  newest: string | null;
+  /** of the device and of the installation */
+  annotations: Annotation[];
+  time: ReturnType<typeof useWindow>;
+  cursorKey: string;
+  /** epoch ms, which all charts share */
+  cursor: Signal<number | null>;
+  describedBy: string;
+  gutter: Gutter;
+}) {
+  const { window, bounds, change, reset } = time;
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const known = useEventsOf(device.device_id, window, newest);
+  const { shape, band } = useMemo(() => pictureOf(known), [known]);
+  const current = useRef({ ...band, now: bounds.now });
+  current.current = { ...band, now: bounds.now };
+  const marks = useMarks(annotations, zone);
+  const plugins = useMemo(() => {
+    const onCursor = (ts: number | null) => {
+      cursor.value = ts;
+    };
+    return [bandPlugin(() => current.current, onCursor, paintBand, gutter), ...marks];
+  }, [cursor, gutter, marks]);
+
+  const inWords = (place: number) => {
+    const ts = shape.ts[place] ?? 0;
+    return `${wordsAt(band, ts)}, ${formatDateTime(ts, zone)}`;
+  };
+
+  return (
+    <div class="signal signal-times">
+      <EventWords now={stateNow(device.online, known && band)} band={band} cursor={cursor} />
+      <TimeChart
+        label="Online, offline and births over time; the list of events has the same figures"
+        shape={shape}
+        intervalMs={null}
+        window={window}
+        bounds={bounds}
+        onWindow={change}
+        onReset={reset}
+        onPlace={nothing}
+        inWords={inWords}
+        cursorKey={cursorKey}
+        plugins={plugins}
+        describedBy={describedBy}
+      />
+    </div>
+  );
+}
+
+const nothing = () => {};
+
+/**
+ * @returns `shape`: the
+ * instants at which something happened, for the arrow keys to walk along
+ */
+function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band: Omit<Band, 'now'> } {
+  const events = known?.events ?? [];
+  const times = [...new Set(events.map(({ ts }) => Date.parse(ts)))].sort((a, b) => a - b);
+  const level = times.map(() => 0);
+  return {
+    shape: { ...emptyShape({ from: 0, to: 0 }), ts: times, min: level, avg: level, max: level, count: level },
+    band: {
+      events,
+      spans: onlineSpans(events, known?.onlineSince ?? null),
+      births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
+      knownFrom: known?.knownFrom ?? null,
+    },
+  };
+}
+
+type Known = Omit<Band, 'now'>;
+
+/** The state of the device at the cursor as text; without a cursor, its current state. */
+function EventWords({
+  now,
+  band,
+  cursor,
+}: {
+  now: string;
+  band: Known;
+  cursor: ReadonlySignal<number | null>;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const ts = cursor.value;
+  const [head, words] = ts === null ? ['State', now] : [formatDateTime(ts, zone), wordsAt(band, ts)];
+  return (
+    <p class="signal-text">
+      <strong class="signal-state">{head}</strong>
+      <span>{words}</span>
+    </p>
+  );
+}
+
+/**
+ * A device that announces no state is online by its messages, although the band is empty.
+ *
+ * @param band null: not known yet
+ */
+function stateNow(online: boolean, band: Known | null) {
+  if (!online) return 'Offline now';
+  const isAnnounced = !band || band.spans.length > 0 || band.events.some(({ kind }) => kind !== 'birth');
+  return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
+}
+
+function wordsAt({ events, spans, knownFrom }: Known, ts: number): string {
+  if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
+  const kinds = happenedAt(events, ts);
+  if (kinds.includes('offline')) return wentOffline(spans, ts);
+  if (kinds.length > 0) return kinds.join(', then ').replace(/^./, (first) => first.toUpperCase());
+  const span = spanAt(spans, ts);
+  if (span) return `Online for ${formatDuration(ts - span.from)}`;
+  return spans.length > 0 ? 'Offline' : 'State unknown';
+}
+
+function wentOffline(spans: Known['spans'], ts: number) {
+  const span = spans.find(({ to }) => to === ts);
+  return span ? `Offline, after ${formatDuration(ts - span.from)}` : 'Offline';
+}

@@ -1,0 +1,272 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { createLimit, withLimit } from '../../api/client.ts';
+import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
+import { REACH } from '../../chart/options.ts';
+import { pointsFor } from '../../chart/reader.ts';
+import { inOneLine, pointWords, present, readingAt } from '../../chart/readout.ts';
+import { within } from '../../chart/shape.ts';
+import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
+import { useSeries } from '../../chart/use-series.ts';
+import { lengthOf, useWindow } from '../../chart/window.ts';
+import { WindowBar } from '../../chart/window-bar.tsx';
+import { formatNumber, hueOf } from '../../format.ts';
+import { Age, TypeDot, Value } from '../../kit/figure.tsx';
+import { itemHref } from '../../routes.ts';
+import { byUnit } from '../../state/device.ts';
+import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+import { createGutter, signalPlugin } from './chart-plugins.ts';
+import { EventStrip } from './device-events.tsx';
+import './device.css';
+import type { ReadonlySignal } from '@preact/signals';
+import type { DeviceInfo, LatestItem } from '../../api/types.ts';
+import type { Presented, Reading as ReadingValues } from '../../chart/readout.ts';
+import type { Window } from '../../chart/window.ts';
+import type { StateNames } from '../../states.ts';
+import type { Gutter } from './chart-plugins.ts';
+
+/** Readings of charts that are under way at once: a browser has six connections to a host, all tabs together. */
+const AT_ONCE = 3;
+const HINT = 'device-signals-hint';
+
+/** The sensors of a device, and what became of it, on one axis of time with one cursor. */
+export function DeviceSignals({
+  device,
+  items,
+  newestEvent,
+}: {
+  device: DeviceInfo;
+  /** its sensors that are shown */
+  items: LatestItem[];
+  /** its time */
+  newestEvent: string | null;
+}) {
+  const services = useServices();
+  const careful = useMemo(
+    () => ({ ...services, client: withLimit(services.client, createLimit(AT_ONCE)) }),
+    [services],
+  );
+  const cursor = useSignal<number | null>(null);
+  const time = useWindow(newestSample(items));
+  const devices = useMemo(() => [device.device_id], [device.device_id]);
+  const notes = useAnnotations(devices, time.settled);
+  const intervals = useMemo(
+    () => new Map(device.sensors.map(({ sensor_id, interval_ms }) => [sensor_id, interval_ms])),
+    [device.sensors],
+  );
+  const gutter = useMemo(createGutter, []);
+  const linked = { time, cursor, cursorKey: device.device_id, describedBy: HINT, gutter };
+
+  return (
+    <ServicesContext.Provider value={careful}>
+      <section class="panel signals" aria-label="Signals">
+        <WindowBar {...time} />
+        <p id={HINT} class="visually-hidden">
+          The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom,
+          arrows with Shift pan, 0 goes back.
+        </p>
+        <EventStrip device={device} newest={newestEvent} annotations={notes.annotations} {...linked} />
+        {byUnit(items).map((group) => (
+          <ul key={group.label} class="signal-group">
+            {group.items.map((item) => (
+              <SignalRow
+                key={item.sensor_id}
+                item={item}
+                intervalMs={intervals.get(item.sensor_id) ?? null}
+                {...linked}
+              />
+            ))}
+          </ul>
+        ))}
+      </section>
+      <Annotations
+        annotations={notes.annotations}
+        isKnown={notes.isKnown}
+        problem={notes.problem}
+        device={{ id: device.device_id, name: device.name ?? device.device_id }}
+        at={time.window.to}
+        onChange={notes.reload}
+      />
+    </ServicesContext.Provider>
+  );
+}
+
+/** @returns epoch ms */
+function newestSample(items: LatestItem[]): number | null {
+  const newest = items.reduce((latest, { ts }) => (ts !== null && ts > latest ? ts : latest), '');
+  return newest ? Date.parse(newest) : null;
+}
+
+/** The signal of one sensor among others of its device; read and drawn while it is in sight. */
+function SignalRow(props: {
+  item: LatestItem;
+  /** between two samples, from the device's birth */
+  intervalMs: number | null;
+  time: ReturnType<typeof useWindow>;
+  cursorKey: string;
+  /** epoch ms */
+  cursor: ReadonlySignal<number | null>;
+  describedBy: string;
+  gutter: Gutter;
+}) {
+  const { item } = props;
+  const row = useRef<HTMLLIElement | null>(null);
+  const isVisible = useVisible(row);
+  return (
+    <li ref={row} class={`signal hue-${hueOf(item.type)}`}>
+      {isVisible ? (
+        <Signal {...props} />
+      ) : (
+        <>
+          <Name item={item} />
+          <div class="signal-chart" />
+        </>
+      )}
+    </li>
+  );
+}
+
+function Signal({
+  item,
+  intervalMs,
+  time,
+  cursorKey,
+  cursor,
+  describedBy,
+  gutter,
+}: Parameters<typeof SignalRow>[0]) {
+  const { window, bounds, change, reset } = time;
+  const { preferences } = useServices();
+  const { zone, units } = preferences.choice.value;
+  const series = useSeries(item, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
+  const { loading, problem, reload } = series;
+  const presented = useMemo(
+    () => present(series.shape, item, { choices: units }),
+    [series.shape, item, units],
+  );
+  const { shape, states, scale } = presented;
+  const statePlugins = useStatePlugins(shape, states, intervalMs);
+  const plugins = useMemo(() => [signalPlugin(gutter), ...statePlugins], [gutter, statePlugins]);
+  const isEmpty = within(shape, { from: window.from, to: window.to + 1 }).ts.length === 0;
+  const name = item.name ?? item.sensor_id;
+
+  return (
+    <>
+      <Name item={item}>
+        <Reading item={item} presented={presented} window={window} cursor={cursor} />
+      </Name>
+      <div class="signal-chart" aria-busy={loading}>
+        <TimeChart
+          label={`${name} over time; the table of sensors has its newest value, its own page all of them`}
+          shape={shape}
+          intervalMs={intervalMs}
+          window={window}
+          bounds={bounds}
+          onWindow={change}
+          onReset={reset}
+          onPlace={nothing}
+          inWords={(place: number) => inOneLine(pointWords(shape, place, scale.unit, zone, states))}
+          cursorKey={cursorKey}
+          plugins={plugins}
+          describedBy={describedBy}
+        />
+        {loading && <div class="chart-loading" aria-hidden="true" />}
+        {problem ? (
+          <p class="signal-note" role="alert">
+            {problem.message}.{' '}
+            <button type="button" class="button" onClick={reload}>
+              Try again
+            </button>
+          </p>
+        ) : (
+          isEmpty && <p class="signal-note">{loading ? 'Reading samples…' : 'No samples in this range'}</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+const nothing = () => {};
+
+const Name = ({ item, children }: { item: LatestItem; children?: ComponentChildren }) => (
+  <div class="signal-text">
+    <a href={itemHref(item)}>
+      <TypeDot type={item.type} />
+      {item.name ?? item.sensor_id}
+      {item.label && <span class="row-label">{item.label}</span>}
+    </a>
+    {children}
+  </div>
+);
+
+/** The value at the cursor; without one, the newest. */
+function Reading({
+  item,
+  presented: { shape, states, scale },
+  window,
+  cursor,
+}: {
+  item: LatestItem;
+  presented: Presented;
+  window: Window;
+  cursor: ReadonlySignal<number | null>;
+}) {
+  const { live } = useServices();
+  const key = keyOf(item);
+  useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
+  const ts = cursor.value;
+  if (ts === null) {
+    const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
+    return (
+      <p class="signal-value">
+        <Value {...now} recent={recent} />
+        <Age ts={now.ts} />
+      </p>
+    );
+  }
+  const reading = readingAt(shape, ts, (REACH / innerWidth) * lengthOf(window));
+  if (!reading)
+    return (
+      <p class="signal-value" data-none="true">
+        no sample here
+      </p>
+    );
+  return (
+    <p class="signal-value">
+      <strong class="signal-reading">
+        {states ? stateAt(reading, states) : `${formatNumber(reading.avg)} ${scale.unit}`}
+      </strong>
+      {!reading.isRaw && !states && (
+        <span class="signal-band">
+          {formatNumber(reading.min)} to {formatNumber(reading.max)}
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** @returns of a bin all its states */
+const stateAt = ({ min, max }: ReadingValues, states: StateNames): string =>
+  min === max ? states(min) : `${states(min)} to ${states(max)}`;
+
+/** A screen more above and below, so that one seldom sees it come. */
+const MARGIN = '100% 0px';
+
+/** @returns whether it is in sight, or nearly */
+function useVisible(element: { current: HTMLElement | null }): boolean {
+  const [isVisible, setVisible] = useState(false);
+  useEffect(() => {
+    if (!element.current) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => setVisible(entries.at(-1)?.isIntersecting ?? false),
+      {
+        rootMargin: MARGIN,
+      },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isVisible;
+}

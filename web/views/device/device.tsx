@@ -1,0 +1,356 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { formatCount, formatCounted } from '../../format.ts';
+import { DeviceMissing, DeviceTitle } from '../../kit/device-title.tsx';
+import { FilterField } from '../../kit/list-controls.tsx';
+import { Breadcrumbs } from '../../kit/navigation.tsx';
+import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
+import { withQuery } from '../../routes.ts';
+import { chooseSensors, isMany, useDevice } from '../../state/device.ts';
+import { useDeviceEvents } from '../../state/device-events.ts';
+import { useServices, useTitle } from '../../state/hooks.ts';
+import { sortingOf, UNSORTED } from '../../state/lists.ts';
+import { useTails } from '../../state/sensor.ts';
+import { useMay } from '../../state/session.ts';
+import { useStale } from '../../state/verdict.ts';
+import { EventList } from './device-events.tsx';
+import { DeviceSignals } from './device-signals.tsx';
+import './device.css';
+import type { Problem } from '../../api/request.ts';
+import { toProblem, wordsOf } from '../../api/request.ts';
+import type { DeviceInfo, LatestItem } from '../../api/types.ts';
+import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
+
+/**
+ * One device: whether it is there, its sensors live and over time, and what became of it.
+ *
+ * @param props id or name
+ */
+export function DeviceView({ device: asked }: { device: string }) {
+  const { device, items, missing, problem, slow, reload } = useDevice(asked);
+  const stale = useStale();
+  const [isRetiring, setRetiring] = useState(false);
+  const name = device?.name ?? asked;
+  useTitle(name);
+
+  if (problem) return <ProblemNotice problem={problem} onRetry={reload} />;
+  return (
+    <>
+      <Breadcrumbs
+        steps={[
+          { label: 'Fleet', href: '/' },
+          { label: 'Devices', href: '/?show=devices' },
+        ]}
+      />
+      <OfflineBanner stale={stale} />
+      {slow && <SlowLine />}
+      {missing ? (
+        <DeviceMissing device={asked} />
+      ) : (
+        <DeviceTitle name={name} device={device}>
+          {device && <Retire onAsk={() => setRetiring(true)} />}
+        </DeviceTitle>
+      )}
+      {!missing &&
+        (device && items ? (
+          <Known device={device} items={items} reload={reload} isStale={stale !== null} />
+        ) : (
+          <Waiting />
+        ))}
+      {device && isRetiring && <RetireDialog device={device} onClose={() => setRetiring(false)} />}
+    </>
+  );
+}
+
+/** Readers without the scope admin see a reason next to the button. */
+function Retire({ onAsk }: { onAsk: () => void }) {
+  const may = useMay('admin');
+  return (
+    <div class="retire">
+      {!may && <p id="retire-note">Your token reads; retiring needs one of the scope admin.</p>}
+      <button
+        type="button"
+        class="button"
+        aria-haspopup="dialog"
+        disabled={!may}
+        aria-describedby={may ? undefined : 'retire-note'}
+        onClick={onAsk}
+      >
+        Retire…
+      </button>
+    </div>
+  );
+}
+
+function Known({
+  device,
+  items,
+  reload,
+  isStale,
+}: {
+  device: DeviceInfo;
+  items: LatestItem[];
+  reload: () => void;
+  /** no values come */
+  isStale: boolean;
+}) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const history = useDeviceEvents(device.device_id);
+  const { shown, found, more } = useMemo(() => chooseSensors(items, query), [items, query]);
+  const name = device.name ?? device.device_id;
+
+  const newestEvent = history.events?.[0]?.ts ?? null;
+  useNews(history.events && (newestEvent ?? ''), reload);
+  return (
+    <>
+      <SensorChoice all={items.length} found={found} shown={shown.length} more={more} />
+      <DeviceSignals device={device} items={shown} newestEvent={newestEvent} />
+      <div class="device-lists" data-stale={isStale || !device.online}>
+        {items.length === 0 ? <NoSensors /> : <DeviceSensors name={name} shown={shown} />}
+        <section class="panel" aria-label="Events">
+          <EventList history={history} online={device.online} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+const Waiting = () => (
+  <section class="panel" aria-label="Sensors">
+    <SensorTable caption="Sensors" items={null} sorting={UNSORTED} busy expected={4} ofDevice />
+  </section>
+);
+
+/**
+ * With a new event the device may have another state, and other sensors.
+ *
+ * @param newest time of the newest event, empty where there is none; null: not known yet
+ */
+function useNews(newest: string | null, reload: () => void) {
+  const last = useRef(newest);
+  useEffect(() => {
+    const isNews = last.current !== null && newest !== last.current;
+    last.current = newest;
+    if (isNews) reload();
+  }, [newest, reload]);
+}
+
+/** Sensors whose last values are asked for at once: the charts above have the other connections. */
+const AT_ONCE = 1;
+
+/** The sensors of a device with their newest values. */
+function DeviceSensors({
+  name,
+  shown,
+}: {
+  /** of the device */
+  name: string;
+  shown: LatestItem[];
+}) {
+  const { query } = useServices().router.place.value;
+  useTails(shown, AT_ONCE);
+  return (
+    <section class="panel" aria-label="Sensors">
+      {shown.length === 0 ? (
+        <Notice title="No sensor matches">
+          <p>Looked for is any part of a name, a label or a type.</p>
+        </Notice>
+      ) : (
+        <SensorTable
+          caption={`Sensors of ${name}`}
+          items={shown}
+          sorting={sortingOf(query, COLUMNS_OF_DEVICE)}
+          ofDevice
+        />
+      )}
+    </section>
+  );
+}
+
+/** A device without sensors: what is missing, and how it comes. */
+const NoSensors = () => (
+  <section class="panel" aria-label="Sensors">
+    <Notice title="This device has no sensors yet">
+      <p>
+        It is known by its birth or its status. Its sensors appear here by themselves, with its first
+        measurement.
+      </p>
+    </Notice>
+  </section>
+);
+
+/**
+ * A search among many sensors of a device. The address keeps it.
+ *
+ * @param props numbers of sensors
+ */
+function SensorChoice({
+  all,
+  found,
+  shown,
+  more,
+}: {
+  all: number;
+  found: number;
+  shown: number;
+  more: string | null;
+}) {
+  const { router } = useServices();
+  const place = router.place.value;
+  const find = place.query.get('find') ?? '';
+  const change = useCallback(
+    (value: string) => router.changeQuery({ find: value, shown: null }, { replace: true }),
+    [router],
+  );
+  if (!isMany(all)) return null;
+  return (
+    <form class="sensor-choice" role="search" onSubmit={(event: Event) => event.preventDefault()}>
+      <FilterField label="Sensors" placeholder="name, label or type" value={find} onChange={change} />
+      <p class="panel-note" role="status">
+        {found === 0 ? 'None matches' : `${formatCount(shown)} of ${formatCount(found)}`}
+      </p>
+      {more && (
+        <a class="button" href={withQuery(place, { shown: more })}>
+          Show more
+        </a>
+      )}
+    </form>
+  );
+}
+
+/** Retires a device, asked twice: first what will happen, then for its name. */
+function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => void }) {
+  const { client, live, router } = useServices();
+  const [isSure, setSure] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const name = asTyped(device.name ?? '') || device.device_id;
+
+  async function retire() {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await client.retire(device.device_id);
+    } catch (error) {
+      setProblem(toProblem(error));
+      setBusy(false);
+      return;
+    }
+    live.fleet.forget(device.device_id);
+    router.go('/?show=devices', { flash: `${name} is retired.` });
+  }
+
+  return (
+    <Dialog title={`Retire ${name}?`} held={busy} onClose={onClose}>
+      {isSure ? (
+        <RetireConfirmation name={name} busy={busy} onConfirm={retire} />
+      ) : (
+        <RetireExplanation device={device} onContinue={() => setSure(true)} />
+      )}
+      {problem && <Failure problem={problem} />}
+    </Dialog>
+  );
+}
+
+function Failure({ problem }: { problem: Problem }) {
+  const { title, advice } = wordsOf(problem);
+  return (
+    <DialogProblem title={title} advice={advice}>
+      {problem.passes && <p>The retirement may be half done: do it again to finish it.</p>}
+    </DialogProblem>
+  );
+}
+
+/** Explains the effects of a retirement. */
+function RetireExplanation({
+  device: { online, sensors },
+  onContinue,
+}: {
+  device: DeviceInfo;
+  onContinue: () => void;
+}) {
+  return (
+    <>
+      <ul class="dialog-list">
+        <li>
+          It is gone from all pages, searches and counts, with its {formatCounted(sensors.length, 'sensor')}.
+        </li>
+        <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
+        <li>
+          Its account at the broker is taken away, and so is the right of gateways to speak for it. Where
+          devices sign in, it stays out until it is given an account again.
+        </li>
+        <li>
+          Should it come back, what it measured before is shown again until that has expired. Other API
+          processes may go on knowing it for up to ten minutes.
+        </li>
+      </ul>
+      {online && (
+        <p class="dialog-warning">
+          It is online now. Where devices need no account, it comes back as long as it goes on sending: switch
+          it off first.
+        </p>
+      )}
+      <p class="dialog-actions">
+        <Cancel autofocus />
+        <button type="button" class="button" onClick={onContinue}>
+          Continue
+        </button>
+      </p>
+    </>
+  );
+}
+
+/** Asks for the name, so that nobody retires another device than the one meant. */
+function RetireConfirmation({
+  name,
+  busy,
+  onConfirm,
+}: {
+  /** as one types it */
+  name: string;
+  busy: boolean;
+  onConfirm: () => void;
+}) {
+  const [typed, setTyped] = useState('');
+  const field = useRef<HTMLInputElement | null>(null);
+  const matches = asTyped(typed) === name;
+  useEffect(() => field.current?.focus(), []);
+
+  function submit(event: Event) {
+    event.preventDefault();
+    if (matches && !busy) onConfirm();
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <label class="dialog-field">
+        <span>
+          This cannot be taken back. Type <strong>{name}</strong> to retire it.
+        </span>
+        <input
+          ref={field}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          readonly={busy}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+      </label>
+      <p class="dialog-actions">
+        <Cancel disabled={busy} />
+        <button type="submit" class="button grave-button" disabled={!matches || busy}>
+          {busy ? 'Retiring…' : 'Retire'}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/**
+ * A name as a person types it. Spaces at the ends and repeated spaces are invisible, and an accented character may have two code
+ * points.
+ */
+const asTyped = (name: string) => name.normalize('NFC').replace(/\s+/gu, ' ').trim();

@@ -1,0 +1,321 @@
+import { useCallback, useMemo } from 'preact/hooks';
+import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
+import { formatCount, NOTHING } from '../../format.ts';
+import { Choice } from '../../kit/controls.tsx';
+import { AlarmMark, Online, Refusals } from '../../kit/device-title.tsx';
+import { Age } from '../../kit/figure.tsx';
+import { FirstSteps } from '../../kit/first-steps.tsx';
+import {
+  FilterField,
+  ListSwitch,
+  Pager,
+  SortHeader,
+  useNumberedPages,
+  usePages,
+} from '../../kit/list-controls.tsx';
+import { NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { deviceHref, withQuery } from '../../routes.ts';
+import { lastSeenAt, useRefusedDevices } from '../../state/device.ts';
+import { useServices } from '../../state/hooks.ts';
+import {
+  DEVICE_FILTERS,
+  matchingDevices,
+  PAGE_ROWS,
+  pageOf,
+  sorted,
+  sortingOf,
+  UNSORTED,
+  useDevices,
+} from '../../state/lists.ts';
+import { useMay } from '../../state/session.ts';
+import '../../kit/tables.css';
+import type { Sorting } from '../../state/lists.ts';
+
+/**
+ * All devices, page by page. Up to some thousand of them are read as a whole and sorted over all pages.
+ *
+ * @param props the API's count
+ */
+export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
+  const { router } = useServices();
+  const place = router.place.value;
+  const { query } = place;
+  const mayImport = useMay('ingest');
+  const total = fleet && fleet.devices.online + fleet.devices.offline;
+  const { data, problem, loading, slow, reload, isHeld } = useDevices(query, total);
+  const sorting = sortingOf(query, DEVICE_COLUMNS);
+  const sortValue = useSortValue(sorting.by);
+  const page = useMemo(() => {
+    if (!data || !isHeld) return null;
+    return pageOf(sorted(matchingDevices(data.items, query), sortValue, sorting.down), query);
+  }, [data, isHeld, query]);
+  const numbered = useNumberedPages({
+    number: page?.number ?? 1,
+    total: page?.total ?? 0,
+    rows: PAGE_ROWS,
+    top: 'devices',
+  });
+  const walked = usePages({ next: loading ? undefined : data?.next, top: 'devices' });
+  const cursor = query.get('cursor');
+  const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
+  const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
+  const items = isHeld ? (page?.items ?? null) : (data?.items ?? null);
+
+  return (
+    <>
+      <FlashMessage />
+      <section id="devices" class="panel" aria-label="Devices">
+        <div class="list-head">
+          <ListSwitch />
+          <DeviceFilters fleet={fleet} isHeld={isHeld} />
+          {mayImport && (
+            <a class="button" href="/import">
+              Import a file …
+            </a>
+          )}
+        </div>
+        {slow && <SlowLine />}
+        {problem ? (
+          <ProblemNotice
+            problem={problem}
+            onRetry={problem.code === 'bad_cursor' ? walked.onFirst : reload}
+          />
+        ) : items?.length === 0 ? (
+          narrowed ? (
+            <NoDevice byBeginning={!isHeld} />
+          ) : (
+            <FirstSteps />
+          )
+        ) : (
+          <DeviceTable
+            items={items}
+            sorting={isPart ? UNSORTED : sorting}
+            busy={loading}
+            expected={PAGE_ROWS}
+            siteHref={(site: string) => withQuery(place, { site, cursor: null, page: null })}
+          />
+        )}
+        {!problem && (items === null || items.length > 0 || narrowed) && (
+          <Pager
+            what="device"
+            isUnordered={isPart}
+            shown={items?.length ?? 0}
+            {...(isHeld ? numbered : walked)}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+/**
+ * Filters of the list of devices. The address keeps them.
+ *
+ * @param props `fleet`: the API's count; `isHeld`: any part of a name is found
+ */
+function DeviceFilters({ fleet, isHeld }: { fleet: FleetInfo | null; isHeld: boolean }) {
+  const { router, vocabulary } = useServices();
+  const { query } = router.place.value;
+  const { sites } = vocabulary.words.value;
+  const set = useCallback(
+    (name: string, value: string) => {
+      if (value === (router.place.peek().query.get(name) ?? '')) return;
+      router.changeQuery({ [name]: value, cursor: null, page: null });
+    },
+    [router],
+  );
+  const setName = useCallback((value: string) => set('name', value), [set]);
+  const setSite = useCallback((value: string) => set('site', value), [set]);
+  // The counts cover the whole fleet.
+  const counts = query.has('site') || query.has('name') ? undefined : fleet?.devices;
+  const label = (word: string, count: number | undefined) =>
+    count === undefined ? word : `${word} ${formatCount(count)}`;
+
+  return (
+    <form class="filters" role="search" onSubmit={(event: Event) => event.preventDefault()}>
+      <Choice
+        legend="State"
+        options={[
+          { value: '', label: 'All' },
+          { value: 'online', label: label('Online', counts?.online) },
+          { value: 'offline', label: label('Offline', counts?.offline) },
+        ]}
+        value={query.get('state') ?? ''}
+        onChange={(value: string) => set('state', value)}
+      />
+      <FilterField
+        label="Name"
+        placeholder={isHeld ? 'any part' : 'begins with'}
+        value={query.get('name') ?? ''}
+        onChange={setName}
+      />
+      <FilterField
+        label="Site"
+        placeholder="any"
+        value={query.get('site') ?? ''}
+        options={sites}
+        onChange={setSite}
+      />
+      {DEVICE_FILTERS.some((name) => query.has(name)) && (
+        <a class="button quiet-button" href="/?show=devices">
+          Clear filters
+        </a>
+      )}
+    </form>
+  );
+}
+
+/** Confirms the last action of the page before, until it is dismissed. */
+function FlashMessage() {
+  const { router } = useServices();
+  const { flash, path, query, pageCursors } = router.place.value;
+  if (!flash) return null;
+  const dismiss = () => router.go(`${path}?${query}`, { replace: true, pageCursors });
+  return (
+    <div class="flash-message" role="status">
+      <p>{flash}</p>
+      <button type="button" class="button quiet-button" onClick={dismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
+
+/** The sort value of each column; the first column is the default. */
+const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null> = {
+  name: ({ name, device_id }) => name ?? device_id,
+  site: ({ site }) => site,
+  state: ({ online }) => (online ? 'online' : 'offline'),
+};
+
+const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
+
+/** @param by a column; empty: the devices stay as they came */
+function useSortValue(by: string): (device: DeviceItem) => string | number | null {
+  const lastSeenOf = useLastSeen();
+  if (by === '') return () => null;
+  return SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
+}
+
+/** Devices, one a row. */
+function DeviceTable({
+  items,
+  sorting,
+  busy,
+  expected,
+  siteHref,
+}: {
+  /** null: not known yet */
+  items: DeviceItem[] | null;
+  sorting: Sorting;
+  /** another page is on its way */
+  busy: boolean;
+  /** rows to keep room for until the items are there */
+  expected: number;
+  /** where a site leads */
+  siteHref: (site: string) => string;
+}) {
+  const keyOf = useSortValue(sorting.by);
+  const refused = new Map(useRefusedDevices().map((device) => [device.device_id, device]));
+  return (
+    <table class="devices" aria-busy={busy}>
+      <caption class="visually-hidden">Devices</caption>
+      <thead>
+        <tr>
+          <SortHeader label="Device" by="name" sorting={sorting} />
+          <SortHeader label="Site" by="site" sorting={sorting} class="col-site" />
+          <SortHeader label="State" by="state" sorting={sorting} class="col-state" />
+          <SortHeader label="Last seen" by="last-seen" sorting={sorting} class="col-last-seen" />
+        </tr>
+      </thead>
+      <tbody>
+        {items
+          ? sorted(items, keyOf, sorting.down).map((device) => (
+              <DeviceRow
+                key={device.device_id}
+                device={device}
+                refusals={refused.get(device.device_id) ?? null}
+                siteHref={siteHref}
+              />
+            ))
+          : Array.from({ length: expected }, (_, index) => <EmptyRow key={index} />)}
+      </tbody>
+    </table>
+  );
+}
+
+const DeviceRow = ({
+  device,
+  refusals,
+  siteHref,
+}: {
+  device: DeviceItem;
+  /** what it sent and was refused */
+  refusals: RefusedDevice | null;
+  siteHref: (site: string) => string;
+}) => {
+  const { device_id, name, site, label, online } = device;
+  return (
+    <tr>
+      <th scope="row">
+        <a class="row-link" href={deviceHref(device_id, name)}>
+          {name ?? device_id}
+        </a>
+        {name === null && (
+          <>
+            {' '}
+            <span class="quiet nameless">no name yet</span>
+          </>
+        )}
+        {label && <span class="row-label">{label}</span>}
+        <span class="device-refusals">
+          <AlarmMark device={device_id} />
+          {refusals && <Refusals refusals={refusals} online={online} />}
+        </span>
+        <span class="under">{site}</span>
+      </th>
+      <td class="col-site">
+        {site ? (
+          <a href={siteHref(site)} title={`Only ${site}`}>
+            {site}
+          </a>
+        ) : (
+          <span class="quiet">{NOTHING}</span>
+        )}
+      </td>
+      <td class="col-state">
+        <Online online={online} />
+      </td>
+      <td class="col-last-seen">
+        <LastSeen device={device} />
+      </td>
+    </tr>
+  );
+};
+
+/** Counts by itself, and restarts with each sample. */
+function LastSeen({ device }: { device: DeviceItem }) {
+  return <Age ts={useLastSeen()(device)} />;
+}
+
+/** @returns when it last sent a message or a sample */
+function useLastSeen(): (device: DeviceItem) => string | null {
+  const { live, clock } = useServices();
+  return ({ device_id, last_seen }) =>
+    lastSeenAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.time.value);
+}
+
+const EmptyRow = () => (
+  <tr class="waiting" aria-hidden="true">
+    <td>
+      <span class="bar bar-long" />
+    </td>
+    <td class="col-site">
+      <span class="bar" />
+    </td>
+    <td class="col-state">
+      <span class="bar" />
+    </td>
+    <td class="col-last-seen" />
+  </tr>
+);

@@ -1,0 +1,143 @@
+import type { ReadonlySignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../../format.ts';
+import { Figure, Sparkline } from '../../kit/figure.tsx';
+import type { FleetState } from '../../state/fleet-state.ts';
+import { useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
+import { useServices, useTitle } from '../../state/hooks.ts';
+import { useRecentStats } from '../../state/live.ts';
+import { useStale } from '../../state/verdict.ts';
+import { FleetWall, wallSize } from '../../wall/fleet-wall.tsx';
+import { groupingOf } from '../../wall/group-wall.tsx';
+import { DeviceList } from './device-list.tsx';
+import { SensorList } from './sensor-list.tsx';
+
+/** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
+export function FleetView() {
+  const { live, router } = useServices();
+  const { query } = router.place.value;
+  const fleetState = useFleetState();
+  const info = useFleetInfo(fleetState);
+  useTitle('Fleet');
+  const filter = { type: query.get('type'), site: query.get('site') };
+  const grouping = info && groupingOf(info, filter);
+  useEffect(() => (grouping ? live.followFigures() : live.follow({})), [live, grouping]);
+  const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
+  const isFull = wallSize(query).isFull && !isEmpty;
+
+  return (
+    <>
+      <h1 class="visually-hidden">Fleet</h1>
+      {!isFull && <PipelineFigures fleetState={fleetState} />}
+      {!isEmpty && <FleetWall info={info} fleetState={fleetState} grouping={grouping} />}
+      {!isFull && (query.get('show') === 'devices' ? <DeviceList fleet={info} /> : <SensorList />)}
+    </>
+  );
+}
+
+/** The sparklines reach back so far, in ms: one minute at first, growing to five. */
+const SPAN = { min: 60_000, max: 300_000 };
+
+/** Figures come once a second: so long without is a hole. */
+const HOLE_MS = 5_000;
+
+/** Epoch ms. */
+type Moment = { at: number };
+
+/**
+ * Current figures of the fleet and the pipeline, with the last five minutes as sparklines. They are dimmed while the connection is
+ * lost. While nothing is stored, the rate is marked.
+ */
+function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
+  const { live } = useServices();
+  const moments = useRecentStats();
+  const screen = live.screenTimes.value;
+  const stale = useStale();
+  const isStored = stale === null || stale.isLost;
+  const now = moments.at(-1);
+  const shown = screen.at(-1);
+
+  return (
+    <dl class="figures figures-five" aria-label="The pipeline now" data-stale={stale?.isLost ?? false}>
+      <SensorsOnline fleetState={fleetState} />
+      <Figure
+        label="Samples stored"
+        value={formatRate(now?.samples_per_s)}
+        unit="/s"
+        tone={isStored ? undefined : 'warn'}
+      >
+        <Line moments={moments} read={(moment) => moment.samples_per_s} />
+      </Figure>
+      <Figure
+        label="Time to commit"
+        value={formatMs(now?.commit_ms.p50)}
+        unit="ms p50"
+        second={formatMs(now?.commit_ms.p99)}
+        secondUnit="ms p99"
+      >
+        <Line
+          moments={moments}
+          read={(moment) => moment.commit_ms.p50}
+          second={(moment) => moment.commit_ms.p99}
+        />
+      </Figure>
+      <Figure
+        label="Commit to screen"
+        value={formatMs(shown?.p50)}
+        unit="ms p50"
+        second={formatMs(shown?.p99)}
+        secondUnit="ms p99"
+      >
+        <Line moments={screen} read={(moment) => moment.p50} second={(moment) => moment.p99} />
+      </Figure>
+      <Figure
+        label="Refused"
+        value={formatRate(now?.refused_per_s)}
+        unit="/s"
+        tone={now && now.refused_per_s > 0 ? 'warn' : undefined}
+      >
+        <Line moments={moments} read={(moment) => moment.refused_per_s} />
+      </Figure>
+    </dl>
+  );
+}
+
+function SensorsOnline({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
+  const { outliers, info } = fleetState.value;
+  const known = info !== null;
+  const away = outliers.offlineSensors + outliers.silentCount;
+  return (
+    <Figure
+      label="Sensors online"
+      value={known ? formatCount(Math.max(0, info.sensors - away)) : NOTHING}
+      unit={known ? `of ${formatCount(info.sensors)}` : ''}
+    >
+      <p class="figure-note">
+        {known &&
+          `${formatCounted(info.devices.online, 'device')}${info.devices.offline > 0 ? `, ${formatCount(info.devices.offline)} offline` : ''}`}
+      </p>
+    </Figure>
+  );
+}
+
+function Line<M extends Moment>({
+  moments,
+  read,
+  second,
+}: {
+  moments: M[];
+  /** null: no point there */
+  read: (moment: M) => number | null;
+  second?: (moment: M) => number | null;
+}) {
+  const newest = moments.at(-1)?.at ?? 0;
+  const span = Math.min(Math.max(newest - (moments[0]?.at ?? newest), SPAN.min), SPAN.max);
+  const points = (pick?: (moment: M) => number | null) =>
+    pick
+      ? moments.flatMap((moment) => {
+          const y = pick(moment);
+          return y === null ? [] : [{ x: moment.at, y }];
+        })
+      : [];
+  return <Sparkline points={points(read)} second={points(second)} floor={0} span={span} hole={HOLE_MS} />;
+}

@@ -1,0 +1,181 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import type { Problem } from '../../api/request.ts';
+import type { LatestItem } from '../../api/types.ts';
+import { FirstSteps } from '../../kit/first-steps.tsx';
+import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
+import { NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
+import { withQuery } from '../../routes.ts';
+import { useSeen, useServices } from '../../state/hooks.ts';
+import type { Sorting } from '../../state/lists.ts';
+import { FILTERS, PAGE_ROWS, sortingOf, UNSORTED, useHeldSensors, useLatestPage } from '../../state/lists.ts';
+import type { Live } from '../../state/live.ts';
+import { useTails } from '../../state/sensor.ts';
+
+/**
+ * All sensors page by page, live. A fleet that this page holds as a whole is sorted over all pages. A larger one comes from the API in
+ * the order of the database.
+ */
+export function SensorList() {
+  const { live, router } = useServices();
+  const place = router.place.value;
+  const { query } = place;
+  const sorting = sortingOf(query, SENSOR_COLUMNS);
+  const held = useHeldSensors(query, sorting);
+  const isPaged = held.state === 'paged';
+  const { data, problem, loading, slow, reload } = useLatestPage(query, isPaged);
+  const cursor = query.get('cursor');
+  const numbered = useNumberedPages({
+    number: held.page?.number ?? 1,
+    total: held.page?.total ?? 0,
+    rows: PAGE_ROWS,
+    top: 'sensors',
+  });
+  const walked = usePages({ next: loading ? undefined : data?.next, top: 'sensors' });
+  const items = isPaged ? (data?.items ?? null) : (held.page?.items ?? null);
+  const isWhole = !isPaged || (cursor === null && data?.next === null);
+  const section = useRef<HTMLElement | null>(null);
+  // The list is below the wall: most visitors never scroll to it.
+  useTails(useSeen(section, HEAD_PX, items !== null) ? items : null);
+  useNewcomers(live, isPaged && data?.items.length === 0 && !isFiltered(query), reload);
+
+  return (
+    <section id="sensors" class="panel" aria-label="Latest values" ref={section}>
+      <div class="list-head">
+        <ListSwitch />
+        <FleetFilters isPaged={isPaged} />
+      </div>
+      {isPaged && slow && <SlowLine />}
+      <Rows
+        items={items}
+        isPaged={isPaged}
+        busy={isPaged && loading}
+        problem={isPaged ? problem : null}
+        onRetry={problem?.code === 'bad_cursor' ? walked.onFirst : reload}
+        sorting={isWhole ? sorting : UNSORTED}
+        pager={
+          isPaged ? (
+            <Pager what="sensor" isUnordered={!isWhole} shown={items?.length ?? 0} {...walked} />
+          ) : (
+            <Pager what="sensor" shown={items?.length ?? 0} {...numbered} />
+          )
+        }
+      />
+    </section>
+  );
+}
+
+/** The rows are seen when so much of the list is, in px. */
+const HEAD_PX = 120;
+
+const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
+
+/** The table, or why there is none. */
+function Rows({
+  items,
+  isPaged,
+  busy,
+  problem,
+  onRetry,
+  sorting,
+  pager,
+}: {
+  /** null: not known yet */
+  items: LatestItem[] | null;
+  /** the list comes from the API */
+  isPaged: boolean;
+  busy: boolean;
+  problem: Problem | null;
+  onRetry: () => void;
+  sorting: Sorting;
+  pager: ComponentChildren;
+}) {
+  const { router } = useServices();
+  const place = router.place.value;
+  const isCursor = place.query.get('cursor') !== null;
+  if (problem) return <ProblemNotice problem={problem} onRetry={onRetry} />;
+  if (items?.length === 0 && !isFiltered(place.query) && !isCursor) return <FirstSteps />;
+  return (
+    <>
+      {items?.length === 0 ? (
+        <NoMatch href={place.path} byBeginning={isPaged} />
+      ) : (
+        <SensorTable
+          caption="Latest value of every sensor"
+          items={items}
+          sorting={sorting}
+          busy={busy}
+          expected={PAGE_ROWS}
+          filterHref={(filter: Record<string, string>) =>
+            withQuery(place, { ...filter, cursor: null, page: null })
+          }
+        />
+      )}
+      {(items === null || items.length > 0 || isCursor) && pager}
+    </>
+  );
+}
+
+/** An empty fleet waits for its first sensor, and shows it as it comes. */
+function useNewcomers(live: Live, waiting: boolean, reload: () => void) {
+  useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
+}
+
+/**
+ * Filters of the list of sensors. The address keeps them.
+ *
+ * @param props the list comes from the API, which finds names by their beginning
+ */
+function FleetFilters({ isPaged }: { isPaged: boolean }) {
+  const { router, vocabulary } = useServices();
+  const { query } = router.place.value;
+  const { types, sites } = vocabulary.words.value;
+  const set = {
+    name: useFilter('name'),
+    type: useFilter('type'),
+    site: useFilter('site'),
+  };
+
+  return (
+    <form class="filters" role="search" onSubmit={(event: Event) => event.preventDefault()}>
+      <FilterField
+        label="Name"
+        placeholder={isPaged ? 'sensor begins with' : 'sensor or device'}
+        value={query.get('name') ?? ''}
+        onChange={set.name}
+      />
+      <FilterField
+        label="Type"
+        placeholder="any"
+        value={query.get('type') ?? ''}
+        options={types}
+        onChange={set.type}
+      />
+      <FilterField
+        label="Site"
+        placeholder="any"
+        value={query.get('site') ?? ''}
+        options={sites}
+        onChange={set.site}
+      />
+      {isFiltered(query) && (
+        <a class="button quiet-button" href="/">
+          Clear filters
+        </a>
+      )}
+    </form>
+  );
+}
+
+/** @returns another filter begins at its first page */
+function useFilter(name: string): (value: string) => void {
+  const { router } = useServices();
+  return useCallback(
+    (value) => {
+      if (value === (router.place.peek().query.get(name) ?? '')) return;
+      router.changeQuery({ [name]: value, cursor: null, page: null });
+    },
+    [router, name],
+  );
+}

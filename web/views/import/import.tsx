@@ -1,0 +1,310 @@
+import { useRef, useState } from 'preact/hooks';
+import { toProblem } from '../../api/request.ts';
+import { formatCount, formatCounted } from '../../format.ts';
+import { saveFile } from '../../kit/controls.tsx';
+import { ProblemNotice } from '../../kit/notice.tsx';
+import { deviceHref } from '../../routes.ts';
+import { useServices, useTitle } from '../../state/hooks.ts';
+import { useFiguresAlone } from '../../state/live.ts';
+import { useMay } from '../../state/session.ts';
+import { piecesOf, typeOf } from './pieces.ts';
+import '../../kit/tables.css';
+import './import.css';
+import type { Problem } from '../../api/request.ts';
+import type { Imported, ImportedRow, RefusedLine } from '../../api/types.ts';
+
+/** Refused lines that are shown. The file of them has more. */
+const MOST_SHOWN = 20;
+
+/** A piece is sent again after a temporary problem, in ms. It changes nothing that is stored. */
+const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
+
+/** How far a run is. */
+interface Run {
+  /** nothing is stored */
+  isTest: boolean;
+  state: 'running' | 'done' | 'stopped';
+  /** of the file, from 0 to 1 */
+  share: number;
+  rows: number;
+  samples: number;
+  refused: number;
+  /** refused ones */
+  lines: RefusedLine[];
+  /** samples as they would be stored */
+  first: ImportedRow[];
+  problem: Problem | null;
+}
+
+const BEGUN: Omit<Run, 'isTest'> = {
+  state: 'running',
+  share: 0,
+  rows: 0,
+  samples: 0,
+  refused: 0,
+  lines: [],
+  first: [],
+  problem: null,
+};
+
+/** Import of a file of old measurements: first a test, which stores nothing. */
+export function ImportView() {
+  const { client } = useServices();
+  const mayImport = useMay('ingest');
+  const [file, setFile] = useState<File | null>(null);
+  const [device, setDevice] = useState('');
+  const [run, setRun] = useState<Run | null>(null);
+  const abort = useRef(new AbortController());
+  useFiguresAlone();
+  useTitle('Import');
+  const type = file && typeOf(file.name);
+
+  function choose(next: File | null | undefined) {
+    if (!next) return;
+    setFile(next);
+    setRun(null);
+  }
+
+  async function start(isTest: boolean) {
+    if (!file || !type) return;
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    let now: Run = { ...BEGUN, isTest };
+    setRun(now);
+    try {
+      for await (const { body, end, lines } of piecesOf(file, type)) {
+        const query = { device, dry_run: String(isTest) };
+        const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
+        now = { ...added(now, part, lines), share: end / file.size };
+        setRun(now);
+      }
+      setRun({ ...now, state: 'done' });
+    } catch (error) {
+      setRun({ ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) });
+    }
+  }
+
+  const isRunning = run?.state === 'running';
+  return (
+    <>
+      <div class="title">
+        <div>
+          <h1>Import</h1>
+          <p class="lead">
+            Stores a CSV, NDJSON or Parquet file of old measurements at their original times.
+          </p>
+        </div>
+      </div>
+      <section class="panel import" aria-label="Import a file">
+        <DropArea file={file} isLocked={isRunning} onFile={choose} />
+        {file && !type && (
+          <p class="import-problem" role="alert">
+            The name must end with .csv, .tsv, .ndjson, .jsonl or .parquet.
+          </p>
+        )}
+        {!mayImport && <p class="import-problem">Your token may not store measurements.</p>}
+        <form class="import-form" onSubmit={(event: Event) => event.preventDefault()}>
+          <div class="field">
+            <label for="import-device">Device</label>
+            <input
+              id="import-device"
+              type="text"
+              autocomplete="off"
+              placeholder="if the file does not name it"
+              value={device}
+              onInput={(event) => setDevice(event.currentTarget.value.trim())}
+            />
+          </div>
+          <button
+            type="button"
+            class="button"
+            disabled={!type || isRunning || !mayImport}
+            onClick={() => void start(true)}
+          >
+            Test
+          </button>
+          <button
+            type="button"
+            class="button main-button"
+            disabled={!type || isRunning || !mayImport}
+            onClick={() => void start(false)}
+          >
+            Import
+          </button>
+          {isRunning && (
+            <button type="button" class="button quiet-button" onClick={() => abort.current.abort()}>
+              Stop
+            </button>
+          )}
+        </form>
+        {run && <RunResult run={run} device={device} onRetry={() => void start(run.isTest)} />}
+      </section>
+    </>
+  );
+}
+
+function DropArea({
+  file,
+  isLocked,
+  onFile,
+}: {
+  file: File | null;
+  isLocked: boolean;
+  onFile: (file: File | null | undefined) => void;
+}) {
+  const [isOver, setIsOver] = useState(false);
+  return (
+    <label
+      class="import-drop"
+      data-over={isOver}
+      onDragOver={(event: DragEvent) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault();
+        setIsOver(false);
+        if (!isLocked) onFile(event.dataTransfer?.files[0]);
+      }}
+    >
+      <input
+        type="file"
+        class="visually-hidden"
+        accept=".csv,.tsv,.ndjson,.jsonl,.parquet"
+        disabled={isLocked}
+        onChange={(event) => onFile(event.currentTarget.files?.[0])}
+      />
+      {file ? (
+        <span>
+          <b>{file.name}</b>, {formatCount(Math.ceil(file.size / 1024))} KB. Click or drop to choose another.
+        </span>
+      ) : (
+        <span>Drop a file here, or click to choose one.</span>
+      )}
+    </label>
+  );
+}
+
+function RunResult({ run, device, onRetry }: { run: Run; device: string; onRetry: () => void }) {
+  const { isTest, state, share, rows, samples, refused, lines, first, problem } = run;
+  return (
+    <div class="import-result">
+      {state === 'running' && (
+        <progress class="import-progress" value={share} max={1} aria-label="Share of the file">
+          {Math.round(share * 100)} %
+        </progress>
+      )}
+      <p role="status">
+        <b>{formatCounted(rows, 'row')}</b>: {formatCounted(samples, 'sample')}{' '}
+        {isTest ? 'would be stored' : 'stored'}, {formatCount(refused)} refused
+        {state === 'stopped' && '. Stopped: import the file again to go on. What is stored stays as it is'}.
+        {state === 'done' && !isTest && device !== '' && samples > 0 && (
+          <>
+            {' '}
+            <a class="link" href={deviceHref(device)}>
+              Show {device}
+            </a>
+          </>
+        )}
+      </p>
+      {problem && <ProblemNotice problem={problem} onRetry={onRetry} />}
+      {lines.length > 0 && <RefusedLines lines={lines} />}
+      {isTest && first.length > 0 && <FirstSamples first={first} />}
+    </div>
+  );
+}
+
+function RefusedLines({ lines }: { lines: RefusedLine[] }) {
+  const save = () =>
+    saveFile(
+      'refused.csv',
+      new Blob([
+        'line,code,rule\n',
+        ...lines.map(({ line, code, rule }) => `${line},${code},"${rule.replaceAll('"', '""')}"\n`),
+      ]),
+    );
+  return (
+    <table class="plain import-table">
+      <caption>
+        Refused lines
+        <button type="button" class="button quiet-button" onClick={save}>
+          Download
+        </button>
+      </caption>
+      <thead>
+        <tr>
+          <th class="number import-line">Line</th>
+          <th class="import-code">Code</th>
+          <th>Rule</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.slice(0, MOST_SHOWN).map(({ line, code, rule }) => (
+          <tr key={`${line} ${rule}`}>
+            <td class="number import-line">{line}</td>
+            <td class="import-code">{code}</td>
+            <td class="wraps">{rule}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const FirstSamples = ({ first }: { first: ImportedRow[] }) => (
+  <table class="plain import-table">
+    <caption>The first samples</caption>
+    <thead>
+      <tr>
+        <th>Time</th>
+        <th>Device</th>
+        <th>Sensor</th>
+        <th class="number">Value</th>
+        <th class="import-code">Unit</th>
+        <th>Site</th>
+      </tr>
+    </thead>
+    <tbody>
+      {first.map(({ line, device, sensor, ts, value, unit, site }) => (
+        <tr key={`${line} ${sensor}`}>
+          <td>{ts}</td>
+          <td>{device}</td>
+          <td>{sensor}</td>
+          <td class="number">{value}</td>
+          <td class="import-code">{unit}</td>
+          <td>{site}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** @param before lines of the file before it */
+function added(
+  run: Run,
+  { rows, samples, refused, refused_lines: lines, first }: Imported,
+  before: number,
+): Run {
+  return {
+    ...run,
+    rows: run.rows + rows,
+    samples: run.samples + samples,
+    refused: run.refused + refused,
+    lines: [...run.lines, ...lines.map((refusal) => ({ ...refusal, line: refusal.line + before }))],
+    first: run.first.length > 0 ? run.first : first,
+  };
+}
+
+async function withRetries<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const pause of RETRY_MS) {
+    try {
+      return await send();
+    } catch (error) {
+      if (signal.aborted || !toProblem(error).passes) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      signal.throwIfAborted();
+    }
+  }
+  return send();
+}

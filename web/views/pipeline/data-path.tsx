@@ -1,0 +1,325 @@
+import './pipeline.css';
+import type { StreamStatus } from '../../api/stream.ts';
+import type { FleetInfo, Pipeline, ProcessHealth, Stats, StreamOut } from '../../api/types.ts';
+import {
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatMs,
+  formatRate,
+  NOTHING,
+} from '../../format.ts';
+import { LATE_MS } from '../../state/verdict.ts';
+import type { Finding, StageName } from './findings.tsx';
+
+/** The data path from device to reader. Its marks move with the rate, and each finding is shown at its stage. */
+export function Way({ findings, ...known }: Parameters<typeof stagesOf>[0] & { findings: Finding[] }) {
+  const flow = flowSeconds(known.stats?.samples_per_s ?? 0);
+  return (
+    <ol class="way" aria-label="The data's way">
+      {stagesOf(known).map((stage) => (
+        <Stage key={stage.name} {...stage} flow={flow} finding={worst(findings, stage.name)} />
+      ))}
+    </ol>
+  );
+}
+
+function worst(findings: Finding[], name: StageName): Finding | undefined {
+  const here = findings.filter(({ stage }) => stage === name);
+  return here.find(({ tone }) => tone === 'bad') ?? here[0];
+}
+
+interface Figure {
+  label: string;
+  value: string;
+  unit?: string;
+  /** what it means */
+  title?: string;
+  tone?: 'warn' | undefined;
+}
+
+/** Drawings of 24 by 24. */
+const SIGNS: Record<StageName, string> = {
+  devices: 'M8 3h8v18H8ZM11 18h2M4 8.5a6 6 0 0 0 0 7M20 8.5a6 6 0 0 1 0 7',
+  broker: 'M12 4v16M4 8h8M12 12h8M4 16h8M4 6v4M20 10v4M4 14v4',
+  ingest: 'M4 5h16l-6 7v7l-4-2v-5Z',
+  database: 'M5 6.5c0-3.3 14-3.3 14 0s-14 3.3-14 0v11c0 3.3 14 3.3 14 0v-11M5 12c0 3.3 14 3.3 14 0',
+  stream: 'M3 7h9M3 12h13M3 17h9M14 4l7 8-7 8',
+  readers: 'M3 5h18v11H3ZM9 20h6M12 16v4M6 13l3.500-4 3 2.500L17 8',
+};
+
+/** One stage of the way, and the pipe to the next. */
+const Stage = ({
+  name,
+  title,
+  fine,
+  figures,
+  flow,
+  finding,
+}: {
+  name: StageName;
+  title: string;
+  /** what is said of it when nothing is wrong */
+  fine: string;
+  figures: Figure[];
+  /** seconds in which what flows moves on; null: nothing flows */
+  flow: number | null;
+  /** the worst that is wrong here */
+  finding: Finding | undefined;
+}) => (
+  <li class="stage" data-tone={finding?.tone} data-stage={name}>
+    <svg
+      class="stage-pipe"
+      aria-hidden="true"
+      data-flows={flow !== null && finding?.tone !== 'bad'}
+      style={{ '--flow': `${flow ?? 0}s` }}
+    >
+      <line class="pipe-across" x1="0" y1="50%" x2="100%" y2="50%" />
+      <line class="pipe-flow pipe-across" x1="0" y1="50%" x2="100%" y2="50%" />
+      <line class="pipe-down" x1="50%" y1="0" x2="50%" y2="100%" />
+      <line class="pipe-flow pipe-down" x1="50%" y1="0" x2="50%" y2="100%" />
+    </svg>
+    <span class="stage-sign" aria-hidden="true">
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d={SIGNS[name]} />
+      </svg>
+    </span>
+    <div class="stage-text">
+      <h2>{title}</h2>
+      <p class="stage-fine">
+        {finding ? (
+          <strong class="stage-wrong">
+            {finding.tone === 'bad' ? '✕' : '!'} {finding.short}
+          </strong>
+        ) : (
+          <>
+            {fine && '✓ '}
+            {fine}
+          </>
+        )}
+      </p>
+      <dl>
+        {figures.map(({ label, value, unit, title: meaning, tone }) => (
+          <div key={label} title={meaning} data-tone={tone}>
+            <dt>{label}</dt>
+            <dd>
+              <span class="stage-value">{value}</span>
+              {unit && (
+                <>
+                  {' '}
+                  <span class="stage-unit">{unit}</span>
+                </>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  </li>
+);
+
+/** A mark moves from one to the next in so many seconds, at one sample a second and at ten thousand. */
+const SLOWEST_S = 3;
+const FASTEST_S = 0.6;
+const DECADES = 4;
+/** Steps are coarse: each change of the speed is a small jump. */
+const STEP_S = 0.4;
+
+/** @returns seconds; by tenfold rates, so that both a few devices and a whole fleet are seen to move; null: nothing flows */
+export function flowSeconds(perSecond: number): number | null {
+  if (!(perSecond > 0)) return null;
+  const share = Math.min(Math.max(Math.log10(perSecond) / DECADES, 0), 1);
+  const seconds = SLOWEST_S - share * (SLOWEST_S - FASTEST_S);
+  return Math.round(Math.round(seconds / STEP_S) * STEP_S * 10) / 10;
+}
+
+/** Text and figures of each stage of the data path. */
+type StageText = Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>;
+
+/** @returns in the order of the data path */
+function stagesOf({
+  pipeline,
+  stats,
+  health,
+  fleet,
+  status,
+  zone = 'utc',
+}: {
+  pipeline: Pipeline | null;
+  stats: Stats | null;
+  /** of each process, by the last event */
+  health: ProcessHealth[];
+  fleet: FleetInfo | null;
+  /** of this page's connection */
+  status: StreamStatus;
+  /** of times, default UTC */
+  zone?: 'local' | 'utc';
+}): StageText[] {
+  const running = pipeline?.processes.filter(({ stale }) => !stale) ?? null;
+  return [
+    devices(fleet),
+    broker(pipeline),
+    ingest(running, stats, health),
+    database(pipeline, stats),
+    ...(pipeline?.stream_out ? [streamOut(pipeline.stream_out, zone)] : []),
+    readers(running, stats, status),
+  ];
+}
+
+const devices = (fleet: FleetInfo | null): StageText => ({
+  name: 'devices',
+  title: 'Devices',
+  fine: fleet ? `${formatCount(fleet.devices.online + fleet.devices.offline)} registered` : '',
+  figures: [
+    {
+      label: 'Online',
+      value: formatCount(fleet?.devices.online),
+      title: 'Devices that announced themselves or sent a message within 5 minutes',
+    },
+    { label: 'Offline', value: formatCount(fleet?.devices.offline) },
+  ],
+});
+
+const broker = (pipeline: Pipeline | null): StageText => ({
+  name: 'broker',
+  title: 'Broker',
+  fine: pipeline?.broker?.ok ? pipeline.broker.message : '',
+  figures: [
+    {
+      label: 'Ingest is',
+      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Disconnected') : NOTHING,
+      title: 'Whether what devices publish reaches ingest',
+    },
+  ],
+});
+
+/** @returns the count of the processes that do not only have this role; empty until they are known */
+const countOf = (
+  running: Pipeline['processes'] | null,
+  without: 'http' | 'ingest',
+  [one, many]: [one: string, many: string],
+): string => (running ? formatCounted(running.filter(({ role }) => role !== without).length, one, many) : '');
+
+function ingest(
+  running: Pipeline['processes'] | null,
+  stats: Stats | null,
+  health: ProcessHealth[],
+): StageText {
+  const messages = health.reduce((sum, { unsettled }) => sum + unsettled.messages, 0);
+  const isLate = health.some(({ unsettled }) => unsettled.oldest_ms >= LATE_MS);
+  return {
+    name: 'ingest',
+    title: 'Ingest',
+    fine: countOf(running, 'http', ['process', 'processes']),
+    figures: [
+      {
+        label: 'Stored',
+        value: formatRate(stats?.samples_per_s),
+        unit: 'samples/s',
+        title: 'Measurements that were committed, a second, over the last five seconds',
+      },
+      {
+        label: 'In flight',
+        value: formatCount(stats?.in_flight),
+        title: 'Requests to the database on their way',
+      },
+      {
+        label: 'Window',
+        value: formatCount(stats?.window),
+        unit: `of ${formatCount(stats?.window_limit)}`,
+        title: 'How many requests may be in flight now, of how many at most (INGEST_MAX_IN_FLIGHT)',
+      },
+      {
+        label: 'Messages wait',
+        value: health.length > 0 ? formatCount(messages) : NOTHING,
+        title: 'Messages that were received, and are not acknowledged yet',
+        tone: isLate ? 'warn' : undefined,
+      },
+      {
+        label: 'Requests wait',
+        value: formatCount(stats?.waiting),
+        title: 'Requests to the database that wait for a place in the window',
+        tone: stats?.waiting ? 'warn' : undefined,
+      },
+      {
+        label: 'Refused',
+        value: formatRate(stats?.refused_per_s),
+        unit: '/s',
+        title: 'Measurements that became dead letters',
+        tone: stats?.refused_per_s ? 'warn' : undefined,
+      },
+    ],
+  };
+}
+
+function database(pipeline: Pipeline | null, stats: Stats | null): StageText {
+  const nodes = pipeline?.database.nodes ?? [];
+  return {
+    name: 'database',
+    title: 'Database',
+    fine:
+      nodes.length > 0
+        ? `${nodes.filter(({ up }) => up).length} of ${formatCounted(nodes.length, 'node')} up`
+        : '',
+    figures: [
+      {
+        label: 'Commit p50',
+        value: formatMs(stats?.commit_ms.p50),
+        unit: 'ms',
+        title: 'From the receipt of a message to its commit: half of them are quicker',
+      },
+      {
+        label: 'Commit p99',
+        value: formatMs(stats?.commit_ms.p99),
+        unit: 'ms',
+        title: 'Of a hundred messages, 99 are quicker',
+      },
+    ],
+  };
+}
+
+const streamOut = ({ ok, lag_ms, queue_bytes, until }: StreamOut, zone: 'local' | 'utc'): StageText => ({
+  name: 'stream',
+  title: 'Stream out',
+  fine: ok ? 'Kafka takes records' : '',
+  figures: [
+    {
+      label: 'Lag',
+      value: formatDuration(lag_ms),
+      title: 'Age of what was committed and waits longest for Kafka',
+      tone: ok ? undefined : 'warn',
+    },
+    { label: 'Queue', value: formatBytes(queue_bytes), title: 'Bytes that wait for Kafka' },
+    {
+      label: 'Complete until',
+      value: until === null ? NOTHING : formatClock(Date.parse(until), zone),
+      title: 'Everything of the hours before it is in Kafka; one to two hours ago is normal',
+    },
+  ],
+});
+
+function readers(
+  running: Pipeline['processes'] | null,
+  stats: Stats | null,
+  status: StreamStatus,
+): StageText {
+  return {
+    name: 'readers',
+    title: 'Readers',
+    fine: countOf(running, 'ingest', ['process serves', 'processes serve']),
+    figures: [
+      {
+        label: 'This page',
+        value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
+        title: 'Whether changes reach this page by themselves',
+      },
+      {
+        label: 'Follow the stream',
+        value: formatCount(stats?.readers),
+        title: 'Pages and programs that receive changes by themselves, including this page',
+      },
+    ],
+  };
+}

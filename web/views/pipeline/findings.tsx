@@ -1,0 +1,281 @@
+import type { Problem } from '../../api/request.ts';
+import { wordsOf } from '../../api/request.ts';
+import type { Measurements, Pipeline, Stats } from '../../api/types.ts';
+import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../../format.ts';
+import type { Verdict } from '../../state/verdict.ts';
+import { BEHIND_MS, packingOf } from './processes.tsx';
+
+/** Problems on the data path, each with advice. */
+export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' | 'readers';
+
+export interface Finding {
+  /** where it is */
+  stage: StageName;
+  /** `bad`: something stands still */
+  tone: 'bad' | 'warn';
+  /** a few words, for the stage */
+  short: string;
+  title: string;
+  advice: string;
+  /** where more is known */
+  href?: string;
+}
+
+/** @returns in the order of the way */
+export function findingsOf({
+  pipeline,
+  problem,
+  stats,
+  now,
+}: {
+  /** what was known last */
+  pipeline: Pipeline | null;
+  /** why nothing newer is known */
+  problem: Problem | null;
+  stats: Stats | null;
+  /** epoch ms */
+  now: number;
+}): Finding[] {
+  return [
+    ...(problem ? [unanswered(problem)] : []),
+    ...(pipeline ? [...ofBroker(pipeline), ...ofProcesses(pipeline, now)] : []),
+    ...(stats ? [...ofPressure(stats), ...ofRefusals(stats)] : []),
+    ...(pipeline
+      ? [
+          ...ofMeasurements(pipeline),
+          ...ofNodes(pipeline),
+          ...ofPacking(pipeline, now),
+          ...ofStreamOut(pipeline, now),
+        ]
+      : []),
+  ];
+}
+
+function unanswered(problem: Problem): Finding {
+  const { title, advice } = wordsOf(problem);
+  const isDatabase = problem.code === 'unavailable';
+  return {
+    stage: isDatabase ? 'database' : 'readers',
+    tone: 'bad',
+    short: isDatabase ? 'does not answer' : 'no answer',
+    title,
+    advice,
+  };
+}
+
+function ofBroker({ broker }: Pipeline): Finding[] {
+  if (!broker || broker.ok) return [];
+  return [
+    {
+      stage: 'broker',
+      tone: 'bad',
+      short: 'not connected',
+      title: `The broker is out of reach: ${broker.message}`,
+      advice:
+        'What devices send waits at the broker or with them. Ingest connects again by itself; see whether the broker runs, and MQTT_URL.',
+    },
+  ];
+}
+
+function ofProcesses({ processes }: Pipeline, now: number): Finding[] {
+  const findings: Finding[] = [];
+  if (!processes.some(({ role, stale }) => role !== 'http' && !stale)) {
+    findings.push({
+      stage: 'ingest',
+      tone: 'bad',
+      short: 'none runs',
+      title: 'No process takes measurements',
+      advice: 'Start one with npm start. It then stores the messages that wait at an external broker.',
+    });
+  }
+  for (const { client_id, role, seen } of processes.filter(({ stale }) => stale)) {
+    findings.push({
+      stage: role === 'http' ? 'readers' : 'ingest',
+      tone: 'warn',
+      short: 'a process is silent',
+      title: `${client_id} has sent no heartbeat for ${formatAge(now - Date.parse(seen))}`,
+      advice: 'It died, or cannot reach the database. An hour later it is forgotten.',
+    });
+  }
+  return findings;
+}
+
+function ofPressure({ waiting, window }: Stats): Finding[] {
+  if (waiting === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'warn',
+      short: 'under pressure',
+      title: `Under pressure: ${formatCounted(waiting, 'request waits', 'requests wait')} for a place among ${formatCount(window)}`,
+      advice:
+        'More comes than the database takes at this latency. Messages wait unacknowledged, and are not lost.',
+    },
+  ];
+}
+
+function ofRefusals({ refused_per_s }: Stats): Finding[] {
+  if (refused_per_s === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'warn',
+      short: 'refuses some',
+      title: `Measurements are refused: ${formatRate(refused_per_s)} a second`,
+      advice: 'Each is kept, with the reason.',
+      href: '/dead-letters',
+    },
+  ];
+}
+
+function ofMeasurements({ measurements }: Pipeline): Finding[] {
+  const missing = unaccounted(measurements);
+  if (missing === 0) return [];
+  return [
+    {
+      stage: 'ingest',
+      tone: 'bad',
+      short: 'counts differ',
+      title: `${formatCounted(Math.abs(missing), 'measurement is', 'measurements are')} ${missing > 0 ? 'unaccounted for' : 'counted twice'}`,
+      advice: 'This is a defect of Millrace. Please report it with the figures below.',
+    },
+  ];
+}
+
+/** @returns received, and neither stored nor merged, refused or skipped */
+const unaccounted = ({ received, stored, merged, refused, skipped }: Measurements): number =>
+  received - stored - merged - refused - skipped;
+
+function ofNodes({ database: { nodes } }: Pipeline): Finding[] {
+  const down = nodes.filter(({ up }) => !up);
+  if (down.length === 0) return [];
+  const isAll = down.length === nodes.length;
+  return [
+    {
+      stage: 'database',
+      tone: isAll ? 'bad' : 'warn',
+      short: isAll ? 'all nodes are down' : `${down.length} of ${formatCounted(nodes.length, 'node')} down`,
+      title: `${isAll ? 'All nodes' : `${down.length} of ${formatCounted(nodes.length, 'node')}`} of the database ${down.length === 1 ? 'is' : 'are'} down: ${down.map(({ address }) => address).join(', ')}`,
+      advice: isAll
+        ? 'Nothing is acknowledged until one is back; nothing is lost.'
+        : 'With three replicas nothing stands still while two are up. Give the node back what it missed by a repair.',
+    },
+  ];
+}
+
+function ofPacking({ packed_until }: Pipeline, now: number): Finding[] {
+  const { behindMs } = packingOf(packed_until, now);
+  if (behindMs < BEHIND_MS) return [];
+  return [
+    {
+      stage: 'database',
+      tone: 'warn',
+      short: 'packing is behind',
+      title: `Packing is ${formatDuration(behindMs)} behind`,
+      advice:
+        'It gives way to ingest, and catches up when there is less to do. Charts are as exact, but long ones slower.',
+    },
+  ];
+}
+
+/** From this age of the watermark on, in ms, something is wrong: one to two hours are normal. */
+const WATERMARK_LATE_MS = 4 * 3_600_000;
+
+function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
+  if (!state) return [];
+  if (!state.ok) {
+    return [
+      {
+        stage: 'stream',
+        tone: 'warn',
+        short: 'Kafka is away',
+        title: `Kafka takes no records; the oldest waits for ${formatDuration(state.lag_ms)}`,
+        advice:
+          'Ingest goes on, and nothing is lost: what finds no room in the queue is sent when its hour has closed.',
+      },
+    ];
+  }
+  const lateMs = state.until === null ? 0 : now - Date.parse(state.until);
+  if (lateMs < WATERMARK_LATE_MS) return [];
+  return [
+    {
+      stage: 'stream',
+      tone: 'warn',
+      short: 'watermark is late',
+      title: `Kafka is complete until ${formatDuration(lateMs)} ago`,
+      advice: 'Consumers that wait for the watermark stand still. The log of ingest names the reason.',
+    },
+  ];
+}
+
+/** The list of findings with their advice. */
+export const Findings = ({ findings }: { findings: Finding[] }) => (
+  <ul class="findings" aria-label="What needs a look">
+    {findings.map(({ title, tone, advice, href }) => (
+      <li key={title} class="finding" data-tone={tone}>
+        <span class="finding-sign" aria-hidden="true">
+          {tone === 'bad' ? '✕' : '!'}
+        </span>
+        <p>
+          <strong>{title}.</strong> {advice}{' '}
+          {href && (
+            <a class="link" href={href}>
+              See them
+            </a>
+          )}
+        </p>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The page leads with this: what is wrong, or that all is well. */
+export function VerdictLead({
+  verdict,
+  findings,
+  isKnown,
+}: {
+  /** on the installation */
+  verdict: Verdict;
+  /** what the pipeline shows in addition */
+  findings: Finding[];
+  /** whether the pipeline was read */
+  isKnown: boolean;
+}) {
+  const { tone, text } = leadOf({ verdict, findings, isKnown });
+  return (
+    <div class="verdict-lead" data-tone={tone}>
+      {/* A duration that changes each second is not announced. The header announces what is wrong. */}
+      <p class="verdict" data-tone={tone} role={verdict.level === 'good' ? 'status' : undefined}>
+        {text}
+      </p>
+      {verdict.details.length > 0 && (
+        <ul aria-label="Processes with a problem">
+          {verdict.details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The line that the pipeline page leads with. */
+export function leadOf({
+  verdict: { level, headline },
+  findings,
+  isKnown,
+}: {
+  verdict: Verdict;
+  findings: Finding[];
+  isKnown: boolean;
+}): { tone: 'bad' | 'warn' | 'good' | undefined; text: string } {
+  if (level === 'critical') return { tone: 'bad', text: `✕ ${headline}` };
+  const standstill = findings.find(({ tone }) => tone === 'bad');
+  if (standstill) return { tone: 'bad', text: `✕ ${standstill.title}.` };
+  if (level === 'warning') return { tone: 'warn', text: `! ${headline}` };
+  if (findings.length > 0) {
+    return { tone: 'warn', text: `! ${formatCounted(findings.length, 'thing needs', 'things need')} a look` };
+  }
+  return isKnown ? { tone: 'good', text: '✓ All is well' } : { tone: undefined, text: 'Looking …' };
+}

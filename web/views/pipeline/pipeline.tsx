@@ -1,0 +1,181 @@
+import { useEffect, useState } from 'preact/hooks';
+import { toProblem } from '../../api/request.ts';
+import { formatCount, formatMs, formatRate, formatTime } from '../../format.ts';
+import { ProblemNotice } from '../../kit/notice.tsx';
+import { useServices, useTitle } from '../../state/hooks.ts';
+import { useFiguresAlone, useRecentStats } from '../../state/live.ts';
+import { useVerdict } from '../../state/verdict.ts';
+import { Way } from './data-path.tsx';
+import { Findings, findingsOf, VerdictLead } from './findings.tsx';
+import { Accounts, ProcessTable, Storage } from './processes.tsx';
+import { StripChart } from './strip-chart.tsx';
+import '../../chart/chart.css';
+import '../../kit/tables.css';
+import './pipeline.css';
+import type { Problem } from '../../api/request.ts';
+import type { Line } from './strip-chart.tsx';
+
+const RATE: Line[] = [{ name: 'stored', read: (moment) => moment.samples_per_s }];
+const COMMIT: Line[] = [
+  { name: 'p50', read: (moment) => moment.commit_ms.p50 },
+  { name: 'p99', read: (moment) => moment.commit_ms.p99 },
+];
+const REQUESTS: Line[] = [
+  { name: 'in flight', read: (moment) => moment.in_flight },
+  { name: 'window', read: (moment) => moment.window },
+];
+
+/** The data's way, drawn as it runs; what is wrong on it; and its last five minutes. */
+export function PipelineView() {
+  const { clock, live, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const now = clock.time.value;
+  const status = live.status.value;
+  const { processes: health } = live.health.value;
+  const verdict = useVerdict();
+  const { data: pipeline, at, problem } = usePipeline();
+  const fleet = useFleetCount();
+  const moments = useRecentStats();
+  useFiguresAlone();
+  useTitle('Pipeline');
+  const stats = moments.at(-1) ?? null;
+  const isOffline = pipeline !== null && status === 'reconnecting';
+  const findings = findingsOf({ pipeline, problem, stats, now });
+
+  // A missing permission replaces the view. Other problems may pass, and the last figures stay.
+  if (problem && !problem.passes)
+    return <ProblemNotice problem={problem} onRetry={() => location.reload()} />;
+  return (
+    <>
+      <div class="title">
+        <div>
+          <h1>Pipeline</h1>
+          <p class="lead">From device to reader: what runs, how fast, and what slows it down.</p>
+        </div>
+      </div>
+      <VerdictLead verdict={verdict} findings={findings} isKnown={pipeline !== null} />
+      {findings.length > 0 && <Findings findings={findings} />}
+      {isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
+      <section
+        class="panel"
+        aria-label="The way of the data"
+        aria-busy={pipeline === null}
+        data-stale={isOffline}
+      >
+        <Way {...{ pipeline, stats, health, fleet, status, zone, findings }} />
+      </section>
+      <div class="strips" data-stale={isOffline}>
+        <StripChart title="Samples" unit="/s" lines={RATE} moments={moments} format={formatRate} />
+        <StripChart title="Time to commit" unit="ms" lines={COMMIT} moments={moments} format={formatMs} />
+        <StripChart
+          title="Requests to the database"
+          unit=""
+          lines={REQUESTS}
+          moments={moments}
+          format={formatCount}
+        />
+      </div>
+      {pipeline && (
+        <>
+          {problem && !isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
+          <section class="panel" aria-label="Measurements since the start">
+            <h2 class="panel-title">Measurements since the start</h2>
+            <Accounts measurements={pipeline.measurements} />
+          </section>
+          <Storage pipeline={pipeline} now={now} isOld={problem !== null} />
+          <section class="panel" aria-label="Processes">
+            <h2 class="panel-title">Processes</h2>
+            <ProcessTable processes={pipeline.processes} isOld={isOffline || problem !== null} />
+          </section>
+        </>
+      )}
+      <Meanings />
+    </>
+  );
+}
+
+const MEANINGS: [term: string, meaning: string][] = [
+  [
+    'Committed',
+    'A message is acknowledged to its device only when all of it is written at the consistency that is configured. The time to commit is from its receipt to then.',
+  ],
+  ['p50, p99', 'Of a hundred messages, 50 and 99 took no longer.'],
+  [
+    'In flight, window',
+    'How many requests to the database are on their way, and how many may be now; INGEST_MAX_IN_FLIGHT is the most. The window grows while the database answers quickly, and shrinks when it answers slowly: so it is kept busy, and never flooded.',
+  ],
+  [
+    'Waiting, pressure',
+    'Messages wait from their receipt until they are acknowledged. Requests wait when they find no place in the window. While any request waits, the system is under pressure: messages stay at the broker or with their devices until there is room. Nothing is dropped.',
+  ],
+  [
+    'Refused',
+    'Measurements that cannot be stored, such as a value that is no number. Each is kept as a dead letter, with the reason.',
+  ],
+  ['Stale', 'Each process sends a heartbeat every 10 s. A process without one for 30 s may have died.'],
+  ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
+];
+
+/** Explains the words of the view. */
+const Meanings = () => (
+  <details class="panel meanings">
+    <summary>What these words mean</summary>
+    <dl>
+      {MEANINGS.map(([term, meaning]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+);
+
+const EVERY_MS = 3000;
+/** Devices are counted every 10 s at most. */
+const FLEET_EVERY_MS = 10_000;
+
+/** `at`: epoch ms when this was so */
+type Polled<T> = { data: T | null; at: number; problem: Problem | null };
+
+/**
+ * Polls the API. Unlike `useQuery`, it reports each failed refresh, since the view of the pipeline shows it.
+ *
+ * @param ask the same function on every drawing
+ */
+function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number): Polled<T> {
+  const { clock } = useServices();
+  const [polled, setPolled] = useState<Polled<T>>({ data: null, at: 0, problem: null });
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    async function poll() {
+      try {
+        const data = await ask(abort.signal);
+        setPolled({ data, at: clock.now(), problem: null });
+      } catch (error) {
+        if (abort.signal.aborted) return;
+        setPolled((before) => ({ ...before, problem: toProblem(error) }));
+      }
+      if (!abort.signal.aborted) timer = setTimeout(poll, everyMs);
+    }
+    void poll();
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [ask, clock, everyMs]);
+  return polled;
+}
+
+/** The processes, the database and the broker. */
+function usePipeline() {
+  const { client } = useServices();
+  return usePolled(client.pipeline, EVERY_MS);
+}
+
+/** How many devices there are. */
+function useFleetCount() {
+  const { client } = useServices();
+  return usePolled(client.fleet, FLEET_EVERY_MS).data;
+}

@@ -1,0 +1,198 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { colorsOf, timeLabels } from '../../chart/options.ts';
+import { usePlot } from '../../chart/plot.ts';
+import { formatTicks, formatTime, formatZone } from '../../format.ts';
+import { useServices } from '../../state/hooks.ts';
+import { SPAN_MS } from '../../state/live.ts';
+import 'uplot/dist/uPlot.min.css';
+import '../../chart/chart.css';
+import type { Moment } from '../../state/live.ts';
+
+export interface Line {
+  name: string;
+  read: (moment: Moment) => number | null;
+}
+
+/** Figures of the last five minutes, and the same as a table. */
+export function StripChart({
+  title,
+  unit,
+  lines,
+  moments,
+  format,
+}: {
+  title: string;
+  unit: string;
+  /** one or two */
+  lines: Line[];
+  moments: Moment[];
+  format: (value: number | null) => string;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [point, setPoint] = useState<number | null>(null);
+  const shown = useRef(moments);
+  shown.current = moments;
+  const { host, chart } = usePlot(
+    (element, inZone) => {
+      const options = stripOptions({
+        host: element,
+        zone: inZone,
+        lines: lines.length,
+        onPoint: setPoint,
+      });
+      const plot = new uPlot(options, [[]], element);
+      show(plot, lines, shown.current);
+      return { plot };
+    },
+    [lines],
+  );
+  useLayoutEffect(() => {
+    if (chart.current) show(chart.current, lines, moments);
+  }, [lines, moments]);
+
+  const moment = (point === null ? null : moments[point]) ?? moments.at(-1);
+  return (
+    <section class="panel strip" aria-label={title}>
+      <div class="strip-head">
+        <h2>{title}</h2>
+        <p class="strip-readout">
+          {moment && point !== null && <span>{formatTime(moment.at, zone)}</span>}
+          {lines.map(({ name, read }) => (
+            <span key={name} class="strip-figure">
+              {name} <strong>{format(moment ? read(moment) : null)}</strong> {unit}
+            </span>
+          ))}
+        </p>
+      </div>
+      <div
+        class="strip-chart"
+        ref={host}
+        role="img"
+        aria-label={`${title} of the last five minutes; the table below has the same figures`}
+      />
+      <StripTable title={title} unit={unit} lines={lines} moments={moments} format={format} zone={zone} />
+    </section>
+  );
+}
+
+function show(chart: uPlot, lines: Line[], moments: Moment[]) {
+  const to = moments.at(-1)?.at ?? Date.now();
+  chart.batch(() => {
+    chart.setData([moments.map(({ at }) => at), ...lines.map(({ read }) => moments.map(read))], false);
+    chart.setScale('x', { min: to - SPAN_MS, max: to });
+  });
+}
+
+const FONT = '12px system-ui, sans-serif';
+
+/** How one or two figures of the last minutes are drawn: the first as a line over its area, the second as a fainter line. */
+function stripOptions({
+  host,
+  zone,
+  lines,
+  onPoint,
+}: {
+  /** its custom properties give the colors */
+  host: HTMLElement;
+  zone: 'local' | 'utc';
+  lines: number;
+  onPoint: (index: number | null) => void;
+}): uPlot.Options {
+  const color = colorsOf(host);
+  const axis = {
+    font: FONT,
+    stroke: color('--ink-2'),
+    ticks: { show: false },
+    grid: { stroke: color('--rule'), width: 1 },
+    border: { show: false },
+  };
+  const first = {
+    stroke: color('--line'),
+    fill: color('--line-area'),
+    width: 1.5,
+    points: { show: false },
+  };
+  const second = { stroke: color('--ink-2'), dash: [4, 3], width: 1, points: { show: false } };
+  return {
+    width: host.clientWidth,
+    height: host.clientHeight,
+    ms: 1,
+    padding: [8, 30, 0, 0],
+    legend: { show: false },
+    tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { size: 7, width: 2, stroke: color('--surface'), fill: color('--line') },
+    },
+    scales: {
+      x: { time: true, auto: false },
+      y: { range: (_chart, _min, max) => [0, max ? max * 1.15 : 10] },
+    },
+    series: [{}, first, second].slice(0, lines + 1),
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 48,
+        values: (_chart, ticks, _axis, _space, step) =>
+          timeLabels(ticks, step, zone).map((text) => text.split('\n')[0] ?? ''),
+      },
+      { ...axis, size: 56, space: 36, values: (_chart, ticks) => formatTicks(ticks) },
+    ],
+    hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null)] },
+  };
+}
+
+const EVERY_MS = 15_000;
+
+/** The figures of a chart as a table, with a row for every 15 s. It is rendered only while it is open. */
+function StripTable({
+  title,
+  unit,
+  lines,
+  moments,
+  format,
+  zone,
+}: Omit<Parameters<typeof StripChart>[0], never> & { zone: 'local' | 'utc' }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="more-figures" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The same as a table</summary>
+      {isOpen && (
+        <table class="plain">
+          <caption class="visually-hidden">{title}, newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time {formatZone(zone, Date.now())}</th>
+              {lines.map(({ name }) => (
+                <th scope="col" class="number">
+                  {name}, {unit}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sparse(moments).map((moment) => (
+              <tr key={moment.at}>
+                <th scope="row">{formatTime(moment.at, zone)}</th>
+                {lines.map(({ read }) => (
+                  <td class="number">{format(read(moment))}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </details>
+  );
+}
+
+/** @returns newest first, at whole quarters of a minute */
+function sparse(moments: Moment[]): Moment[] {
+  const quarter = (at: number) => Math.floor(at / EVERY_MS);
+  return moments.filter(({ at }, index) => quarter(at) !== quarter(moments[index - 1]?.at ?? 0)).reverse();
+}

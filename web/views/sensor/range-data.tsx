@@ -1,0 +1,194 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Statistics } from '../../chart/readout.ts';
+import {
+  decimalsFor,
+  formatCount,
+  formatDateTime,
+  formatNumber,
+  formatStep,
+  formatUnit,
+  NOTHING,
+} from '../../format.ts';
+import { Choice } from '../../kit/controls.tsx';
+import { Figure } from '../../kit/figure.tsx';
+import { useServices } from '../../state/hooks.ts';
+import { changesOf, sharesOf } from '../../states.ts';
+import { BinTable, SampleTable } from './sample-tables.tsx';
+import '../../kit/tables.css';
+import './sensor.css';
+import type { Shape } from '../../chart/shape.ts';
+import type { Window } from '../../chart/window.ts';
+import type { Thresholds } from '../../state/preferences.ts';
+import type { StateNames } from '../../states.ts';
+import type { Scale } from '../../units.ts';
+
+const SOURCES = [
+  { value: 'points', label: 'Points of the chart' },
+  { value: 'samples', label: 'Samples' },
+];
+const ORDERS = [
+  { value: 'desc', label: 'Newest first' },
+  { value: 'asc', label: 'Oldest first' },
+] as const;
+
+/** The range in figures: what the chart draws, or the samples themselves; and the samples as a file. */
+export function RangeData({
+  sensor,
+  window,
+  shape,
+  unit,
+  values,
+  states,
+  thresholds,
+}: {
+  sensor: { device_id: string; sensor_id: string };
+  window: Window;
+  /** of the chart */
+  shape: Shape;
+  /** of the shape */
+  unit: string;
+  /** scale of the samples */
+  values: Scale;
+  /** the samples are states */
+  states: StateNames | null;
+  /** in the scale of the shape */
+  thresholds: Thresholds;
+}) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const [order, setOrder] = useState<'asc' | 'desc'>('desc');
+  const hasPoints = shape.stepMs !== null;
+  const isPoints = hasPoints && query.get('table') !== 'samples';
+  const table = { order, thresholds };
+  return (
+    <section class="panel" aria-label="Samples">
+      <div class="panel-head data-head">
+        {hasPoints ? (
+          <Choice
+            legend="Table"
+            options={SOURCES}
+            value={isPoints ? 'points' : 'samples'}
+            onChange={(value: string) =>
+              router.changeQuery({ table: value === 'samples' ? value : null }, { replace: true })
+            }
+          />
+        ) : (
+          <h2>Samples</h2>
+        )}
+        <Choice legend="Order" options={ORDERS} value={order} onChange={(next) => setOrder(next)} />
+        <Downloads sensor={sensor} window={window} />
+      </div>
+      {isPoints ? (
+        <BinTable shape={shape} unit={unit} {...table} />
+      ) : (
+        <SampleTable sensor={sensor} window={window} scale={values} states={states} {...table} />
+      )}
+    </section>
+  );
+}
+
+function Downloads({
+  sensor,
+  window: { live, from, to },
+}: {
+  sensor: { device_id: string; sensor_id: string };
+  window: Window;
+}) {
+  const { client } = useServices();
+  const range = { from: new Date(from).toISOString(), to: live ? null : new Date(to).toISOString() };
+  const link = (format: 'csv' | 'ndjson', label: string) => (
+    <a
+      class="button"
+      href={client.exportHref(sensor.device_id, sensor.sensor_id, { ...range, format })}
+      download
+      data-native
+    >
+      {label}
+    </a>
+  );
+  return (
+    <p class="downloads">
+      <span>Download all samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
+    </p>
+  );
+}
+
+/** So many of the newest values show how precise the sensor is. */
+const TYPICAL = 100;
+
+/** Statistics of all samples of the range shown. */
+export function RangeFigures({
+  statistics,
+  shape,
+  isRead,
+  unit,
+}: {
+  statistics: Statistics;
+  /** the range was read */
+  isRead: boolean;
+  shape: Shape;
+  /** of the shape */
+  unit: string | null;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const { count, min, max, avg, minAt, maxAt } = statistics;
+  const decimals = min === null || max === null ? 0 : decimalsFor([min, max, ...shape.max.slice(-TYPICAL)]);
+  const written = formatUnit(unit);
+  const at = (ts: number | null) => {
+    if (ts === null) return '';
+    const time = <time>{formatDateTime(ts, zone)}</time>;
+    // The extreme of a bin has no exact time.
+    return (
+      <span class="figure-note">
+        {shape.stepMs === null ? 'at ' : `in the ${formatStep(shape.stepMs)} from `}
+        {time}
+      </span>
+    );
+  };
+  return (
+    <dl class="figures range-figures" aria-label="Statistics of what is shown">
+      <Figure label="Lowest" value={formatNumber(min, decimals)} unit={written}>
+        {at(minAt)}
+      </Figure>
+      <Figure label="Average" value={formatNumber(avg, Math.max(decimals, 1))} unit={written} />
+      <Figure label="Highest" value={formatNumber(max, decimals)} unit={written}>
+        {at(maxAt)}
+      </Figure>
+      <Figure label="Samples" value={isRead ? formatCount(count) : NOTHING} />
+    </dl>
+  );
+}
+
+/** How often a signal was in each of two states, and how often it changed. */
+export function StateFigures({
+  shape,
+  states,
+  isRead,
+  count,
+}: {
+  /** of states */
+  shape: Shape;
+  states: StateNames;
+  /** the range was read */
+  isRead: boolean;
+  /** samples */
+  count: number;
+}) {
+  const shares = useMemo(() => sharesOf(shape), [shape]);
+  const isRaw = shape.stepMs === null;
+  return (
+    <dl class="figures range-figures" aria-label="Statistics of what is shown">
+      {shares.map(({ value, share }) => (
+        <Figure
+          key={value}
+          label={`Samples ${states(value)}`}
+          value={formatNumber(Math.round(share * 1000) / 10)}
+          unit="%"
+        />
+      ))}
+      {isRaw && <Figure label="Changes" value={isRead ? formatCount(changesOf(shape.min)) : NOTHING} />}
+      <Figure label="Samples" value={isRead ? formatCount(count) : NOTHING} />
+    </dl>
+  );
+}

@@ -1,0 +1,285 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Shape } from '../../chart/shape.ts';
+import type { Window } from '../../chart/window.ts';
+import { lengthOf } from '../../chart/window.ts';
+import {
+  decimalsFor,
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatNumber,
+  formatStep,
+  formatTimeMs,
+  formatZone,
+  NOTHING,
+} from '../../format.ts';
+import { Pager } from '../../kit/list-controls.tsx';
+import { ProblemNotice } from '../../kit/notice.tsx';
+import { useQuery, useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+import type { Thresholds } from '../../state/preferences.ts';
+import { thresholdSideOf } from '../../state/preferences.ts';
+import type { StateNames } from '../../states.ts';
+import type { Scale } from '../../units.ts';
+import { toShown } from '../../units.ts';
+
+/** The samples themselves, page by page: each with its change, and the time since the one before. */
+export function SampleTable({
+  sensor,
+  window,
+  order,
+  scale,
+  states,
+  thresholds,
+}: {
+  sensor: { device_id: string; sensor_id: string };
+  window: Window;
+  order: 'asc' | 'desc';
+  /** of the values */
+  scale: Scale;
+  /** the values are states */
+  states: StateNames | null;
+  /** in the scale */
+  thresholds: Thresholds;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const pages = useSamplePages(sensor, window, order);
+  const { items, loading, problem } = pages;
+  const hasLines = thresholds.low !== null || thresholds.high !== null;
+  const rows = items.map(({ ts, value }) => ({ ts, at: Date.parse(ts), value: toShown(scale, value) }));
+  const decimals = decimalsFor(rows.map(({ value }) => value));
+
+  if (problem) return <ProblemNotice problem={problem} onRetry={pages.reload} />;
+  if (items.length === 0) {
+    return <p class="none">{loading ? 'Reading samples…' : 'No samples in this range.'}</p>;
+  }
+  return (
+    <>
+      <table class="samples raw" aria-busy={loading}>
+        <caption class="visually-hidden">Samples, {order === 'desc' ? 'newest' : 'oldest'} first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time {formatZone(zone, rows[0]?.at ?? 0)}</th>
+            <th scope="col" class="col-number">
+              {states ? 'State' : `Value ${scale.unit}`}
+            </th>
+            <th scope="col" class="col-number col-change">
+              {states ? 'Changed' : 'Change'}
+            </th>
+            <th scope="col" class="col-number col-after">
+              After
+            </th>
+            {hasLines ? <th scope="col">Threshold</th> : <td />}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ ts, at, value }, index) => {
+            const before = rows[order === 'desc' ? index + 1 : index - 1];
+            return (
+              <tr key={ts}>
+                <td>
+                  <time datetime={ts}>
+                    {formatDateTime(at, zone)}
+                    <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
+                  </time>
+                </td>
+                <td class="col-number">{states ? states(value) : formatNumber(value, decimals)}</td>
+                <td class="col-number col-change">
+                  {before ? changeText(value - before.value, decimals, states !== null) : NOTHING}
+                </td>
+                <td class="col-number col-after">{before ? formatDuration(at - before.at) : NOTHING}</td>
+                <td>
+                  <OverThreshold side={thresholdSideOf(value, value, thresholds)} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <Pager
+        what="sample"
+        shown={items.length}
+        isFirst={pages.isFirst}
+        number={pages.number}
+        onFirst={pages.goFirst}
+        onPrevious={pages.goBack}
+        onNext={pages.goOn}
+      />
+    </>
+  );
+}
+
+/** @returns with its sign */
+function changeText(change: number, decimals: number, isState: boolean): string {
+  if (isState) return change === 0 ? '' : 'yes';
+  const text = formatNumber(change, decimals);
+  return change > 0 ? `+${text}` : text;
+}
+
+/** The points of a chart in figures, page by page. */
+export function BinTable({
+  shape,
+  order,
+  unit,
+  thresholds,
+}: {
+  /** of bins */
+  shape: Shape;
+  order: 'asc' | 'desc';
+  /** of the shape */
+  unit: string;
+  thresholds: Thresholds;
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const [page, setPage] = useState(0);
+  const count = shape.ts.length;
+  // A live window moves on, and another one may have fewer pages.
+  const shown = Math.min(page, Math.max(Math.ceil(count / PAGE_ROWS) - 1, 0));
+  const ordered = order === 'asc' ? [...shape.ts.keys()] : [...shape.ts.keys()].reverse();
+  const places = ordered.slice(shown * PAGE_ROWS, (shown + 1) * PAGE_ROWS);
+  const decimals = decimalsFor(places.flatMap((at) => [shape.min[at] ?? 0, shape.max[at] ?? 0]));
+  return (
+    <>
+      <section class="table-scroll" tabIndex={0} aria-label="Points of the chart">
+        <table class="samples bins">
+          <caption class="visually-hidden">
+            Points of the chart, each of {formatStep(shape.stepMs ?? 0)}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">From {formatZone(zone, shape.to)}</th>
+              {['Lowest', 'Average', 'Highest'].map((label) => (
+                <th key={label} scope="col" class={`col-number col-${label.toLowerCase()}`}>
+                  {label} {unit}
+                </th>
+              ))}
+              <th scope="col" class="col-number col-count">
+                Samples
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {places.map((at) => (
+              <BinRow key={shape.ts[at]} {...{ shape, at, zone, decimals, thresholds }} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <Pager
+        what="point"
+        shown={places.length}
+        isFirst={shown === 0}
+        number={shown + 1}
+        onFirst={() => setPage(0)}
+        onPrevious={shown === 0 ? null : () => setPage(shown - 1)}
+        onNext={(shown + 1) * PAGE_ROWS < count ? () => setPage(shown + 1) : null}
+      />
+    </>
+  );
+}
+
+function BinRow({
+  shape,
+  at,
+  zone,
+  decimals,
+  thresholds,
+}: {
+  shape: Shape;
+  at: number;
+  zone: 'local' | 'utc';
+  decimals: number;
+  thresholds: Thresholds;
+}) {
+  const [ts = 0, min = 0, max = 0] = [shape.ts[at], shape.min[at], shape.max[at]];
+  return (
+    <tr>
+      <td>
+        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>{' '}
+        <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
+      </td>
+      <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
+      <td class="col-number col-average">
+        {formatNumber(shape.avg[at], decimals)}
+        <span class="under-band">
+          {formatNumber(min, decimals)} to {formatNumber(max, decimals)}
+        </span>
+      </td>
+      <td class="col-number col-highest">{formatNumber(max, decimals)}</td>
+      <td class="col-number col-count">{formatCount(shape.count[at])}</td>
+    </tr>
+  );
+}
+
+const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
+
+/** Marks values over the reader's thresholds. */
+const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
+  side && (
+    <>
+      <span class="over-threshold">{WORDS[side]}</span>{' '}
+    </>
+  );
+
+const PAGE_ROWS = 25;
+/** New samples join the first page no more often than this. */
+const NEWS_MS = 1_000;
+
+/** Epoch ms. */
+type Range = { from: number; to: number | null };
+
+/** A page that is not the first; its cursor is good for its range only. */
+type Step = { cursor: string; range: Range };
+
+/** The samples of a window, page by page. The first page of a live one goes on; the others stand still. */
+function useSamplePages(
+  sensor: { device_id: string; sensor_id: string },
+  window: Window,
+  order: 'asc' | 'desc',
+) {
+  const { client, live } = useServices();
+  const { live: isLive, from, to } = window;
+  const scope = JSON.stringify([keyOf(sensor), isLive ? lengthOf(window) : [from, to], order]);
+  const [walk, setWalk] = useState({ scope, steps: [] as Step[] });
+  // Another window begins with its first page.
+  const steps = walk.scope === scope ? walk.steps : [];
+  const step = steps.at(-1) ?? null;
+
+  const answer = useQuery(JSON.stringify([scope, step?.cursor]), async (signal) => {
+    const range = step?.range ?? { from, to: isLive ? null : to };
+    const query = { ...range, order, limit: PAGE_ROWS, cursor: step?.cursor };
+    return { range, ...(await client.measurements(sensor.device_id, sensor.sensor_id, query, signal)) };
+  });
+
+  const goesOn = isLive && order === 'desc' && step === null;
+  const { reload } = answer;
+  useEffect(() => {
+    if (!goesOn) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const unsubscribe = live.subscribe(keyOf(sensor), () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        reload();
+      }, NEWS_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      unsubscribe();
+    };
+  }, [live, goesOn, scope, reload]);
+
+  const { data } = answer;
+  const next = data?.next ?? null;
+  return {
+    ...answer,
+    items: data?.items ?? [],
+    number: steps.length + 1,
+    isFirst: steps.length === 0,
+    goFirst: () => setWalk({ scope, steps: [] }),
+    goBack: steps.length === 0 ? null : () => setWalk({ scope, steps: steps.slice(0, -1) }),
+    goOn:
+      data && next ? () => setWalk({ scope, steps: [...steps, { cursor: next, range: data.range }] }) : null,
+  };
+}

@@ -1,0 +1,225 @@
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
+import { ChartDownloads } from '../../chart/downloads.tsx';
+import { useAlarmBands, useMarks } from '../../chart/marks.ts';
+import { pointsFor, useExtent } from '../../chart/reader.ts';
+import { present, statisticsOf, thresholdsIn } from '../../chart/readout.ts';
+import { within } from '../../chart/shape.ts';
+import { SignalChart } from '../../chart/signal-chart.tsx';
+import { useSeries } from '../../chart/use-series.ts';
+import { lengthOf, readWindow, useWindow, writeWindow } from '../../chart/window.ts';
+import { Overview, WindowBar } from '../../chart/window-bar.tsx';
+import { formatDateTime } from '../../format.ts';
+import { Breadcrumbs } from '../../kit/navigation.tsx';
+import { OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { deviceHref, withQuery } from '../../routes.ts';
+import { useSensorAlarms } from '../../state/alarms.ts';
+import { useServices, useTitle } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+import { NO_THRESHOLDS, useThresholds } from '../../state/preferences.ts';
+import { useSensor } from '../../state/sensor.ts';
+import { useMay } from '../../state/session.ts';
+import { useStale } from '../../state/verdict.ts';
+import { limitScale } from '../../units.ts';
+import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
+import { SensorMissing, SensorTitle } from './sensor-title.tsx';
+import { SignalOptions, ThresholdForm } from './signal-options.tsx';
+import './sensor.css';
+import type { Edges } from '../../chart/options.ts';
+import type { Shape } from '../../chart/shape.ts';
+
+/**
+ * One sensor: its newest value, its chart, and the same in figures.
+ *
+ * @param props ids or names
+ */
+export function SensorView({ device, sensor }: { device: string; sensor: string }) {
+  const { preferences, router } = useServices();
+  const { units, zone } = preferences.choice.value;
+  const { query } = router.place.value;
+  const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
+  const stale = useStale();
+  const extent = useExtent(data);
+  const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
+  const { window, bounds } = time;
+  const intervalMs = data?.interval_ms ?? null;
+  const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
+  const { thresholds, change: changeThresholds } = useThresholds(data ? keyOf(data) : '');
+  const [edges, onPlot] = useEdges();
+  const notes = useAnnotations(data ? [data.device_id] : [], time.settled);
+  const marks = useMarks(notes.annotations, zone);
+  const bands = useAlarmBands(useSensorAlarms(data));
+  const plugins = useMemo(() => [...bands, ...marks], [bands, marks]);
+  const chart = useRef<HTMLElement | null>(null);
+  const name = item?.name ?? sensor;
+  const deviceName = item?.device ?? device;
+  const type = item?.type ?? null;
+  const unit = item?.unit ?? null;
+  const labels = useMemo(() => ({ name, type, unit }), [name, type, unit]);
+  const asRate = query.get('as') === 'rate';
+  const presented = useMemo(
+    () => present(series.shape, labels, { choices: units, asRate }),
+    [series.shape, labels, units, asRate],
+  );
+  const { scale, states, isRate } = presented;
+  const raw = useMemo(() => inWindow(series.shape, window), [series.shape, window.from, window.to]);
+  const shape = useMemo(() => inWindow(presented.shape, window), [presented, window.from, window.to]);
+  const statistics = useMemo(() => statisticsOf(shape), [shape]);
+  const isRead = shape.ts.length > 0 || (!series.loading && !series.problem);
+  const drawnThresholds = isRate || states ? NO_THRESHOLDS : thresholdsIn(thresholds, scale);
+  useTitle(`${name} · ${deviceName}`);
+
+  if (problem) return <ProblemNotice problem={problem} onRetry={reload} />;
+  return (
+    <>
+      <Breadcrumbs
+        steps={[
+          { label: 'Fleet', href: '/' },
+          { label: deviceName, href: deviceHref(item?.device_id ?? device, item?.device) },
+        ]}
+      />
+      <OfflineBanner stale={stale} />
+      {missing ? (
+        <SensorMissing sensor={sensor} device={device} />
+      ) : (
+        <>
+          <SensorTitle label={data?.label ?? null} {...{ name, item, recent, intervalMs, stale }} />
+          {(slow || series.slow) && <SlowLine />}
+          <section
+            class="panel"
+            ref={chart}
+            aria-label="Chart"
+            aria-busy={series.loading}
+            data-stale={stale !== null && window.live}
+          >
+            <WindowBar {...time} />
+            {series.problem && <ProblemLine problem={series.problem} onRetry={series.reload} />}
+            <SignalChart
+              {...{ name, type, intervalMs, window, bounds, states, onPlot, plugins }}
+              unit={scale.unit}
+              thresholds={drawnThresholds}
+              shape={presented.shape}
+              loading={series.loading}
+              onWindow={time.change}
+              onReset={time.reset}
+              title={<SignalOptions unit={unit} isCounter={presented.isCounter} />}
+            >
+              {shape.ts.length === 0 && !series.problem && (
+                <QuietRange loading={series.loading} newest={item?.ts ?? null} />
+              )}
+            </SignalChart>
+            {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
+            <ChartDownloads
+              name={`${deviceName} ${name}`}
+              lines={[{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
+              chart={chart}
+            />
+            {states ? (
+              <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
+            ) : (
+              <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
+            )}
+            {states || isRate ? (
+              <div class="thresholds">
+                <RuleLink device={deviceName} sensor={name} />
+              </div>
+            ) : (
+              <ThresholdForm
+                thresholds={thresholds}
+                onChange={changeThresholds}
+                shape={raw}
+                scale={limitScale(unit, units)}
+              >
+                <RuleLink device={deviceName} sensor={name} />
+              </ThresholdForm>
+            )}
+          </section>
+          {data && (
+            <Annotations
+              annotations={notes.annotations}
+              isKnown={notes.isKnown}
+              problem={notes.problem}
+              device={{ id: data.device_id, name: deviceName }}
+              at={window.to}
+              onChange={notes.reload}
+            />
+          )}
+          {data && (
+            <RangeData
+              sensor={data}
+              window={time.settled}
+              {...{ shape, states }}
+              unit={scale.unit}
+              values={presented.values}
+              thresholds={drawnThresholds}
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
+  within(shape, { from, to: to + 1 });
+
+/** Leads from a chart to a rule of its sensor. */
+function RuleLink({ device, sensor }: { device: string; sensor: string }) {
+  const mayAct = useMay('admin');
+  if (!mayAct) return null;
+  const query = new URLSearchParams({ device, sensor });
+  return (
+    <a class="button" href={`/alarms?${query}`}>
+      Set an alarm …
+    </a>
+  );
+}
+
+/** Where the plot of the chart is, so that the strip below lines up with it. */
+function useEdges(): [Edges | null, (next: Edges) => void] {
+  const [edges, setEdges] = useState<Edges | null>(null);
+  const onPlot = useCallback(
+    (next: Edges) => setEdges((now) => (now?.left === next.left && now.right === next.right ? now : next)),
+    [],
+  );
+  return [edges, onPlot];
+}
+
+/** So much of the window is after the sample that it was moved to. */
+const ROOM = 0.1;
+
+/** Stands over an empty chart: why it is empty, and where there is something to see. */
+function QuietRange({
+  loading,
+  newest,
+}: {
+  loading: boolean;
+  /** ISO 8601 time of the sensor's newest sample */
+  newest: string | null;
+}) {
+  const { preferences, router } = useServices();
+  const { zone } = preferences.choice.value;
+  const place = router.place.value;
+  if (loading) return <p>Reading samples…</p>;
+  if (newest === null) return <p>This sensor has not measured anything yet.</p>;
+  return (
+    <>
+      <p>No samples in this range. The newest is of {formatDateTime(Date.parse(newest), zone)}.</p>
+      <p>
+        <a class="button" href={withQuery(place, around(place.query, Date.parse(newest)))}>
+          Show that time
+        </a>
+      </p>
+    </>
+  );
+}
+
+/**
+ * @param newest epoch ms
+ * @returns as long a window, with the newest sample well in it
+ */
+function around(query: URLSearchParams, newest: number): Record<string, string | null> {
+  const length = lengthOf(readWindow(query, newest));
+  const to = newest + Math.ceil(length * ROOM);
+  return writeWindow({ live: false, from: to - length, to });
+}

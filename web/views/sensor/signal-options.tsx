@@ -1,0 +1,173 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Shape } from '../../chart/shape.ts';
+import { formatCount, formatCounted, formatUnit } from '../../format.ts';
+import { Choice } from '../../kit/controls.tsx';
+import { useServices } from '../../state/hooks.ts';
+import type { Thresholds } from '../../state/preferences.ts';
+import { countOverThreshold, parseThresholds } from '../../state/preferences.ts';
+import type { Scale } from '../../units.ts';
+import { isPlain, quantityOf, toSent, toShown, unitsOf } from '../../units.ts';
+
+const KINDS = [
+  { value: 'value', label: 'Value' },
+  { value: 'rate', label: 'Rate', title: 'How much it rises in a time' },
+];
+
+/** How the chart of a sensor is read: in which unit, and a counter as its value or its rate. Nothing where there is no choice. */
+export function SignalOptions({
+  unit,
+  isCounter,
+}: {
+  /** as sent */
+  unit: string | null;
+  isCounter: boolean;
+}) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const isRate = query.get('as') === 'rate';
+  return (
+    <>
+      {isCounter && (
+        <Choice
+          legend="Show its"
+          options={KINDS}
+          value={isRate ? 'rate' : 'value'}
+          onChange={(value: string) =>
+            router.changeQuery({ as: value === 'rate' ? value : null }, { replace: true })
+          }
+        />
+      )}
+      <UnitChoice unit={unit} />
+    </>
+  );
+}
+
+/**
+ * The unit of all values of this quantity, in all views of this browser.
+ *
+ * @param props as sent
+ */
+function UnitChoice({ unit }: { unit: string | null }) {
+  const { preferences } = useServices();
+  const { units } = preferences.choice.value;
+  const quantity = quantityOf(unit);
+  if (!quantity) return null;
+  return (
+    <label class="unit-choice">
+      <span>Unit</span>
+      <select
+        value={units[quantity] ?? ''}
+        title={`The unit of every ${quantity} in this browser`}
+        onChange={(event) =>
+          preferences.change({ units: { ...units, [quantity]: event.currentTarget.value || undefined } })
+        }
+      >
+        <option value="">as sent ({formatUnit(unit)})</option>
+        {unitsOf(quantity).map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The thresholds of the chart, and how often the signal is over them. */
+export function ThresholdForm({
+  thresholds,
+  onChange,
+  shape,
+  scale,
+  children,
+}: {
+  thresholds: Thresholds;
+  onChange: (next: Thresholds) => void;
+  /** as sent */
+  shape: Shape;
+  /** in which they are typed */
+  scale: Scale;
+  /** other actions next to *Draw lines* */
+  children?: ComponentChildren;
+}) {
+  const id = useId();
+  const [typed, setTyped] = useState(textsOf(thresholds, scale));
+  const [wrong, setWrong] = useState('');
+  // The address changed by other means: back, a link, what was remembered.
+  useEffect(() => {
+    setTyped(textsOf(thresholds, scale));
+    setWrong('');
+  }, [thresholds.low, thresholds.high, scale.unit]);
+  const form = useRef<HTMLFormElement | null>(null);
+  const sent = (line: number | null) => (line === null ? null : toSent(scale, line));
+  const isSet = thresholds.low !== null || thresholds.high !== null;
+
+  function submit(event: Event) {
+    event.preventDefault();
+    const parsed = parseThresholds(typed);
+    setWrong(typeof parsed === 'string' ? parsed : '');
+    if (typeof parsed !== 'string') onChange({ low: sent(parsed.low), high: sent(parsed.high) });
+  }
+
+  function clear() {
+    onChange({ low: null, high: null });
+    // The button goes: one goes on where one would draw others.
+    form.current?.querySelector('input')?.focus();
+  }
+
+  const field = (side: 'low' | 'high', label: string) => (
+    <div class="field threshold" data-set={thresholds[side] !== null}>
+      <label for={`${id}-${side}`}>{label}</label>
+      <input
+        id={`${id}-${side}`}
+        inputmode="decimal"
+        autocomplete="off"
+        value={typed[side]}
+        aria-invalid={wrong !== ''}
+        aria-describedby={`${id}-message`}
+        onInput={(event) => setTyped({ ...typed, [side]: event.currentTarget.value })}
+      />
+      <span class="threshold-unit">{scale.unit}</span>
+    </div>
+  );
+
+  return (
+    <form class="thresholds" ref={form} aria-label="Thresholds" onSubmit={submit}>
+      <span class="thresholds-label">Thresholds</span>
+      {field('low', 'Low')} {field('high', 'High')}
+      <button type="submit" class="button">
+        Draw lines
+      </button>
+      {children}
+      {isSet && (
+        <button type="button" class="button quiet-button" onClick={clear}>
+          Clear
+        </button>
+      )}
+      <p id={`${id}-message`} class="threshold-message" data-wrong={wrong !== ''}>
+        <span role="status">{wrong}</span>
+        {!wrong && isSet && overThresholdText(shape, thresholds)}
+      </p>
+    </form>
+  );
+}
+
+/** Digits beyond these are the noise of another unit. */
+const DIGITS = 12;
+
+const textsOf = ({ low, high }: Thresholds, scale: Scale) => {
+  const text = (line: number | null) =>
+    line === null ? '' : String(isPlain(scale) ? line : Number(toShown(scale, line).toPrecision(DIGITS)));
+  return { low: text(low), high: text(high) };
+};
+
+function overThresholdText(shape: Shape, thresholds: Thresholds) {
+  const { low, high } = countOverThreshold(shape, thresholds);
+  const all = `of ${formatCounted(shape.ts.length, shape.stepMs === null ? 'sample' : 'point')}`;
+  const said = [
+    ...(thresholds.low === null ? [] : [`${formatCount(low)} ${all} below low`]),
+    ...(thresholds.high === null ? [] : [`${formatCount(high)} ${all} above high`]),
+  ];
+  return said.join(', ');
+}

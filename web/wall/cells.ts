@@ -1,0 +1,318 @@
+import type { FleetSensor } from '../state/fleet.ts';
+import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
+import { stateText } from '../states.ts';
+import { writeValue } from '../units.ts';
+import type { Palette, Scene, TrailPoint } from './painter.ts';
+
+/** A card shows its color at its left edge, so that its text is read as well on any. */
+const EDGE = 5;
+/** Room next to its text, in px. */
+const MARGIN = 8;
+/** As wide, both names stand in one line, else one under the other. */
+const WIDE = 200;
+/** A line is drawn where it has so much room, in px. */
+const LEAST_LINE = { width: 28, height: 12 };
+
+/** Sizes and places in a card, in px from its top. */
+interface CardText {
+  /** size of the names */
+  name: number;
+  /** size of the value */
+  value: number;
+  /** base line of the value */
+  valueY: number;
+  /** upper edge of the room below the value */
+  lineTop: number;
+}
+
+/** The text of a card grows with it. */
+export function cardText({ width, height }: Pick<Format, 'width' | 'height'>): CardText {
+  const name = Math.round(Math.min(Math.max(height * 0.13, 11), 32));
+  const value = Math.round(Math.min(Math.max(height * 0.24, 15), width * 0.13, 120));
+  const names = (width < WIDE ? 2 : 1) * name * 1.3;
+  const valueY = Math.min(names + 4 + value, height - 6);
+  return { name, value, valueY, lineTop: valueY + 4 + value * 0.15 };
+}
+
+/**
+ * The names of sensor and device, the value, and its last values as a line: many sensors share a name, so every card shows the device.
+ */
+export const drawCard: Draw = (context, scene, cell, palette) => {
+  const { x, y, format } = scene.layout;
+  const [left, top] = [Number(x[cell]), Number(y[cell])];
+  const sensor = scene.sensors[cell] as FleetSensor;
+  const sizes = cardText(format);
+  context.save();
+  context.beginPath();
+  context.rect(left, top, format.width, format.height);
+  context.clip();
+  const text = left + drawSign(context, { left, top, format, cellState: sensor.cellState }, palette);
+  const line = { left: text, right: left + format.width - MARGIN, top, size: sizes.name };
+  context.fillStyle = palette.quiet;
+  context.font = `${sizes.name}px ${palette.font}`;
+  if (format.width < WIDE) nameBelow(context, sensor, line);
+  else nameInLine(context, sensor, line);
+  context.fillStyle = palette.ink;
+  context.font = `600 ${sizes.value}px ${palette.font}`;
+  const reading = shortened(context, readingOf(sensor, scene), line.right - text);
+  context.fillText(reading, text, top + sizes.valueY);
+  const box = lineBox(format, sizes, { text: text - left, value: context.measureText(reading).width });
+  if (box) {
+    context.translate(left, top);
+    drawTrail(context, scene.trailOf(sensor), box, palette.quiet);
+  }
+  context.restore();
+};
+
+/** Px; `top` of the card, `size` of its text. */
+type Line = { left: number; right: number; top: number; size: number };
+/** Px from the top left of the card. */
+type LineBox = { left: number; top: number; width: number; height: number };
+
+function nameBelow(
+  context: CanvasRenderingContext2D,
+  { name, device }: FleetSensor,
+  { left, right, top, size }: Line,
+) {
+  context.fillText(shortened(context, name, right - left), left, top + size * 1.3);
+  context.fillText(shortened(context, device.name, right - left), left, top + size * 2.5);
+}
+
+/** The device gets what it needs, up to half of the line. */
+function nameInLine(
+  context: CanvasRenderingContext2D,
+  { name, device }: FleetSensor,
+  { left, right, top, size }: Line,
+) {
+  const room = right - left - 10;
+  const needed = context.measureText(name).width;
+  const deviceName = shortened(context, device.name, Math.max(room / 2, room - needed));
+  const deviceWidth = context.measureText(deviceName).width;
+  context.fillText(shortened(context, name, room - deviceWidth), left, top + size * 1.4);
+  context.fillText(deviceName, right - deviceWidth, top + size * 1.4);
+}
+
+function readingOf(sensor: FleetSensor, { choices }: Scene): string {
+  const state = stateText(sensor, sensor.value);
+  if (state !== null) return state;
+  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  return `${number} ${unit}`.trim();
+}
+
+/**
+ * Where the line of a card has room: below the value, else next to it.
+ *
+ * @param from px from the left edge at which the text begins, and the width of the value
+ * @returns null: nowhere
+ */
+export function lineBox(
+  { width, height }: Pick<Format, 'width' | 'height'>,
+  { value, valueY, lineTop }: CardText,
+  { text, value: valueWidth }: { text: number; value: number },
+): LineBox | null {
+  const below = { left: text, top: lineTop, width: width - text - MARGIN, height: height - lineTop - 6 };
+  if (below.height >= LEAST_LINE.height && below.width >= LEAST_LINE.width) return below;
+  const left = text + valueWidth + MARGIN;
+  const next = { left, top: valueY - value * 0.9, width: width - left - MARGIN, height: value };
+  return next.width >= LEAST_LINE.width && next.height >= LEAST_LINE.height ? next : null;
+}
+
+/** @param context at the card */
+function drawTrail(
+  context: CanvasRenderingContext2D,
+  trail: readonly TrailPoint[],
+  { left, top, width, height }: LineBox,
+  color: string,
+) {
+  const [first, last] = [trail[0], trail.at(-1)];
+  // Two points make a slope that means nothing.
+  if (!first || !last || trail.length < 3 || last.ts <= first.ts) return;
+  const values = trail.map(({ value }) => value);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  context.beginPath();
+  for (const { ts, value } of trail) {
+    const share = highest > lowest ? (value - lowest) / (highest - lowest) : 0.5;
+    context.lineTo(left + (width * (ts - first.ts)) / (last.ts - first.ts), top + height * (1 - share));
+  }
+  context.strokeStyle = color;
+  context.lineWidth = height > 40 ? 2 : 1.25;
+  context.lineJoin = 'round';
+  context.stroke();
+}
+
+/**
+ * The ground of the card, and on it its color or its shape.
+ *
+ * @param context with the color set
+ * @returns px from its left edge to where its text begins
+ */
+function drawSign(
+  context: CanvasRenderingContext2D,
+  { left, top, format, cellState }: { left: number; top: number; format: Format; cellState: number },
+  palette: Palette,
+): number {
+  const color = context.fillStyle;
+  context.fillStyle = palette.card;
+  context.fillRect(left, top, format.width, format.height);
+  context.fillStyle = color;
+  const shape = SHAPES[cellState];
+  if (!shape) {
+    context.fillRect(left, top, EDGE, format.height);
+    return EDGE + MARGIN;
+  }
+  const mark = { x: [left], y: [top + 8], format: { ...format, width: 12, height: 12 } };
+  shape(context, { layout: mark }, 0);
+  return 12 + 6;
+}
+
+/**
+ * @param context with the font set
+ * @param room px
+ * @returns as much of it as there is room for; its end is kept, since names differ there
+ */
+export function shortened(
+  context: Pick<CanvasRenderingContext2D, 'measureText'>,
+  text: string,
+  room: number,
+): string {
+  if (context.measureText(text).width <= room) return text;
+  const characters = [...text];
+  for (let kept = characters.length - 1; kept > 1; kept -= 1) {
+    const head = Math.floor(kept / 2);
+    const short = `${characters.slice(0, head).join('')}…${characters.slice(head - kept).join('')}`;
+    if (context.measureText(short).width <= room) return short;
+  }
+  return '…';
+}
+
+/** In the color that is set. */
+type Draw = (context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void;
+
+/** A shape needs only its place. */
+type DrawShape = (
+  context: CanvasRenderingContext2D,
+  scene: { layout: { x: ArrayLike<number>; y: ArrayLike<number>; format: Format } },
+  cell: number,
+) => void;
+
+export const fill: DrawShape = (context, { layout: { x, y, format } }, cell) =>
+  context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
+
+const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
+  const line = format.width > 9 ? 2 : 1;
+  context.lineWidth = line;
+  context.strokeRect(
+    Number(x[cell]) + line / 2,
+    Number(y[cell]) + line / 2,
+    format.width - line,
+    format.height - line,
+  );
+};
+
+const crossed: DrawShape = (context, { layout: { x, y, format } }, cell) => {
+  const line = format.width > 9 ? 1.5 : 1;
+  // The ends of a stroke reach over its points; outside of its cell nothing would erase them.
+  const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
+  const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
+  context.lineWidth = line;
+  context.beginPath();
+  context.moveTo(left, top);
+  context.lineTo(right, bottom);
+  context.moveTo(right, top);
+  context.lineTo(left, bottom);
+  context.stroke();
+};
+
+const dot: DrawShape = (context, { layout: { x, y, format } }, cell) => {
+  const size = Math.max(2, Math.round(format.width / 4));
+  const middle = (format.width - size) / 2;
+  context.fillRect(Number(x[cell]) + middle, Number(y[cell]) + middle, size, size);
+};
+
+/** Recognized by their shape, not by their color alone. */
+export const SHAPES: Record<number, DrawShape> = { [SILENT]: hollow, [OFFLINE]: crossed, [NO_VALUE]: dot };
+
+/** Sizes of cells, in CSS pixels: cards with name, value and line in them where there is room, squares else. */
+export interface Format {
+  /** of a cell */
+  width: number;
+  /** of a cell */
+  height: number;
+  /** between cells of a device */
+  gap: number;
+  /** between devices */
+  deviceGap: number;
+  isCard: boolean;
+  /** height of a site's heading; 0: there is no room for headings */
+  heading: number;
+}
+
+const HEADING_HEIGHT = 26;
+/** Widths of cards from a screen on a wall to a phone, and the part of it that is their height. */
+const CARDS = { widest: 1600, narrowest: 84, step: 0.94, shape: 0.48, leastHeight: 54 };
+/** Where the page continues below, a few sensors do not fill it. */
+const WIDEST_INLINE = 320;
+/** In a smaller cell, a hollow and a crossed shape look the same. */
+const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
+/** Sizes of cells where everything has to be in sight. */
+const SPECKS = [4, 3, 2, 1];
+
+const cardOf = (width: number): Format => ({
+  width,
+  height: Math.max(CARDS.leastHeight, Math.round(width * CARDS.shape)),
+  gap: 4,
+  deviceGap: 4,
+  isCard: true,
+  heading: HEADING_HEIGHT,
+});
+
+const squareOf = (size: number): Format => ({
+  width: size,
+  height: size,
+  gap: size > 12 ? 2 : size > 3 ? 1 : 0,
+  deviceGap: size > 12 ? 6 : size > 6 ? 4 : size > 4 ? 3 : size > 3 ? 2 : 1,
+  isCard: false,
+  heading: HEADING_HEIGHT,
+});
+
+const withoutHeading = (format: Format): Format => ({ ...format, heading: 0 });
+
+/** @returns the largest first */
+function cards(): Format[] {
+  const formats = [];
+  for (let width = CARDS.widest; width > CARDS.narrowest; width *= CARDS.step)
+    formats.push(cardOf(Math.round(width)));
+  return [...formats, cardOf(CARDS.narrowest)];
+}
+
+/** Formats of a page that continues below the wall, the largest first. */
+export const FORMATS: readonly Format[] = [
+  ...cards().filter(({ width }) => width <= WIDEST_INLINE),
+  ...SQUARES.map(squareOf),
+];
+
+/** Formats of a wall that has the screen to itself: it never scrolls. */
+const FULL: readonly Format[] = [
+  ...cards(),
+  ...[...SQUARES, ...SPECKS].map(squareOf),
+  ...[...SQUARES, ...SPECKS].map(squareOf).map(withoutHeading),
+];
+
+/** @returns the largest first */
+export const formatsFor = ({ isAll = false }: { isAll?: boolean }): readonly Format[] =>
+  isAll ? FULL : FORMATS;
+
+/** Cards grow up to this factor, in steps that nobody sees. */
+const GROWTH = Array.from({ length: 20 }, (_, index) => 1.6 - index * 0.03);
+
+/** A card made larger on one side, the largest first. */
+export function grownTo(
+  format: Format,
+  side: 'width' | 'height',
+  { width, isAll = false }: { width: number; isAll?: boolean },
+): Format[] {
+  const widest = Math.min(isAll ? CARDS.widest : WIDEST_INLINE, width);
+  const limit = side === 'width' ? widest : Math.round(format.width * 0.75);
+  const sizes = new Set(GROWTH.map((factor) => Math.min(Math.floor(format[side] * factor), limit)));
+  return [...sizes].filter((size) => size > format[side]).map((size) => ({ ...format, [side]: size }));
+}

@@ -1,0 +1,185 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { formatCount, formatCounted } from '../format.ts';
+import { OwnVerdictLine } from '../kit/navigation.tsx';
+import { MOST_SENSORS } from '../state/fleet.ts';
+import { useServices } from '../state/hooks.ts';
+import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
+import { useStale } from '../state/verdict.ts';
+import { FleetOutliers, GroupWall } from './group-wall.tsx';
+import { OutlierList } from './outlier-list.tsx';
+import { Wall } from './wall.tsx';
+import './wall.css';
+import type { ReadonlySignal } from '@preact/signals';
+import type { FleetInfo } from '../api/types.ts';
+import type { FleetState } from '../state/fleet-state.ts';
+import type { Grouping } from './group-wall.tsx';
+
+const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
+const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
+
+const drawLegend = (legendRef: { current: HTMLUListElement | null }) => <Legend legendRef={legendRef} />;
+
+/** The wall with all that explains it; a screen on a wall may have it alone. */
+export function FleetWall({
+  info,
+  fleetState,
+  grouping,
+}: {
+  /** the API's own count */
+  info: FleetInfo | null;
+  fleetState: ReadonlySignal<FleetState>;
+  /** null: a cell for each sensor */
+  grouping: Grouping | null;
+}) {
+  const stale = useStale();
+  const isStale = stale !== null;
+  const section = useRef<HTMLElement | null>(null);
+  const { isFull, isKiosk, toggle } = useFullScreen(section);
+
+  return (
+    <section class="panel wall" aria-label="Wall" ref={section} data-full={isFull} data-stale={isStale}>
+      {isFull && <OwnVerdictLine />}
+      <div class="wall-head">
+        <Counts info={info} grouping={grouping} />
+        {!isKiosk && (
+          <button type="button" class="button quiet-button" onClick={toggle} aria-pressed={isFull}>
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d={isFull ? SMALL : LARGE} />
+            </svg>
+            <span>{isFull ? 'Leave full screen' : 'Full screen'}</span>
+          </button>
+        )}
+      </div>
+      <div class="wall-body">
+        <div class="wall-main">
+          {grouping ? (
+            <GroupWall by={grouping} isStale={isStale} isFull={isFull} />
+          ) : (
+            <Wall legend={drawLegend} isStale={isStale} />
+          )}
+        </div>
+        {grouping ? (
+          <FleetOutliers isStale={isStale} />
+        ) : (
+          <OutlierList fleetState={fleetState} isStale={isStale} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping | null }) {
+  const { clock, live } = useServices();
+  // The fleet is no signal: its size is read each second.
+  void clock.time.value;
+  const shown = live.fleet.sensors.size;
+  const total = Math.max(info?.sensors ?? 0, shown);
+  const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
+  const isFull = live.fleet.refused() > 0;
+  useNarrowing(isFull || total > MOST_SENSORS);
+  const isPart = !grouping && total > shown && (isFull || live.fleet.isNarrow());
+  return (
+    <p class="wall-counts">
+      <b>{formatCounted(total, 'sensor')}</b> · {formatCounted(devices, 'device')}
+      {grouping && <span class="wall-part"> · one tile for each {grouping}, the most unusual first</span>}
+      {isPart && (
+        <span class="wall-part">
+          {' '}
+          · {formatCount(shown)} of them shown{isFull ? ': choose a site or a type to see others' : ''}
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** A fleet that is too large for the wall is shown by site and type, by the filters. */
+function useNarrowing(isFull: boolean) {
+  const { live, router } = useServices();
+  const { query } = router.place.value;
+  const [type, site] = [query.get('type'), query.get('site')];
+  const applied = useRef('');
+  useEffect(() => {
+    const filters = JSON.stringify([type, site]);
+    const wanted = live.fleet.isNarrow() || (isFull && (type || site));
+    // A narrowed fleet that is still too large is not narrowed again.
+    if (!wanted || applied.current === filters) return;
+    applied.current = filters;
+    live.narrow({ type, site });
+  }, [live, type, site, isFull]);
+}
+
+const SCALE = Array.from({ length: 2 * NORMAL + 1 }, (_, cellState) => cellState);
+const OTHERS = [
+  {
+    cellState: NOT_JUDGED,
+    label: 'not judged yet',
+    title: `Nothing is known of what is usual for it: ${TO_BE_JUDGED}`,
+  },
+  { cellState: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
+  {
+    cellState: OFFLINE,
+    label: 'device offline',
+    title: 'Its device disconnected, or sent nothing for five minutes',
+  },
+  { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
+];
+
+/** Explains the colors and shapes of the wall. */
+const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) => (
+  <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
+    <li
+      class="wall-scale"
+      title="How far each value is from what is usual for its sensor at this hour of the week, by the history of four weeks. A new sensor is judged by its last hours"
+    >
+      <span>far below</span>
+      <span class="wall-scale-steps" aria-hidden="true">
+        {SCALE.map((cellState) => (
+          <i key={cellState} class="swatch" data-cell-state={cellState} />
+        ))}
+      </span>
+      <span>far above its usual</span>
+    </li>
+    {OTHERS.map(({ cellState, label, title }) => (
+      <li key={cellState} title={title}>
+        <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
+        {label}
+      </li>
+    ))}
+  </ul>
+);
+
+/** How much of the window the wall has, by the address: `?full` gives it all of it, `?kiosk` also without its buttons. */
+export function wallSize(query: URLSearchParams): { isFull: boolean; isKiosk: boolean } {
+  const isKiosk = query.has('kiosk');
+  return { isFull: isKiosk || query.has('full'), isKiosk };
+}
+
+/**
+ * The wall alone, and the button that leads there and back. A browser gives the screen only to a click, so an address that asks for it gets
+ * the window.
+ */
+function useFullScreen(element: { current: HTMLElement | null }) {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  const { isFull, isKiosk } = wallSize(query);
+
+  // Esc and other ways of the browser leave the screen, too.
+  useEffect(() => {
+    const note = () => {
+      if (!document.fullscreenElement && router.place.peek().query.has('full'))
+        router.changeQuery({ full: null }, { replace: true });
+    };
+    document.addEventListener('fullscreenchange', note);
+    return () => document.removeEventListener('fullscreenchange', note);
+  }, [router]);
+
+  function toggle() {
+    if (document.fullscreenElement) return void document.exitFullscreen();
+    router.changeQuery({ full: isFull ? null : '1' });
+    // Refused by some browsers and policies: the wall still has the window.
+    if (!isFull && document.fullscreenEnabled) element.current?.requestFullscreen().catch(() => {});
+    return undefined;
+  }
+
+  return { isFull, isKiosk, toggle };
+}

@@ -1,0 +1,223 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { formatAge, formatCount, formatCounted } from '../format.ts';
+import { RefusedDevices } from '../kit/device-title.tsx';
+import { deviceHref, sensorHref, withQuery } from '../routes.ts';
+import { useRefusedDevices } from '../state/device.ts';
+import { MOST_SENSORS } from '../state/fleet.ts';
+import { useQuery, useServices } from '../state/hooks.ts';
+import {
+  describeCellState,
+  levelOf,
+  NORMAL,
+  NOT_JUDGED,
+  nothingFar,
+  OLD_VALUES,
+  provisionalText,
+} from '../state/outliers.ts';
+import { writeValue } from '../units.ts';
+import './wall.css';
+import type { FleetInfo, OutlierGroup, OutlierItem } from '../api/types.ts';
+import type { UnitChoices } from '../units.ts';
+
+/** The server's ranking is asked for this often, in ms. */
+const REFRESH = { refreshMs: 5000 };
+
+/** Entries of the list next to the tiles. */
+const LISTED = 12;
+
+/** The part of the fleet that the address chooses. */
+function useFilter() {
+  const { router } = useServices();
+  const { query } = router.place.value;
+  return { type: query.get('type'), site: query.get('site') };
+}
+
+/**
+ * A fleet that is too large for a cell for each sensor: a tile for each device or site, in the color of its worst sensor.
+ *
+ * @param props `isStale`: no values come; `isFull`: it has the window to itself,
+ * and does not scroll
+ */
+export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: boolean; isFull: boolean }) {
+  const { client } = useServices();
+  const list = useRef<HTMLUListElement | null>(null);
+  const filter = useFilter();
+  const { data } = useQuery(
+    JSON.stringify(['groups', by, filter]),
+    (signal) => client.outlierGroups({ by, ...filter, limit: MOST_GROUPS }, signal),
+    REFRESH,
+  );
+  const fitting = useFitting(list, isFull && data !== null);
+  if (!data) return <p class="group-wall-note">Reading the whole fleet …</p>;
+  const shown = Math.min(data.items.length, fitting);
+  const hidden = data.groups - shown;
+  return (
+    <>
+      <ul class="group-wall" ref={list} aria-label={by === 'site' ? 'Sites' : 'Devices'}>
+        {data.items.map((group, index) => (
+          <li key={group.device_id ?? group.site ?? ''} data-cut={index >= shown}>
+            <Tile group={group} isStale={isStale} />
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <p class="group-wall-note">
+          {formatCounted(hidden, `more ${by}`)}, whose values are less unusual than these.
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * How many tiles are there as a whole. The others stay in their places without being seen, so that a larger window shows them again.
+ *
+ * @param isCut whether the list may be too long for its room
+ */
+function useFitting(list: { current: HTMLElement | null }, isCut: boolean): number {
+  const [fitting, setFitting] = useState(Number.POSITIVE_INFINITY);
+  // After each drawing, because other tiles may be larger. The observer also measures at once.
+  useLayoutEffect(() => {
+    const { current } = list;
+    if (!isCut || !current) {
+      setFitting(Number.POSITIVE_INFINITY);
+      return undefined;
+    }
+    const resizes = new ResizeObserver(() => setFitting(countFitting(current)));
+    resizes.observe(current);
+    return () => resizes.disconnect();
+  });
+  return fitting;
+}
+
+/** @returns its children before the first one that ends below it */
+function countFitting(list: HTMLElement): number {
+  const { bottom } = list.getBoundingClientRect();
+  const cut = [...list.children].findIndex((child) => child.getBoundingClientRect().bottom > bottom + 1);
+  return cut < 0 ? Number.POSITIVE_INFINITY : cut;
+}
+
+/** A value of before is not judged. */
+function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
+  const { router, preferences } = useServices();
+  const { units } = preferences.choice.value;
+  const place = router.place.value;
+  const { site, device_id, device, sensors, judged, outliers, worst } = group;
+  const name = device_id === null ? (site ?? 'No site') : (device ?? device_id);
+  const cellState = worst && !isStale ? NORMAL + levelOf(worst.sigmas) : NOT_JUDGED;
+  const href = device_id === null ? withQuery(place, { site, cursor: null }) : deviceHref(device_id);
+  const content = (
+    <>
+      <span class="group-tile-name">
+        <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
+        <b>{name}</b>
+      </span>
+      <span>
+        {formatCounted(sensors, 'sensor')}
+        {outliers > 0 && <b> · {formatCount(outliers)} far off</b>}
+        {judged < sensors && ` · ${formatCount(sensors - judged)} not judged`}
+      </span>
+      <span>
+        {isStale ? 'Old: no values come' : describeCellState(cellState)}
+        {worst && !isStale && `: ${nameOf(worst)} ${readingOf(worst, units)}`}
+      </span>
+    </>
+  );
+  // No parameter chooses the sensors without a site.
+  if (device_id === null && site === null) return <div class="group-tile">{content}</div>;
+  return (
+    <a class="group-tile" href={href}>
+      {content}
+    </a>
+  );
+}
+
+const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
+
+function readingOf(item: OutlierItem, choices: UnitChoices) {
+  const { number, unit } = writeValue(item.value, item.unit, { choices });
+  return `${number} ${unit}`.trim();
+}
+
+/**
+ * The most unusual sensors of the whole fleet, each with a link.
+ *
+ * @param props `isStale`: no values come
+ */
+export function FleetOutliers({ isStale }: { isStale: boolean }) {
+  const { client, preferences } = useServices();
+  const { units } = preferences.choice.value;
+  const refused = useRefusedDevices();
+  const filter = useFilter();
+  const { data } = useQuery(
+    JSON.stringify(['outliers', filter]),
+    (signal) => client.outliers({ ...filter, limit: LISTED }, signal),
+    REFRESH,
+  );
+  return (
+    <section class="stands-out" aria-label="What stands out">
+      {data && data.outliers > 0 && (
+        <div class="stands-out-kind" data-look="far">
+          <h3>
+            Far off <b>{formatCount(data.outliers)}</b>
+          </h3>
+          <ul>
+            {data.items.map((item) => (
+              <li key={`${item.device_id}/${item.sensor_id}`}>
+                <OutlierLink item={item} choices={units} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <RefusedDevices refused={refused} />
+      {data?.outliers === 0 && refused.length === 0 && (
+        <p class="stands-out-none">{isStale ? OLD_VALUES : nothingFar(data)}</p>
+      )}
+      {data && data.provisional > 0 && <p class="stands-out-note">{provisionalText(data.provisional)}</p>}
+    </section>
+  );
+}
+
+const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoices }) => (
+  <a href={sensorHref(item.device_id, item.sensor_id)} title={`${formatAge(item.age_ms)} old`}>
+    <span class="stands-out-name">
+      <span class="stands-out-what">{nameOf(item)}</span>{' '}
+      <span class="stands-out-of">{item.device ?? item.device_id}</span>
+    </span>
+    <span class="stands-out-text" data-tone={item.sigmas < 0 ? 'low' : 'high'}>
+      {item.sigmas < 0 ? '▼' : '▲'} {readingOf(item, choices)}
+    </span>
+  </a>
+);
+
+/** Groups that the API gives at most, and that the wall has tiles for. */
+const MOST_GROUPS = 1000;
+
+/**
+ * What a tile of the wall is. A fleet that fits has a cell for each sensor. A larger one has a tile for each device, and beyond
+ * a thousand devices one for each site. A chosen site leads back to its devices, and to its sensors where they fit.
+ */
+export type Grouping = 'device' | 'site';
+
+/** @returns null: the sensors themselves */
+export function groupingOf(
+  info: Pick<FleetInfo, 'sensors' | 'devices' | 'by_type' | 'by_site'>,
+  { type, site }: { type: string | null; site: string | null },
+): Grouping | null {
+  if (sensorsOf(info, { type, site }) <= MOST_SENSORS) return null;
+  const devices = info.devices.online + info.devices.offline;
+  const sites = Object.keys(info.by_site).length;
+  return site || devices <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
+}
+
+/** @returns no fewer than match. Types and sites that the count leaves out are small */
+const sensorsOf = (
+  { sensors, by_type, by_site }: Pick<FleetInfo, 'sensors' | 'by_type' | 'by_site'>,
+  { type, site }: { type: string | null; site: string | null },
+): number =>
+  Math.min(
+    sensors,
+    type ? (by_type[type] ?? 0) : Number.POSITIVE_INFINITY,
+    site ? (by_site[site] ?? 0) : Number.POSITIVE_INFINITY,
+  );

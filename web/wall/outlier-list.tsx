@@ -1,0 +1,221 @@
+import { formatCount, formatCounted, formatSpan } from '../format.ts';
+import { RefusedDevices } from '../kit/device-title.tsx';
+import { deviceHref, sensorHref, withQuery } from '../routes.ts';
+import { isShelved } from '../state/alarms.ts';
+import { useRefusedDevices } from '../state/device.ts';
+import { MOST_SENSORS } from '../state/fleet.ts';
+import { useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
+import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
+import { writeValue } from '../units.ts';
+import './wall.css';
+import type { ReadonlySignal } from '@preact/signals';
+import type { FleetInfo } from '../api/types.ts';
+import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
+import type { FleetState } from '../state/fleet-state.ts';
+import type { UnitChoices } from '../units.ts';
+
+/** Entries shown of each kind; of one that was chosen, or is the only one, more. */
+const FEW = 4;
+const MORE = 12;
+
+/**
+ * The outliers of the fleet as text, each with a link: the wall for screen readers, and links for everyone.
+ *
+ * @param props `isStale`: no values come
+ */
+export function OutlierList({
+  fleetState,
+  isStale,
+}: {
+  fleetState: ReadonlySignal<FleetState>;
+  isStale: boolean;
+}) {
+  const { live, preferences } = useServices();
+  const { outliers, info, now } = fleetState.value;
+  const { units } = preferences.choice.value;
+  const refused = useRefusedDevices();
+  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = outliers;
+  const nothing = farCount + silentCount + offline.length + refused.length === 0;
+  const counts = [farCount, silentCount, offline.length, refused.length];
+  const isOnly = counts.filter((count) => count > 0).length === 1;
+  const isRead = live.fleet.isRead() && info !== null;
+  return (
+    <section class="stands-out" aria-label="What stands out">
+      <AlarmsOnWall now={now} choices={units} />
+      <Kind
+        look="far"
+        title="Far off"
+        count={farCount}
+        entries={far.map((sensor) => farEntry(sensor, units))}
+        isOnly={isOnly}
+      />
+      <Kind
+        look="silent"
+        title="Silent"
+        count={silentCount}
+        entries={silent.map((sensor) => silentEntry(sensor, now))}
+        isOnly={isOnly}
+      />
+      <Kind
+        look="offline"
+        title="Devices offline"
+        count={offline.length}
+        entries={offline.map(offlineEntry)}
+        isOnly={isOnly}
+      />
+      <RefusedDevices refused={refused} />
+      {(nothing || !isRead) && (
+        <p class="stands-out-none">
+          {isRead ? calmText({ unjudged, isStale, fleet: live.fleet, info }) : readingText(live.fleet, info)}
+        </p>
+      )}
+      {provisional > 0 && <p class="stands-out-note">{provisionalText(provisional)}</p>}
+    </section>
+  );
+}
+
+/** The open alarms, next to the wall. */
+function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
+  const { live } = useServices();
+  const alarms = live.openAlarms.value.filter((alarm) => !isShelved(alarm, now));
+  if (alarms.length === 0) return null;
+  return (
+    <div class="stands-out-kind">
+      <h3>
+        <a href="/alarms" title="Show the alarms">
+          Alarms <b>{formatCount(alarms.length)}</b>
+        </a>
+      </h3>
+      <ul>
+        {alarms.slice(0, FEW).map(({ alarm_id, device_id, sensor_id, device, sensor, rule, severity }) => {
+          const known = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
+          const { number, unit } = writeValue(known?.value ?? null, known?.unit ?? null, { choices });
+          return (
+            <li key={alarm_id}>
+              <a href={sensorHref(device_id, sensor_id, { device, sensor })} title={rule}>
+                <span class="stands-out-name">
+                  <span class="stands-out-what">{sensor ?? sensor_id}</span>{' '}
+                  <span class="stands-out-of">{device ?? device_id}</span>
+                </span>
+                <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
+                  {number} {unit}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+/** Nothing can be said of a fleet that was read in part. */
+function readingText(fleet: Fleet, info: FleetInfo | null) {
+  const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
+  const read = fleet.sensors.size;
+  return total > read && !fleet.isNarrow()
+    ? `Reading ${formatCount(read)} of ${formatCount(total)} …`
+    : `Reading ${formatCounted(read, 'sensor')} …`;
+}
+
+/** @param known `unjudged`: sensors without a baseline */
+function calmText({
+  unjudged,
+  isStale,
+  fleet,
+  info,
+}: {
+  unjudged: number;
+  isStale: boolean;
+  fleet: Fleet;
+  info: FleetInfo;
+}) {
+  if (isStale) return OLD_VALUES;
+  const known = fleet.sensors.size;
+  return unjudged === 0 && info.sensors > known && fleet.refused() > 0
+    ? `Nothing stands out among the ${formatCount(known)} sensors that are shown. ${formatCount(info.sensors - known)} are not.`
+    : nothingFar({ sensors: known, judged: known - unjudged });
+}
+
+type Entry = { key: string; href: string; name: string; owner: string; text: string; tone: string };
+
+function farEntry(sensor: FleetSensor, choices: UnitChoices): Entry {
+  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  const isLow = Number(sensor.sigmas) < 0;
+  return { ...linkTo(sensor), text: `${isLow ? '▼' : '▲'} ${number} ${unit}`, tone: isLow ? 'low' : 'high' };
+}
+
+const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
+  ...linkTo(sensor),
+  text: formatSpan(now - sensor.at),
+  tone: 'warn',
+});
+
+const offlineEntry = ({ id, name, site, sensors }: FleetDevice): Entry => ({
+  key: id,
+  href: deviceHref(id, name),
+  name,
+  owner: site ?? '',
+  text: formatCounted(sensors.length, 'sensor'),
+  tone: '',
+});
+
+const linkTo = ({ key, id, name, device }: FleetSensor) => ({
+  key,
+  href: sensorHref(device.id, id, { device: device.name, sensor: name }),
+  name,
+  owner: device.name,
+});
+
+function Kind({
+  look,
+  title,
+  count,
+  entries,
+  isOnly,
+}: {
+  look: string;
+  title: string;
+  count: number;
+  entries: Entry[];
+  isOnly: boolean;
+}) {
+  const { router } = useServices();
+  const place = router.place.value;
+  if (count === 0) return null;
+  const chosen = place.query.get('look') === look;
+  const hidden = place.query.has('look') && !chosen;
+  const shown = hidden ? [] : entries.slice(0, chosen || isOnly ? MORE : FEW);
+  const href = withQuery(place, { look: chosen ? null : look });
+  return (
+    <div class="stands-out-kind" data-look={look}>
+      <h3>
+        <a
+          href={href}
+          aria-current={chosen ? 'true' : undefined}
+          title={chosen ? 'Light all again' : 'Light only these on the wall'}
+        >
+          {title} <b>{formatCount(count)}</b>
+        </a>
+      </h3>
+      <ul>
+        {shown.map(({ key, href: to, name, owner, text, tone }) => (
+          <li key={key}>
+            <a href={to}>
+              <span class="stands-out-name">
+                <span class="stands-out-what">{name}</span> <span class="stands-out-of">{owner}</span>
+              </span>
+              <span class="stands-out-text" data-tone={tone}>
+                {text}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {chosen && count > shown.length && (
+        <p class="stands-out-more">and {formatCount(count - shown.length)} more, lit on the wall</p>
+      )}
+    </div>
+  );
+}

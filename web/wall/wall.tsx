@@ -1,0 +1,279 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useRef, useState } from 'preact/hooks';
+import { formatAge, formatCount, formatCounted, formatNumber, NOTHING } from '../format.ts';
+import { sensorHref, withQuery } from '../routes.ts';
+import { isShelved } from '../state/alarms.ts';
+import { useChanges, useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
+import { describeCellState, levelOf, NOT_JUDGED } from '../state/outliers.ts';
+import { stateText } from '../states.ts';
+import { writeValue } from '../units.ts';
+import { usePicture, useReturn } from './picture.ts';
+import './wall.css';
+import type { FleetSensor } from '../state/fleet.ts';
+import type { UnitChoices } from '../units.ts';
+import type { Box, Heading, Picture } from './picture.ts';
+
+/**
+ * All sensors, one cell each, by site and device; a cell is a link to its sensor.
+ *
+ * @param props `legend`: drawn under the wall, and what its
+ * colors are read from; `isStale`: no values come
+ */
+export function Wall({
+  legend: drawLegend,
+  isStale,
+}: {
+  legend: (ref: { current: HTMLUListElement | null }) => ComponentChildren;
+  isStale: boolean;
+}) {
+  const { router } = useServices();
+  const { room, canvas, legend, picture, arranged } = usePicture();
+  const [pointed, setPointed] = useState<FleetSensor | null>(null);
+  const byKeyboard = useRef(false);
+  const comeBack = useCallback((sensor: FleetSensor) => {
+    byKeyboard.current = true;
+    setPointed(sensor);
+  }, []);
+  const element = useReturn(comeBack);
+
+  const point = (event: PointerEvent) => {
+    const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    byKeyboard.current = false;
+    setPointed(picture.current?.sensorAt(event.clientX - left, event.clientY - top) ?? null);
+  };
+
+  const move = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') return setPointed(null);
+    if (event.key === 'Enter' && pointed) return router.open(hrefOf(pointed), pointed.key);
+    const next = picture.current?.byKey(pointed, event.key);
+    if (!next) return undefined;
+    event.preventDefault();
+    byKeyboard.current = true;
+    setPointed(next);
+    const box = picture.current?.boxOf(next);
+    if (box) showLine(event.currentTarget as HTMLElement, box);
+    return undefined;
+  };
+
+  const box = pointed && picture.current?.boxOf(pointed);
+  return (
+    <>
+      <div class="wall-room" ref={room}>
+        <div
+          ref={element}
+          class="wall-picture"
+          role="application"
+          aria-roledescription="wall of sensors"
+          aria-label="All sensors, a cell each. Arrow keys move, Page Up and Page Down go from device to device, Enter opens the sensor."
+          tabIndex={0}
+          style={{ height: `${arranged.height}px` }}
+          onPointerMove={point}
+          onPointerDown={point}
+          onPointerLeave={(event: PointerEvent) => event.pointerType === 'mouse' && setPointed(null)}
+          onKeyDown={move}
+          onBlur={() => setPointed(null)}
+        >
+          <canvas
+            ref={canvas}
+            aria-hidden="true"
+            style={{ width: `${arranged.width}px`, height: `${arranged.height}px` }}
+          />
+          {arranged.headings.map((heading) => (
+            <SiteHeading key={heading.name ?? ''} heading={heading} />
+          ))}
+          <AlarmMarks picture={picture.current} />
+          {pointed && box && (
+            <>
+              <a
+                class="wall-cursor"
+                href={hrefOf(pointed)}
+                tabIndex={-1}
+                aria-hidden="true"
+                style={{
+                  left: `${box.x}px`,
+                  top: `${box.y}px`,
+                  width: `${box.width}px`,
+                  height: `${box.height}px`,
+                }}
+              />
+              <Pointed
+                sensor={pointed}
+                box={box}
+                room={arranged}
+                said={byKeyboard.current}
+                isStale={isStale}
+              />
+            </>
+          )}
+        </div>
+      </div>
+      {drawLegend(legend)}
+      {arranged.lit !== null && (
+        <p class="wall-lit" role="status">
+          {formatCounted(arranged.lit, 'matches', 'match')} what is asked for; the others are dimmed.
+        </p>
+      )}
+    </>
+  );
+}
+
+const hrefOf = ({ id, name, device }: FleetSensor) =>
+  sensorHref(device.id, id, { device: device.name, sensor: name });
+
+/** Sensors of open alarms that are marked. The list next to the wall has their number. */
+const MOST_MARKS = 500;
+
+/** Marks the cells of the sensors with open alarms. */
+function AlarmMarks({ picture }: { picture: Picture | null }) {
+  const { live, clock } = useServices();
+  const alarms = live.openAlarms.value.filter((alarm) => !isShelved(alarm, clock.now()));
+  return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
+    const sensor = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
+    const box = sensor && picture?.boxOf(sensor);
+    if (!box) return null;
+    return (
+      <i
+        key={alarm_id}
+        class="wall-alarm"
+        data-critical={severity === 'critical'}
+        aria-hidden="true"
+        style={{ left: `${box.x + box.width}px`, top: `${box.y}px` }}
+      />
+    );
+  });
+}
+
+function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { heading: Heading }) {
+  const { router } = useServices();
+  const place = router.place.value;
+  const chosen = place.query.get('site') === name;
+  const count =
+    width > 240
+      ? `${formatCounted(sensors, 'sensor')} · ${formatCounted(devices, 'device')}`
+      : formatCount(sensors);
+  return (
+    <p class="wall-site" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+      {name === null ? (
+        <span class="wall-site-name">No site</span>
+      ) : (
+        <a
+          class="wall-site-name"
+          href={withQuery(place, { site: chosen ? null : name, cursor: null, page: null })}
+          tabIndex={-1}
+        >
+          {name}
+        </a>
+      )}
+      <span>{count}</span>
+    </p>
+  );
+}
+
+/** Counts on by itself as long as it is shown. */
+function Pointed({
+  sensor,
+  box,
+  room,
+  said,
+  isStale,
+}: {
+  sensor: FleetSensor;
+  box: Box;
+  room: { width: number };
+  said: boolean;
+  isStale: boolean;
+}) {
+  const { live, clock, preferences } = useServices();
+  const now = clock.time.value;
+  useChanges(live.watch);
+  const { units: choices } = preferences.choice.value;
+  const facts = { sensor, now, choices, isStale };
+  const first = useRef({ sensor, words: '' });
+  // Said once for each cell: a value that changes each second would never let it end.
+  if (first.current.sensor !== sensor || !first.current.words)
+    first.current = { sensor, words: inWords(facts) };
+  return (
+    <>
+      <CellCard {...facts} box={box} room={room} />
+      {said && (
+        <p class="visually-hidden" role="status">
+          {first.current.words}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Scrolls as little as shows the line of the cursor. */
+function showLine(wall: HTMLElement, box: Box) {
+  const top = wall.getBoundingClientRect().top + box.y;
+  if (top < 80) scrollBy({ top: top - 160 });
+  else if (top + box.height > innerHeight - 40) scrollBy({ top: top + box.height - innerHeight + 120 });
+}
+
+interface Facts {
+  sensor: FleetSensor;
+  /** epoch ms */
+  now: number;
+  choices: UnitChoices;
+  /** no values come */
+  isStale: boolean;
+}
+
+/** Room that a card takes, in px. */
+const CARD = { width: 260, height: 96 };
+
+/** The card of the cell under the pointer or the keyboard's cursor. */
+function CellCard({ box, room, ...facts }: Facts & { box: Box; room: { width: number } }) {
+  const { sensor, now, choices } = facts;
+  const { number, unit } = writtenOf(sensor, choices);
+  const left = Math.max(0, Math.min(box.x, room.width - CARD.width));
+  const above = box.y > CARD.height + 8;
+  const style = {
+    left: `${left}px`,
+    [above ? 'bottom' : 'top']: above ? `calc(100% - ${box.y - 8}px)` : `${box.y + box.height + 8}px`,
+  };
+  return (
+    <div class="wall-card" style={style}>
+      <p class="wall-card-name">
+        <b>{sensor.name}</b> <span>{sensor.device.name}</span>
+      </p>
+      <p class="wall-card-value">
+        <b>{number}</b> <span>{unit}</span>
+        <span class="wall-card-age">{ageOf(sensor, now)}</span>
+      </p>
+      <p>{judgementOf(facts)}</p>
+    </div>
+  );
+}
+
+/** @returns the same in one sentence, for screen readers */
+function inWords(facts: Facts): string {
+  const { sensor, now, choices } = facts;
+  const { number, unit } = writtenOf(sensor, choices);
+  const value = `${number} ${unit}`.trim();
+  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${judgementOf(facts)}`;
+}
+
+/** A value of before is not judged. */
+const judgementOf = ({ sensor, isStale }: Facts) =>
+  isStale
+    ? 'Old: no values come'
+    : `${describeCellState(sensor.cellState)}${usualOf(sensor)}${provisionalOf(sensor)}`;
+
+function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string; unit: string } {
+  const state = stateText(sensor, sensor.value);
+  return state === null ? writeValue(sensor.value, sensor.unit, { choices }) : { number: state, unit: '' };
+}
+
+const ageOf = ({ at }: FleetSensor, now: number) => (at === 0 ? NOTHING : formatAge(now - at));
+
+/** @returns how far it is from what is usual for it */
+function usualOf({ cellState, sigmas }: FleetSensor): string {
+  if (cellState >= NOT_JUDGED || sigmas === null || Math.abs(levelOf(sigmas)) <= 1) return '';
+  return `, by ${formatNumber(Math.abs(sigmas), 1)} deviations`;
+}
+
+const provisionalOf = ({ cellState, provisional }: FleetSensor) =>
+  provisional && cellState < NOT_JUDGED ? ' (provisional)' : '';
