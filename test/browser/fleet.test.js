@@ -111,9 +111,10 @@ describe('Fleet', () => {
     await until(isReversed, { what: 'the same order after a reload' });
   });
 
-  test('rows: recent values at once', async () => {
+  test('rows: recent values, as soon as somebody scrolls to the list', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
+    await dashboard.rows().last().scrollIntoViewIfNeeded();
     await until(async () => (await dashboard.rows().locator('.sparkline-line').count()) === DEVICES.length, {
       what: 'lines',
     });
