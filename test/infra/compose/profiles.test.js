@@ -181,7 +181,7 @@ describe('Profile monitoring', () => {
     const provisioning = 'infra/monitoring/grafana/provisioning/dashboards';
     const { providers } = await readYaml(stack.python, `${provisioning}/millrace.yml`);
     const mounts = stack.compose.services.grafana.volumes;
-    expect(mounts).toContain(`../${provisioning}:/etc/grafana/provisioning/dashboards:ro`);
+    expect(mounts).toContain(`./${provisioning}:/etc/grafana/provisioning/dashboards:ro`);
     expect(mounts).toContain(`./infra/monitoring/grafana/dashboards:${providers[0].options.path}:ro`);
   });
 
