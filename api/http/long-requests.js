@@ -7,7 +7,8 @@ import { MillraceError } from '../../common/errors.js';
 /**
  * Requests that take long: how many of them run at once, and their end when the client disconnects.
  *
- * The limits count the requests of all clients. An export reads ahead for its client, an import holds up to 32 MB of samples, a series
+ * The limits count the requests of all clients. Above its limit a request is refused, but a page (`pages`) or a series as JSON (`points`)
+ * waits for its turn. An export reads ahead for its client, an import holds up to 32 MB of samples, a series
  * may read a year, a query may read thousands of sensors, a test of an alarm rule fifty of them, and a stream is written to until it ends.
  */
 export const MAX_CONCURRENT = {

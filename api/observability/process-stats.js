@@ -22,14 +22,17 @@ export const NO_MEASUREMENTS = { received: 0, stored: 0, merged: 0, refused: 0, 
 /** @param {Account[]} accounts @returns {Account} */
 export function sumOf(accounts) {
   const sum = { ...NO_MEASUREMENTS };
-  for (const { received, stored, merged, refused, skipped } of accounts) {
-    sum.received += received;
-    sum.stored += stored;
-    sum.merged += merged;
-    sum.refused += refused;
-    sum.skipped += skipped;
-  }
+  for (const account of accounts) addTo(sum, account);
   return sum;
+}
+
+/** @param {Account} sum is changed @param {Account} account */
+function addTo(sum, { received, stored, merged, refused, skipped }) {
+  sum.received += received;
+  sum.stored += stored;
+  sum.merged += merged;
+  sum.refused += refused;
+  sum.skipped += skipped;
 }
 
 /** Rates and latencies cover this many past seconds. */
@@ -40,7 +43,7 @@ export class ProcessStats {
   #clock;
   #pressure;
   #readers;
-  #total = NO_MEASUREMENTS;
+  #total = { ...NO_MEASUREMENTS };
   /** One for each second, in a ring. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
@@ -69,7 +72,7 @@ export class ProcessStats {
 
   /** Counts a message whose time is not of interest. @param {Account} account */
   account(account) {
-    this.#total = sumOf([this.#total, account]);
+    addTo(this.#total, account);
     const slot = this.#slotNow();
     slot.samples += account.stored;
     slot.refused += account.refused;
@@ -77,7 +80,7 @@ export class ProcessStats {
 
   /** Measurements of all settled messages since the process started. Replays and imports have their own reports. */
   get measurements() {
-    return this.#total;
+    return { ...this.#total };
   }
 
   /** Sums up the last whole seconds. @returns {StatsSnapshot} */

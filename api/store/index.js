@@ -3,7 +3,6 @@ import { DIALECTS } from '../../schema/migrate/files.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { createAlarmTables } from './alarms/index.js';
 import { createAnnotationStore } from './annotations.js';
-import { readBatchLimits } from './batch-limits.js';
 import { connect } from './connect.js';
 import { createCredentialStore } from './credentials.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
@@ -33,7 +32,6 @@ import { createLateArrivals, createStreamStore } from './streaming.js';
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
-/** @import { BatchLimits } from './batch-limits.js' */
 /** @import { Gate, Observe, Session } from './session.js' */
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
@@ -66,12 +64,9 @@ export async function connectStore(options) {
   });
   /** @type {Dialect} */
   let dialect;
-  /** @type {BatchLimits} */
-  let batchLimits;
   try {
     await checkSchema(client, retention);
     dialect = await dialectOf(client);
-    batchLimits = await readBatchLimits(client, dialect);
   } catch (error) {
     await client.shutdown();
     throw missingPermission(error, cql.username) ?? translate(error, 'read_schema');
@@ -80,7 +75,6 @@ export async function connectStore(options) {
     ...options,
     client,
     dialect,
-    batchLimits,
     role: cql.username,
     isAuthenticated: () => isAuthenticated,
   });
@@ -92,7 +86,6 @@ export async function connectStore(options) {
  * @param {object} deps
  * @param {Client} deps.client
  * @param {Dialect} deps.dialect of the server
- * @param {BatchLimits} [deps.batchLimits] of the server
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
@@ -105,7 +98,6 @@ export function createStore(deps) {
   const {
     client,
     dialect,
-    batchLimits,
     retention,
     role,
     isAuthenticated,
@@ -116,7 +108,7 @@ export function createStore(deps) {
   } = deps;
   // The driver does not know which nodes hold a tablet of ScyllaDB. So there each batch holds the rows of one partition.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
-  const ingest = createSession(client, observe, gate, { replicasOf, limits: batchLimits });
+  const ingest = createSession(client, observe, gate, replicasOf);
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);
   return {

@@ -1,13 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
-import { DEFAULT_LIMITS } from './batch-limits.js';
 import { reasonOf } from './error-reason.js';
 import { createPreparedWrites } from './prepared-writes.js';
 import { WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
-/** @import { BatchLimits } from './batch-limits.js' */
 /** @import { Write } from './write-merger.js' */
 
 const { errors } = cassandra;
@@ -43,12 +41,9 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {Client} client
  * @param {Observe} observe
  * @param {Gate} [gate] each request holds one place, from sending to answer
- * @param {object} [merging]
- * @param {(routing: Buffer) => string | null} [merging.replicasOf] names the replica set of a partition; null: unknown
- * @param {BatchLimits} [merging.limits]
+ * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
  */
-export function createSession(client, observe, gate = OPEN, merging = {}) {
-  const { replicasOf = () => null, limits = DEFAULT_LIMITS } = merging;
+export function createSession(client, observe, gate = OPEN, replicasOf = () => null) {
   /**
    * @template T
    * @param {string} name
@@ -89,7 +84,6 @@ export function createSession(client, observe, gate = OPEN, merging = {}) {
     acquire: () => gate.enter(),
     release: () => gate.cancel(),
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
-    limits,
     replicasOf,
   });
 

@@ -1,10 +1,18 @@
 import { MillraceError } from '../../common/errors.js';
 
-/** @import { BatchLimits } from './batch-limits.js' */
 /** @import { Query } from './session.js' */
 
+/** Partitions in one batch: Cassandra warns of more (`unlogged_batch_across_partitions_warn_threshold`). */
+const MAX_PARTITIONS = 10;
+
+/**
+ * Bytes in one batch of several partitions. Cassandra warns of more than 5 KiB and refuses more than 50 KiB; ScyllaDB warns of more
+ * than 128 KiB. Neither looks at a batch of one partition of one table.
+ */
+const MAX_BYTES = 5 * 1024;
+
 /** Writes of the same replicas that are tried for one batch. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
-const MAX_TRIED = 64;
+const MAX_TRIED = 32;
 
 /**
  * Permits that the merger waits for at once. Permits are granted in order. With one, 2,000 other requests in front of it let one batch
@@ -34,8 +42,8 @@ const MAX_PENDING_PERMITS = 64;
 /** @typedef {{ waiting: Waiting, queries: Query[] }} Member of a batch */
 
 /**
- * Merges waiting writes with the same replica set into one unlogged batch, across devices and tables. One batch replaces ten requests, or
- * as many as the server allows (`batch-limits.js`). Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten a row costs 7 and
+ * Merges waiting writes with the same replica set into one unlogged batch, across devices and tables. One batch replaces up to ten
+ * requests. Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten a row costs 7 and
  * 24 µs. No write is delayed to fill a batch: it is sent as soon as a permit is free. In an idle system a message's row and its row of
  * `latest` are one request if they have the same replicas.
  *
@@ -50,7 +58,6 @@ export class WriteMerger {
   #release;
   #send;
   #replicasOf;
-  #limits;
   /** In order of arrival. @type {Set<Waiting>} */
   #waiting = new Set();
   /** By replicas, in order of arrival. @type {Map<string, Set<Waiting>>} */
@@ -65,14 +72,12 @@ export class WriteMerger {
    * @param {() => Promise<void> | undefined} parts.acquire settles when a request may be sent; undefined: it may be sent at once
    * @param {() => void} parts.release returns a permit that was not used
    * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its permit, and returns the permit
-   * @param {BatchLimits} parts.limits of a batch of several partitions
    * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null: unknown, so the write leaves alone
    */
-  constructor({ acquire, release, send, limits, replicasOf }) {
+  constructor({ acquire, release, send, replicasOf }) {
     this.#acquire = acquire;
     this.#release = release;
     this.#send = send;
-    this.#limits = limits;
     this.#replicasOf = replicasOf;
   }
 
@@ -152,13 +157,12 @@ export class WriteMerger {
   #gather(first) {
     /** @type {Member[]} */
     const batch = [];
-    const { partitions, bytes: most } = this.#limits;
-    let bytes = this.#take(first, batch, most);
+    let bytes = this.#take(first, batch, MAX_BYTES);
     if (first.replicas === null) return batch;
     let tried = 0;
     for (const waiting of this.#byReplicas.get(first.replicas) ?? []) {
-      if (batch.length >= partitions || bytes >= most || tried++ >= MAX_TRIED) break;
-      bytes += this.#take(waiting, batch, most - bytes);
+      if (batch.length >= MAX_PARTITIONS || bytes >= MAX_BYTES || tried++ >= MAX_TRIED) break;
+      bytes += this.#take(waiting, batch, MAX_BYTES - bytes);
     }
     return batch;
   }

@@ -60,10 +60,6 @@ seed_provider:
       - seeds: "${(ring?.seeds ?? [host]).map((seed) => `${seed}:${storagePort}`).join(',')}"
 
 ${durable ? SYNCED : PERIODIC}\
-# Ingest merges rows of many devices up to these sizes (api/store/batch-limits.js). A node that is alone has all their partitions itself.
-batch_size_warn_threshold: 64KiB
-batch_size_fail_threshold: 640KiB
-unlogged_batch_across_partitions_warn_threshold: 64
 commitlog_total_space: 1024MiB
 # A node whose disk fails ends, so that its parent process can report it. By default it would run on without answering.
 disk_failure_policy: die

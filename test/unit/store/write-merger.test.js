@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DEFAULT_LIMITS } from '../../../api/store/batch-limits.js';
 import { WriteMerger } from '../../../api/store/write-merger.js';
 import { MillraceError } from '../../../common/errors.js';
-
-/** @import { BatchLimits } from '../../../api/store/batch-limits.js' */
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
 
@@ -15,9 +12,8 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
  * A merger whose requests end when a test ends them.
  *
  * @param {number} places requests in flight at once
- * @param {BatchLimits} [limits]
  */
-function open(places, limits = DEFAULT_LIMITS) {
+function open(places) {
   let inUse = 0;
   /** @type {Array<() => void>} */
   const queue = [];
@@ -59,7 +55,6 @@ function open(places, limits = DEFAULT_LIMITS) {
         };
         inFlight.push(request);
       }),
-    limits,
     replicasOf: (routing) => (routing.length > 0 ? routing.toString() : null),
   });
   /**
@@ -119,19 +114,6 @@ describe('WriteMerger', () => {
       'b',
     ]);
     expect(merger.waiting).toBe(0);
-  });
-
-  test('the server allows larger batches: more writes leave together', async () => {
-    const { write, sent, inFlight } = open(1, { partitions: 40, bytes: 32 * 1024 });
-    void write('first', '1');
-    await settle();
-    for (let at = 0; at < 45; at++) void write(`a${at}`, '1', 500);
-    void write('large', '1', 31_000);
-    while (inFlight[0]) {
-      inFlight[0].end();
-      await settle();
-    }
-    expect(sent.map((names) => names.length)).toEqual([1, 40, 5, 1]);
   });
 
   test('writes that are too large together: the first leaves with smaller ones after it', async () => {
@@ -232,12 +214,8 @@ describe('WriteMerger', () => {
       fc.asyncProperty(
         fc.array(step, { maxLength: 60 }),
         fc.integer({ min: 1, max: 3 }),
-        fc.record({
-          partitions: fc.integer({ min: 1, max: 12 }),
-          bytes: fc.integer({ min: 1, max: 12_000 }),
-        }),
-        async (steps, most, limits) => {
-          const { write, sent, inFlight, places } = open(most, limits);
+        async (steps, most) => {
+          const { write, sent, inFlight, places } = open(most);
           /** @type {Array<Promise<void>>} */
           const done = [];
           /** @type {Map<string, { nodes: string, bytes: number }>} */
@@ -269,8 +247,8 @@ describe('WriteMerger', () => {
             expect(new Set(members.map(({ nodes }) => nodes)).size).toBe(1);
             if (members.length === 1) continue;
             expect(members[0]?.nodes).not.toBe('');
-            expect(members.length).toBeLessThanOrEqual(limits.partitions);
-            expect(members.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(limits.bytes);
+            expect(members.length).toBeLessThanOrEqual(10);
+            expect(members.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(5 * 1024);
           }
           expect(new Set(sent.flat()).size).toBe(done.length);
         },
@@ -337,7 +315,7 @@ describe('WriteMerger', () => {
     inFlight[0]?.end();
     await settle();
     expect(merger.waiting).toBe(1999);
-    expect(looked).toBeLessThan(100);
+    expect(looked).toBeLessThan(50);
     while (inFlight[0]) {
       inFlight[0].end();
       await settle();

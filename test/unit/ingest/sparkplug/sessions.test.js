@@ -90,7 +90,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('its clock was set back since the birth: its aliases are those of the birth', async () => {
+  test('clock of the node: set back since the birth: aliases are those of the birth', async () => {
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect(values(await edge.send('DDATA', vector('ddata')))).not.toContainEqual(['Temperature', 22]);
