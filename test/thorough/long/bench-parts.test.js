@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../tools/bench/environment/database.js';
 import { openEnvironment } from '../../../tools/bench/environment/index.js';
+import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
+import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
 import { createPackingPart } from '../../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
@@ -36,7 +38,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('Bench, reading: little and much stored: HTTP answers with what was loaded', async () => {
+test('Bench, reading: store and HTTP: both read what was loaded', async () => {
   const part = createReadingPart({
     small: { sensors: 2, days: 1 },
     large: { sensors: 2, days: 1, longDays: 2 },
@@ -56,6 +58,8 @@ test('Bench, reading: little and much stored: HTTP answers with what was loaded'
     smallPage: 100,
     page: 100,
     monthExport: 4320,
+    latestRows: 2,
+    yearStatistics: 44,
   });
   expect(items['month']).toBeGreaterThan(200);
   expect(longest.items).toBe(44 * 180);
@@ -85,4 +89,22 @@ test('Bench, packing: with and without ingest: it is measured until all hours ar
   expect(hours).toBeGreaterThan(0);
   expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
   expect(targetsTable({ packing }).rows).toHaveLength(1);
+});
+
+test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
+  const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
+  // Each change that was made has its report, or the part throws.
+  expect(alarms.reports.count).toBeGreaterThan(0);
+  expect(targetsTable({ alarms }).rows).toHaveLength(2);
+});
+
+test('Bench, opening: a dashboard opens during a load: acknowledgements are measured with and without it', async () => {
+  const part = createOpeningPart(devices);
+  const opening = await part.run(context());
+  for (const { results } of opening.rounds) {
+    expect(results.alone.count).toBeGreaterThan(0);
+    expect(results.opened.count).toBeGreaterThan(0);
+  }
+  expect(part.tables(opening)[0]?.rows).toHaveLength(2);
+  expect(targetsTable({ opening }).rows).toHaveLength(1);
 });

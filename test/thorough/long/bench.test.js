@@ -51,13 +51,22 @@ test('Bench pipeline: highest rate and fixed rate: it counts the samples that th
   expect(await stored(wired.cql)).toBe(before + published);
 });
 
-test('Bench, rows and no latest: highest rate: every sample is committed', async () => {
+test('Bench, rows, no latest and no broker: highest rate: every sample is committed', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
     await environment.pipeline('no-latest', { store: 'no-latest' }),
+    await environment.loop(),
   ]) {
     // The call throws if a published sample was refused or not committed. In one second of a busy machine the rate may be 0.
     await measureRate(variant, shape, timing);
     expect(await variant.committed()).toBeGreaterThan(0);
   }
+});
+
+test('Bench, driver alone: fixed rate: the database holds every sample', async () => {
+  const driver = await environment.driver();
+  const latencies = await driver.pace(shape, { rate: 4000, forMs: 500 });
+  expect(latencies.count).toBe(50);
+  expect(latencies.p99).toBeGreaterThan(0);
+  expect(await stored(driver.cql)).toBe(2000);
 });

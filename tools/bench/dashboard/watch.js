@@ -24,8 +24,8 @@ const WATCH = `(() => {
     }
   }).observe({ type: 'longtask', buffered: true });
   const look = () => {
-    // Headings are drawn with the cells. The screen shows a frame when the next one begins.
-    if (document.querySelector('.wall-site')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
+    // Headings are drawn with the cells, and a large fleet has tiles. The screen shows a frame when the next one begins.
+    if (document.querySelector('.wall-site, .group-wall > li')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
@@ -78,10 +78,12 @@ export function heapGrowth(heap) {
   return median(heap.slice(-third)) / median(heap.slice(0, third));
 }
 
-/** Pause between two readings of the heap, in ms. */
-const EVERY_MS = 20_000;
+/** Length of a trace, in ms. A longer one would fill the buffer of the browser. */
+const TRACE_MS = 20_000;
 /** After this time with the page open, the heap holds what the page needs, in ms. */
 const SETTLE_MS = 30_000;
+/** People notice a task that is longer than this, in ms. */
+export const LONG_MS = 50;
 
 /**
  * Stays on an open dashboard for a while.
@@ -93,22 +95,50 @@ const SETTLE_MS = 30_000;
 export async function watchDashboard(opened, forMs) {
   const end = performance.now() + forMs;
   await sleep(Math.min(SETTLE_MS, forMs / 4));
+  const frames = [];
+  /** @type {number[]} */
   const heap = [await heapOf(opened)];
   const shown = [];
-  do {
-    await sleep(Math.min(EVERY_MS, forMs / 4));
+  /** @type {number[]} */
+  const busy = [];
+  while (performance.now() < end || frames.length === 0) {
+    const events = await traceOf(opened, () => sleep(Math.min(TRACE_MS, forMs / 4)));
+    frames.push(...scriptOfFrames(events));
+    busy.push(...longTasksOf(events, LONG_MS));
     heap.push(await heapOf(opened));
     shown.push(await commitToScreen(opened));
-  } while (performance.now() < end);
-  return { heap, longTasks: (await opened.seen()).longTasks, shown };
+  }
+  const { longTasks } = await opened.seen();
+  return { frames: distribution(frames), busy, heap, longTasks, shown };
 }
 
 /**
  * @typedef {object} Watched
+ * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time of a frame, by the clock and with a processor
+ * @property {number[]} busy processor time of each task that had a processor for more than `LONG_MS`, in ms
  * @property {number[]} heap MB, the first once the page had settled
  * @property {LongTask[]} longTasks tasks over 50 ms by the clock, loading and waits for a processor included
  * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page measures it
  */
+
+/** @param {{ ms: number, cpuMs: number }[]} frames @returns {Watched['frames']} */
+function distribution(frames) {
+  /** @param {'ms' | 'cpuMs'} key */
+  const of = (key) => {
+    const sorted = frames.map((frame) => frame[key]).sort((a, b) => a - b);
+    return {
+      p50: quantile(sorted, 0.5),
+      p95: quantile(sorted, 0.95),
+      most: Number(sorted.at(-1)),
+      count: sorted.length,
+    };
+  };
+  return { ms: of('ms'), cpuMs: of('cpuMs') };
+}
+
+/** @param {number[]} sorted @param {number} share */
+const quantile = (sorted, share) =>
+  Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
 
 /** @param {OpenPage} opened */
 async function commitToScreen({ page }) {
@@ -120,4 +150,102 @@ async function commitToScreen({ page }) {
     }),
   );
   return { p50: Number(p50), p99: Number(p99) };
+}
+
+/**
+ * One event of Chromium's trace; times in µs.
+ *
+ * @typedef {{ name: string, cat: string, ph: string, pid: number, tid: number, ts: number, dur?: number, tdur?: number, args?: any }} TraceEvent
+ */
+
+const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
+
+/**
+ * The trace events of the page's main thread for a while.
+ *
+ * @param {OpenPage} opened
+ * @param {() => Promise<void>} meanwhile
+ * @returns {Promise<TraceEvent[]>}
+ */
+async function traceOf({ debuggee }, meanwhile) {
+  /** @type {TraceEvent[]} */
+  const events = [];
+  const collect = (/** @type {{ value: any[] }} */ { value }) => void events.push(...value);
+  debuggee.on('Tracing.dataCollected', collect);
+  await debuggee.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: CATEGORIES, excludedCategories: ['*'] },
+  });
+  await meanwhile();
+  const complete = new Promise((resolve) => debuggee.once('Tracing.tracingComplete', resolve));
+  await debuggee.send('Tracing.end');
+  await complete;
+  debuggee.off('Tracing.dataCollected', collect);
+  return events;
+}
+
+/** The trace events of scripts: ours, and the garbage collector. */
+const SCRIPT = new Set([
+  'FunctionCall',
+  'EvaluateScript',
+  'RunMicrotasks',
+  'v8.callFunction',
+  'v8.evaluateModule',
+  'MinorGC',
+  'MajorGC',
+  'V8.GCIncrementalMarking',
+]);
+
+/** The event with which a frame is handed over for drawing, and ends. */
+const FRAME_END = 'Commit';
+
+/**
+ * Script time of each frame: all of it since the previous frame, so that the work for the stream between two frames counts too.
+ *
+ * @param {TraceEvent[]} events
+ * @returns {{ ms: number, cpuMs: number }[]} `cpuMs`: the part of it in which the thread had a processor
+ */
+export function scriptOfFrames(events) {
+  const main = mainThread(events);
+  const own = events
+    .filter(({ ph, pid, tid }) => ph === 'X' && `${pid}/${tid}` === main)
+    .sort((a, b) => a.ts - b.ts || (b.dur ?? 0) - (a.dur ?? 0));
+  const frames = [];
+  let frame = { ms: 0, cpuMs: 0 };
+  let end = 0;
+  for (const { name, ts, dur = 0, tdur = 0 } of own) {
+    if (name === FRAME_END) {
+      frames.push(frame);
+      frame = { ms: 0, cpuMs: 0 };
+    }
+    // A nested event is part of the outer one.
+    if (!SCRIPT.has(name) || ts < end) continue;
+    end = ts + dur;
+    frame.ms += dur / 1000;
+    frame.cpuMs += tdur / 1000;
+  }
+  // The first frame began before the trace.
+  return frames.slice(1);
+}
+
+/**
+ * @param {TraceEvent[]} events
+ * @param {number} overMs
+ * @returns {number[]} processor time of the page's tasks that took longer, in ms
+ */
+export function longTasksOf(events, overMs) {
+  const main = mainThread(events);
+  return events.flatMap(({ name, pid, tid, tdur = 0 }) =>
+    name === 'RunTask' && `${pid}/${tid}` === main && tdur > overMs * 1000 ? [tdur / 1000] : [],
+  );
+}
+
+/** @param {TraceEvent[]} events @returns {string} the thread of the page: it calls most functions of scripts */
+function mainThread(events) {
+  /** @type {Map<string, number>} */
+  const calls = new Map();
+  for (const { name, pid, tid } of events) {
+    if (name === 'FunctionCall') calls.set(`${pid}/${tid}`, (calls.get(`${pid}/${tid}`) ?? 0) + 1);
+  }
+  return [...calls].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])[0];
 }

@@ -14,7 +14,9 @@ import { createLine, createWired } from './pipeline.js';
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
 /** @import { Changed } from './ingest.js' */
-/** @import { Line } from './pipeline.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Line, Variant } from './pipeline.js' */
 
 /**
  * The context in which a part of the benchmark runs.
@@ -42,6 +44,7 @@ import { createLine, createWired } from './pipeline.js';
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 const ALONE = fileURLToPath(new URL('../variants/alone.js', import.meta.url));
+const DRIVER = fileURLToPath(new URL('../variants/driver.js', import.meta.url));
 
 /** Connections of the publisher to a broker. */
 const CONNECTIONS = 8;
@@ -116,11 +119,12 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
      *
      * @param {string} name
      * @param {Changed} [changed] none: our own ingest, as it is
+     * @param {NodeJS.ProcessEnv} [more] further settings of ingest
      */
-    pipeline: (name, changed) =>
+    pipeline: (name, changed, more) =>
       once(name, async (home) => {
         const broker = await startBroker(join(home, 'broker'));
-        const env = settings(name, broker.url);
+        const env = { ...settings(name, broker.url), ...more };
         await migrate(env);
         const ingest = await startIngest({ name, dir: home, settings: env, changed });
         return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
@@ -142,6 +146,43 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       once(`${line.name}-front`, (home) =>
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
+
+    /** Our own ingest without a broker: its process makes the messages. @returns {Promise<Variant>} */
+    loop: () =>
+      once('loop', async (home) => {
+        const env = settings('loop');
+        await migrate(env);
+        const ingest = await startIngest({ name: 'loop', dir: home, settings: env, changed: { loop: true } });
+        return {
+          name: 'loop',
+          pids: { ingest: ingest.pid },
+          committed: async () => (await ingest.metrics())('iot_ingest_samples_total'),
+          inFlight: (most) => ingest.ask('inFlight', most),
+          begin: (shape) => ingest.ask('begin', shape),
+          end: () => ingest.ask('end'),
+          close: () => ingest.stop(),
+        };
+      }),
+
+    /** The driver alone: a process that writes the rows of a load, and decodes no messages. */
+    driver: () =>
+      once('driver', async (home) => {
+        const env = settings('driver');
+        const { cql } = await migrate(env);
+        const child = await startChild(DRIVER, {
+          title: 'driver alone',
+          log: join(home, 'driver.log'),
+          nodeFlags: startFlags(),
+          env,
+        });
+        return {
+          cql,
+          pid: child.pid,
+          /** @param {Shape} shape @param {{ rate: number, forMs: number }} options `rate`: samples/s @returns {Promise<Latencies>} */
+          pace: (shape, options) => child.ask('pace', { shape, ...options }),
+          close: () => child.stop(),
+        };
+      }),
 
     /** A process that decodes, validates and encodes messages, and stores nothing. */
     alone: () =>

@@ -8,13 +8,13 @@ const PACKAGE = new URL('../../../package.json', import.meta.url);
 const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * The differences to `npm start`: the name of a store in variants/stores.js, and a fixed number of requests in flight.
+ * The differences to `npm start`: the name of a store in variants/stores.js, a fixed number of requests in flight, and no broker.
  *
- * @typedef {{ store: string, gate?: boolean }} Changed
+ * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
  */
 
 /**
- * Starts an ingest process as `npm start` does, or with another store.
+ * Starts an ingest process as `npm start` does, or with one part replaced.
  *
  * @param {object} options
  * @param {string} options.name
@@ -40,6 +40,7 @@ export async function startIngest({ name, dir, settings, changed }) {
       MAX_CLOCK_SKEW: '1d',
       BENCH_STORE: changed?.store ?? '',
       BENCH_GATE: changed?.gate ? 'true' : '',
+      BENCH_LOOP: changed?.loop ? 'true' : '',
     },
     isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });

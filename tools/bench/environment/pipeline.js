@@ -25,7 +25,7 @@ const SETTLE_MS = 60_000;
  * @param {object} parts
  * @param {string} parts.name
  * @param {Broker} parts.broker
- * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
+ * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string }} parts.ingest
  * @param {Child} parts.publisher
  * @param {number} parts.connections of the publisher
  */
@@ -80,6 +80,8 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     name,
     /** The address of its broker. */
     url: broker.url,
+    /** The address of its API. Peers have none. */
+    api: ingest.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
     committed,
@@ -133,6 +135,12 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 }
 
 /** @typedef {ReturnType<typeof createLine>} Line */
+
+/**
+ * A variant takes a load, and counts the samples that it committed.
+ *
+ * @typedef {Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>} Variant
+ */
 
 const LOOK_MS = 200;
 

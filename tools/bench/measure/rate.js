@@ -4,7 +4,7 @@ import { startObserving } from './machine.js';
 import { alternate, median } from './rounds.js';
 
 /** @import { Context } from '../environment/index.js' */
-/** @import { Line } from '../environment/pipeline.js' */
+/** @import { Variant } from '../environment/pipeline.js' */
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Round } from './rounds.js' */
 
@@ -22,7 +22,7 @@ const LOOK_MS = 250;
  */
 
 /**
- * @param {Line} variant
+ * @param {Variant} variant
  * @param {Shape} shape
  * @param {{ database: number, warmMs: number, forMs: number }} options `database`: its pid
  * @returns {Promise<Rate>}
@@ -54,7 +54,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
 const TIMES = 2;
 
 /**
- * @param {Line} variant
+ * @param {Variant} variant
  * @param {Shape} shape
  * @param {Pick<Context, 'environment' | 'flags'>} context
  * @returns {Promise<number>} the highest rate, samples/s
@@ -87,7 +87,7 @@ export const SWEEP_PART = 1 / 3;
  * @param {Context} context
  * @param {object} options
  * @param {string[]} options.loads
- * @param {Record<Name, Line>} options.variants
+ * @param {Record<Name, Variant>} options.variants
  * @param {NoInfer<Name>[]} options.swept those whose requests in flight are fixed, at their best number
  * @returns {Promise<Comparison<Name>[]>}
  */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startChromium, watchDashboard } from '../dashboard/watch.js';
+import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
 import { startObserving } from '../measure/machine.js';
 import { median } from '../measure/rounds.js';
 import { startChild } from '../process/child.js';
@@ -64,13 +64,21 @@ export const dashboard = {
 
   tables: (result) => [
     {
+      head: ['', 'p50', 'p95', 'most', 'count'],
+      rows: [
+        rowOf('script time of a frame, ms', result.frames.ms),
+        rowOf('of that with a processor, ms', result.frames.cpuMs),
+      ],
+    },
+    {
       head: ['', ''],
       rows: [
         [
           'first cells on the screen, ms, median and most',
           `${figure(median(result.first))}, ${figure(Math.max(...result.first))}`,
         ],
-        ['tasks over 50 ms by the clock, loading included', figure(result.longTasks.length)],
+        [`tasks that had a processor for more than ${LONG_MS} ms`, figure(result.busy.length)],
+        [`tasks over ${LONG_MS} ms by the clock, loading included`, figure(result.longTasks.length)],
         [
           'JavaScript heap, MB, first and last',
           `${figure(Number(result.heap[0]))}, ${figure(Number(result.heap.at(-1)))}`,
@@ -86,6 +94,15 @@ export const dashboard = {
 };
 
 /** @typedef {Watched & { first: number[], steal: number, others: number }} Result */
+
+/** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
+const rowOf = (name, { p50, p95, most, count }) => [
+  name,
+  figure(p50),
+  figure(p95),
+  figure(most),
+  figure(count),
+];
 
 /** @param {string} url of the API */
 async function untilAllThere(url) {

@@ -1,6 +1,8 @@
+import { alarms } from './alarms.js';
 import { cost, fleet } from './cost.js';
 import { dashboard } from './dashboard.js';
 import { latency, overload } from './latency.js';
+import { opening } from './opening.js';
 import { packing } from './packing.js';
 import { peers } from './peers.js';
 import { reading } from './reading.js';
@@ -23,4 +25,17 @@ import { throughput } from './throughput.js';
  */
 
 /** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
-export const PARTS = [throughput, latency, overload, cost, fleet, reading, disk, packing, dashboard, peers];
+export const PARTS = [
+  throughput,
+  latency,
+  overload,
+  cost,
+  fleet,
+  reading,
+  disk,
+  packing,
+  alarms,
+  dashboard,
+  opening,
+  peers,
+];

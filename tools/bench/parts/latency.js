@@ -21,13 +21,13 @@ const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 /** Length of a run, in runs of a comparison: a p99.9 needs many messages. */
 const LONGER = 2;
 
-/** @typedef {keyof typeof SHARES} Name */
+/** @typedef {keyof typeof SHARES | 'driver'} Name */
 
-const NAMES = /** @type {Name[]} */ (Object.keys(SHARES));
+const NAMES = /** @type {Name[]} */ ([...Object.keys(SHARES), 'driver']);
 
 /**
  * Measures the time from the intended publish of a message to the acknowledgement of its commit, at parts of the
- * highest rate.
+ * highest rate. The driver alone writes the same rows at half of it.
  *
  * @type {Part<Result>}
  */
@@ -38,18 +38,29 @@ export const latency = {
   async run({ environment, flags, status }) {
     const shape = loadOf(LOAD);
     const wired = await environment.wired();
+    const driver = await environment.driver();
     status('the highest rate');
     const peak = await measurePeak(wired, shape, { environment, flags });
     const forMs = flags.runMs * LONGER;
+
+    /** @param {Name} name @returns {Promise<Latencies>} */
+    async function run(name) {
+      if (name === 'driver') return driver.pace(shape, { rate: peak * SHARES['50 %'], forMs });
+      return (await wired.pace(shape, { rate: peak * SHARES[name], forMs })).latency.published;
+    }
+
+    status('warming up: driver');
+    await driver.pace(shape, { rate: peak * SHARES['50 %'], forMs: flags.warmMs });
     const rounds = await alternate({
       names: NAMES,
       rounds: flags.rounds,
       onStatus: status,
       async measure(name) {
-        const observed = await startObserving({ ...wired.pids, database: environment.database });
-        const { latency: read } = await wired.pace(shape, { rate: peak * SHARES[name], forMs });
+        const pids = { ...wired.pids, driver: driver.pid, database: environment.database };
+        const observed = await startObserving(pids);
+        const latencies = await run(name);
         const { steal, others } = await observed();
-        return { ...read.published, steal, others };
+        return { ...latencies, steal, others };
       },
     });
     return { peak, rounds };
@@ -67,13 +78,22 @@ export const latency = {
         'steal',
       ],
       rows: NAMES.map((name) => [
-        name,
+        name === 'driver' ? 'driver alone, no MQTT, 50 %' : name,
         .../** @type {const} */ (['p50', 'p99', 'p999', 'mean']).map((key) =>
           figure(medianOf(rounds, (results) => results[name][key])),
         ),
         figure(medianOf(rounds, (results) => results[name].p999 / results[name].mean)),
         stealOf(rounds),
       ]),
+    },
+    {
+      head: ['at 50 %', 'ratio'],
+      rows: [
+        [
+          "p99 of the whole way / the driver's",
+          figure(medianOf(rounds, (results) => results['50 %'].p99 / results.driver.p99)),
+        ],
+      ],
     },
   ],
 };

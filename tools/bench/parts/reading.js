@@ -5,8 +5,10 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { createBackground, loadAll, planOf } from '../reading/data.js';
 import { createHttpReader } from '../reading/http.js';
 import { NAMES, RATIOS, READINGS, readFor } from '../reading/kinds.js';
+import { openStoreReader } from '../reading/store.js';
 import { figure, percent, stealOf } from '../report/table.js';
 
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Environment } from '../environment/index.js' */
 /** @import { Line } from '../environment/pipeline.js' */
 /** @import { Round } from '../measure/rounds.js' */
@@ -27,7 +29,7 @@ const SIZES = {
 };
 
 /**
- * Reads over HTTP, with little and with much stored, while devices measure at half of the highest rate. At the end one
+ * Reads over HTTP and from the store, with little and with much stored, while devices measure at half of the highest rate. At the end one
  * export reads all samples of the sensor with the longest history.
  *
  * @param {Sizes} sizes
@@ -39,14 +41,15 @@ export const createReadingPart = (sizes) => ({
 
   async run({ environment, flags, status }) {
     const plan = planOf(sizes, Date.now());
+    const configs = { small: await environment.prepare('small'), large: await environment.prepare('large') };
     const loaded = {
-      small: await loadAll(await environment.prepare('small'), plan.small, status),
-      large: await loadAll(await environment.prepare('large'), plan.large, status),
+      small: await loadAll(configs.small, plan.small, status),
+      large: await loadAll(configs.large, plan.large, status),
     };
     const lines = { small: await environment.pipeline('small'), large: await environment.pipeline('large') };
     const readers = {
-      small: await openReader(environment, lines.small),
-      large: await openReader(environment, lines.large),
+      small: await openReader(environment, lines.small, configs.small),
+      large: await openReader(environment, lines.large, configs.large),
     };
     const shape = loadOf(LOAD, sizes.devices);
     status('registering devices');
@@ -83,7 +86,7 @@ export const createReadingPart = (sizes) => ({
       return { peak, loaded, stored, rounds, longest };
     } finally {
       await background.stop();
-      for (const { close } of Object.values(readers)) close();
+      for (const { close } of Object.values(readers)) await close();
       for (const name of ['small', 'large']) {
         await environment.close(`${name}-front`);
         await environment.close(name);
@@ -160,17 +163,23 @@ const rowOf = (label, of, steal) => [
 /**
  * @param {Environment} environment
  * @param {Line} line whose data is read
+ * @param {Config} config of that line
  */
-async function openReader(environment, line) {
+async function openReader(environment, line, config) {
   const front = await environment.front(line);
   const http = createHttpReader(front.url);
+  const store = await openStoreReader(config);
   return {
-    close: http.close,
+    async close() {
+      http.close();
+      await store.close();
+    },
+
     /** @param {Kind} kind @param {Target} target @param {number} forMs @returns {Promise<Measured>} */
     async read(kind, target, forMs) {
       const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
       const observed = await startObserving(pids);
-      const { value, mb } = await withPeakMemory(front.pid, readFor(http, kind, target, forMs));
+      const { value, mb } = await withPeakMemory(front.pid, readFor({ http, store }, kind, target, forMs));
       const { steal, others } = await observed();
       return { ...value, mb, steal, others };
     },

@@ -5,13 +5,13 @@ import { figure, othersOf, stealOf } from '../report/table.js';
 /** @import { Comparison } from '../measure/rate.js' */
 /** @import { Part } from './index.js' */
 
-/** @typedef {'packed' | 'rows'} Name */
+/** @typedef {'packed' | 'rows' | 'loop'} Name */
 
-const NAMES = /** @type {Name[]} */ (['packed', 'rows']);
+const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop']);
 
 /**
- * The whole way at each load, packed and as one row per sample, side by side. Both keep `latest`. Rows get the best
- * number of requests in flight that a sweep finds. Millrace finds its own.
+ * The whole way at each load, packed and as one row per sample, and ingest without MQTT, side by side. All keep `latest`.
+ * Rows get the best number of requests in flight that a sweep finds. Millrace finds its own.
  *
  * @type {Part<Comparison<Name>[]>}
  */
@@ -27,6 +27,7 @@ export const throughput = {
       variants: {
         packed: await environment.pipeline('packed'),
         rows: await environment.pipeline('rows', { store: 'rows', gate: true }),
+        loop: await environment.loop(),
       },
       swept: ['rows'],
     });
@@ -34,12 +35,23 @@ export const throughput = {
 
   tables: (loads) => [
     {
-      head: ['thousand samples/s', 'packed', 'one row per sample', 'ratio', 'steal', 'others'],
+      head: [
+        'thousand samples/s',
+        'packed',
+        'one row per sample',
+        'ratio',
+        'without MQTT',
+        'ratio',
+        'steal',
+        'others',
+      ],
       rows: loads.map(({ shape, rounds }) => [
         shape,
         figure(medianOf(rounds, ({ packed }) => packed.rate / 1000)),
         figure(medianOf(rounds, ({ rows }) => rows.rate / 1000)),
         figure(medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate)),
+        figure(medianOf(rounds, ({ loop }) => loop.rate / 1000)),
+        figure(medianOf(rounds, ({ packed, loop }) => packed.rate / loop.rate)),
         stealOf(rounds),
         othersOf(rounds),
       ]),

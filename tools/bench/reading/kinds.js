@@ -3,6 +3,7 @@ import { createLatencies } from '../load/open-loop.js';
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Plan } from './data.js' */
 /** @import { HttpReader } from './http.js' */
+/** @import { StoreReader } from './store.js' */
 
 /**
  * The data to read.
@@ -17,7 +18,7 @@ import { createLatencies } from '../load/open-loop.js';
 /** @typedef {Latencies & { items: number }} Read `items`: of one answer, such as samples */
 
 /**
- * The readings: each has a data set, a kind of request and a target of the plan.
+ * The readings: each has a data set, a way to read and a target of the plan.
  *
  * @satisfies {Record<string, { system: 'small' | 'large', kind: Kind, target: keyof Plan['targets'], label: string }>}
  */
@@ -35,10 +36,17 @@ export const READINGS = {
     label: 'page of samples, little stored',
   },
   latest: { system: 'large', kind: 'latestPage', target: 'newest', label: 'page of latest' },
+  latestRows: { system: 'large', kind: 'rows', target: 'newest', label: 'one read of 100 rows, store' },
   page: { system: 'large', kind: 'samplesPage', target: 'newest', label: 'page of samples' },
   month: { system: 'large', kind: 'series', target: 'month', label: 'series of a month' },
   monthExport: { system: 'large', kind: 'export', target: 'month', label: 'export of a month' },
   year: { system: 'large', kind: 'series', target: 'year', label: 'series of a year' },
+  yearStatistics: {
+    system: 'large',
+    kind: 'statistics',
+    target: 'year',
+    label: 'statistics of a year, store',
+  },
 };
 
 /** @typedef {keyof typeof READINGS} Name */
@@ -49,6 +57,10 @@ export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
 
 /** Two readings compared. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
 export const RATIOS = {
+  latestAgainstRows: {
+    label: 'p99 of a page of 100 of latest, against one read of 100 rows from the store',
+    ratio: ({ latest, latestRows }) => latest.p99 / latestRows.p99,
+  },
   latestByStored: {
     label: 'a page of latest with much stored, against little',
     ratio: ({ latest, smallLatest }) => latest.p50 / smallLatest.p50,
@@ -61,48 +73,60 @@ export const RATIOS = {
     label: "reading a month's samples, against its series of 500 points",
     ratio: ({ monthExport, month }) => monthExport.p50 / month.p50,
   },
+  yearAgainstStatistics: {
+    label: "a year's series of 500 points, against its statistics from the store alone",
+    ratio: ({ year, yearStatistics }) => year.p50 / yearStatistics.p50,
+  },
 };
 
 /** Points of a series, and items of a page, as the dashboard requests them. */
 const POINTS = 500;
 const PAGE = 100;
 
-/** Each function reads once and returns the number of items, points or samples. */
-const KINDS = {
-  /** The newest values of a fleet. @param {HttpReader} http */
-  latestPage: async (http) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
+/** @typedef {{ http: HttpReader, store: StoreReader }} Sources */
 
-  /** The newest samples of a sensor. @param {HttpReader} http @param {Target} target */
-  samplesPage: async (http, target) =>
+/** Each function reads once and returns the number of items, points, samples, rows or hours. */
+const KINDS = {
+  /** The newest values of a fleet. @param {Sources} sources */
+  latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
+
+  /** The same number of rows of one partition, from the database itself. @param {Sources} sources @param {Target} target */
+  rows: ({ store }, target) => store.rows(target, PAGE),
+
+  /** The newest samples of a sensor. @param {Sources} sources @param {Target} target */
+  samplesPage: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
-  /** @param {HttpReader} http @param {Target} target */
-  series: async (http, target) =>
+  /** @param {Sources} sources @param {Target} target */
+  series: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
-  /** @param {HttpReader} http @param {Target} target */
-  export: (http, target) =>
+  /** The statistics of all hours, from the store alone. @param {Sources} sources @param {Target} target */
+  statistics: ({ store }, target) => store.statistics(target),
+
+  /** @param {Sources} sources @param {Target} target */
+  export: ({ http }, target) =>
     http.lines(`${pathOf(target)}/measurements?${rangeOf(target)}&order=asc`, 'application/x-ndjson'),
 };
 
 /** @typedef {keyof typeof KINDS} Kind */
 
 /**
- * Sends the same request again and again.
+ * Reads the same again and again.
  *
- * @param {HttpReader} http
+ * @param {Sources} sources
  * @param {Kind} kind
  * @param {Target} target
- * @param {number} forMs one request at least
+ * @param {number} forMs it reads at least once
  * @returns {Promise<Read>}
  */
-export async function readFor(http, kind, target, forMs) {
+export async function readFor(sources, kind, target, forMs) {
   const latencies = createLatencies();
   const end = performance.now() + forMs;
   let items = 0;
   do {
     const began = performance.now();
-    items = await KINDS[kind](http, target);
+    items = await KINDS[kind](sources, target);
     latencies.record(performance.now() - began);
   } while (performance.now() < end);
   return { ...latencies.read(), items };

@@ -29,6 +29,7 @@ const comparison = (shape, times = [3, 5]) => ({
     results: {
       packed: rated(1000 * factor),
       rows: rated(1000),
+      loop: rated(10_000),
     },
     steal: 0,
     others: 0,
@@ -95,6 +96,12 @@ describe('Report: table of targets', () => {
       '3.5 or more',
       '4.00',
       'yes',
+    ]);
+    expect(rows[1]).toEqual([
+      'behind Mosquitto against the same without MQTT, 1x60',
+      '0.9 or more',
+      '0.400',
+      'no',
     ]);
     const slow = targetsTable({ throughput: [comparison('1x60', [1])] });
     expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);

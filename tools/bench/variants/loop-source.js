@@ -1,0 +1,78 @@
+import { copyBytes } from '../../../api/ingest/backpressure/byte-budget.js';
+import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
+
+/** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
+/** @import { MessageSource } from '../../../api/mqtt/index.js' */
+/** @import { Shape } from '../load/shapes.js' */
+
+/** Messages that ingest settles at once: as many as the subscriber takes from a broker. */
+const AT_ONCE = 512;
+
+/**
+ * A message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`. The difference
+ * to the rate behind a broker is the cost of MQTT.
+ *
+ * @param {{ clock: () => number }} context
+ * @param {{ handleMessage: HandleMessage }} deps
+ */
+export function createLoopSource({ clock }, { handleMessage }) {
+  const clocks = createClocks();
+  let running = false;
+  /** @type {Promise<unknown>} */
+  let ended = Promise.resolve();
+
+  /** @param {Shape} shape */
+  function run(shape) {
+    const { payloads, timeAt } = encodePayloads(shape);
+    const devices = createDevices({ clocks, first: 0, count: shape.devices, samples: shape.samples });
+    let next = 0;
+
+    const message = () => {
+      const receivedAt = clock();
+      devices.advance(receivedAt);
+      // A copy, since ingest still reads the message when the next one is made.
+      const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
+      writeTime(payload, timeAt, devices.time);
+      return {
+        topic: `iot/v1/${deviceName(devices.number)}/measurements`,
+        payload,
+        retained: false,
+        receivedAt,
+      };
+    };
+    const settleOneByOne = async () => {
+      while (running) await handleMessage(message());
+    };
+    return Promise.all(Array.from({ length: AT_ONCE }, settleOneByOne));
+  }
+
+  return {
+    /** @type {MessageSource} */
+    source: {
+      checks: {
+        broker: () => ({ ok: true, message: 'no broker' }),
+        acknowledgements: () => ({ ok: true, message: 'none wait' }),
+      },
+      start: async () => {},
+      send: () => {},
+      stop: async () => {},
+      recheck: async () => {},
+      followers: null,
+      mqttPort: 0,
+    },
+    /** @param {Shape} shape */
+    begin(shape) {
+      running = true;
+      ended = run(shape);
+      ended.catch((error) => {
+        console.error(error);
+        process.exit(1);
+      });
+    },
+    /** Settles when every message is settled. */
+    async end() {
+      running = false;
+      await ended;
+    },
+  };
+}
