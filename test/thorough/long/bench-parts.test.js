@@ -58,7 +58,7 @@ test('Bench, reading: store and HTTP: both read what was loaded', async () => {
     smallPage: 100,
     page: 100,
     monthExport: 4320,
-    latestRows: 2,
+    latestRows: 6,
     yearStatistics: 44,
   });
   expect(items['month']).toBeGreaterThan(200);
