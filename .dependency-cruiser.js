@@ -99,8 +99,6 @@ const TOOLS = {
   'tools/bench/process/': ['tools/bench/load/'],
   // Ingest with one part of it changed.
   'tools/bench/variants/': ['tools/bench/load/', 'tools/bench/process/'],
-  // The native baseline: the smallest client of the protocol.
-  'tools/bench/native/': ['tools/bench/load/', 'tools/bench/process/'],
   // The processes and the database that are measured.
   'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/variants/'],
   // The process that publishes.

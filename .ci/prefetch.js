@@ -29,7 +29,7 @@ await runCommand(async () => {
   const { ensurePython } = await import('../infra/python/ensure.js');
   const { installEngine } = await import('../infra/engine/index.js');
   const { installKafka } = await import('../infra/kafka/index.js');
-  const { ENGINE_DIR } = await import('../test/support/engine.js');
+  const { ENGINE_DIR } = await import('../test/support/database/engine.js');
   const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
     onStatus,
   });

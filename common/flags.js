@@ -24,7 +24,7 @@ import { MillraceError } from './errors.js';
 /** @typedef {{ number: number, integer: number, duration: number, text: string, switch: boolean }} ValueTypes */
 
 /**
- * What a command takes.
+ * The flags of a command, and its help.
  *
  * @template {Record<string, Flag>} [F=Record<string, Flag>]
  * @typedef {object} CommandLine

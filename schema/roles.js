@@ -18,7 +18,7 @@ export const RIGHTS = {
 
 const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 
-/** A statement that holds a password is shown as another one. @typedef {{ cql: string, shown: string }} RoleStatement */
+/** `shown` replaces `cql` in the output, because `cql` may hold a password. @typedef {{ cql: string, shown: string }} RoleStatement */
 
 /**
  * The statements that make a role with just the rights of its duty; doing it again changes nothing but the password.

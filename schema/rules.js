@@ -61,7 +61,7 @@ export const STREAM_NOTE_DAYS = 14;
 /** Retention of baselines, in days. Processes read those of the present day and of the days next to it. */
 export const BASELINE_DAYS = 7;
 
-/** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
+/** Fewest days that batches must be kept. A packer that was down over a weekend still finds its batches. */
 export const MIN_BATCH_DAYS = 4;
 
 /**
@@ -76,10 +76,10 @@ export const PACK_DELAY_MS = HOUR_MS;
  */
 export const LATE_MARGIN_MS = 5 * 60_000;
 
-/** Farther than this from the database's clock a process neither acknowledges nor packs, in ms. */
+/** A process whose clock differs from the database's by more than this, in ms, neither acknowledges nor packs. */
 export const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** Packing begins so long before the first migration, in ms: what was measured before is late for its hour. */
+/** Packing begins this time before the first migration, in ms. Older samples are late for their hour. */
 export const PACKED_BEFORE_START_MS = 3 * HOUR_MS;
 
 /** @param {number} ts epoch ms @returns {number} epoch ms of the start of its hour: the bucket */

@@ -10,7 +10,7 @@ const OF_NODES = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH']);
 const OF_DEVICES = /** @type {const} */ (['DBIRTH', 'DDATA', 'DDEATH']);
 
 /**
- * Whose message it is, and of which type.
+ * The sender of a message, and its type.
  *
  * @typedef {object} SparkplugTopic
  * @property {typeof OF_NODES[number] | typeof OF_DEVICES[number]} type

@@ -11,7 +11,7 @@ export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 export const OWN_TOPICS = 'iot/v1/';
 
 /**
- * Whose message it is, by the device's name or id, and what it carries.
+ * The device of a message, by name or id, and the kind of the message.
  *
  * @typedef {{ device: string, kind: Kind, sparkplug?: undefined }} OwnTopic
  * @typedef {{ device: string, kind: 'sparkplug', sparkplug: SparkplugTopic }} EdgeTopic

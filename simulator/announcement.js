@@ -11,7 +11,7 @@ import { birthTopic, statusPayload, statusTopic } from './mqtt/topics.js';
 /** @typedef {{ name: string, site?: string, sensors: SensorDescription[] }} DeviceDescription */
 
 /**
- * Who a device is and what it measures.
+ * The identity of a device and its sensors.
  *
  * @param {DeviceDescription} device
  * @param {number} session epoch ms of its beginning

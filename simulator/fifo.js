@@ -1,4 +1,4 @@
-/** What was taken is cleared away when it is this much, and half of all. */
+/** Taken items are removed from the array when they are at least this many, and half of all. */
 const CLEARED_FROM = 1024;
 
 /**

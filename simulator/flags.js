@@ -11,10 +11,10 @@ import { PROFILES } from './profiles/index.js';
 /** @import { FaultRates } from './faults/rates.js' */
 /** @import { Profile } from './profiles/index.js' */
 
-/** Up to here each device has a connection of its own. */
+/** Up to this number of devices, each has a connection of its own. */
 const MOST_OWN_CONNECTIONS = 1000;
 
-/** Above, a connection for so many devices, and not fewer than this. */
+/** Above it, one connection for this many devices, and at least this many connections. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
 /** @satisfies {Record<string, Flag>} */
@@ -125,7 +125,7 @@ const connectionsFor = ({ devices, credentials }) =>
  */
 
 /**
- * What is right by itself and wrong together, or unknown.
+ * Finds flags that contradict each other, and unknown values.
  *
  * @param {Flags} flags
  * @returns {string[]} a sentence for each
@@ -177,7 +177,7 @@ function problemsOfRate({ devices, replay, ...flags }, rate) {
 /** @param {Flags} flags @returns {number} in one message */
 function mostSamples({ profile, sensors, faults, ...flags }) {
   const { most } = /** @type {Profile} */ (PROFILES[profile]).sensors;
-  // What a disorderly batch leaves over goes out with the next.
+  // Samples that a disorderly batch leaves over are sent with the next batch.
   const share = faults && faults.disorder > 0 ? 2 : 1;
   return samplesPerSensor(flags) * (sensors ?? most) * share;
 }

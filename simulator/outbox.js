@@ -96,7 +96,7 @@ export class Outbox {
     this.#sendWhatMay();
   }
 
-  /** The connection is gone: what it did not acknowledge is sent again, before all else. */
+  /** The connection is gone. Its unacknowledged messages are sent again, before all others. */
   close() {
     this.#open = false;
     this.#again = [...this.#inFlight, ...this.#again];

@@ -3,7 +3,7 @@
  */
 const SAME_SIGNAL_MS = 1000;
 
-/** What a shell reports for a process that Ctrl-C ended. */
+/** The exit code that a shell reports for a process that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
 
 /**
@@ -30,7 +30,7 @@ export function createStopSignal() {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('disconnect', onEnd);
-  // A parent that went while our modules were loading was announced to nobody. (Undefined: there never was one.)
+  // The event was missed if the parent ended while the modules loaded. (Undefined: there is no parent.)
   if (process.connected === false) onEnd();
   // A parent's channel must end us when it closes, and must not keep us alive when we are done.
   process.channel?.unref();

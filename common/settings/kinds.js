@@ -86,7 +86,7 @@ export const readableFile = () =>
     })
     .meta({ values: 'path of a file' });
 
-/** Separated by commas; in a file each may have a line of its own. */
+/** A list separated by commas, or in a file by lines. */
 export const tokens = () =>
   z
     .string()

@@ -37,7 +37,7 @@ function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
       inTheClear('STREAM_TLS must be true', 'STREAM_PASSWORD', 'Kafka'),
     ],
     [
-      // With MQTT_TLS_CA there is a rule of its own.
+      // MQTT_TLS_CA has its own rule.
       !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
       inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
     ],
@@ -163,7 +163,7 @@ export function brokenRules(config) {
     [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set when ROLE is ${role}`],
     [sparkplug && role === 'http', 'SPARKPLUG must be false when ROLE is http'],
     [
-      // It is the host's id there, and a level of a topic.
+      // In Sparkplug the value is the host's id, and a level of a topic.
       sparkplug && /[/+#]/.test(mqtt.clientId),
       'MQTT_CLIENT_ID must be without /, + and # when SPARKPLUG is true',
     ],

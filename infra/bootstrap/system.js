@@ -6,7 +6,7 @@ import { runShown } from './run-shown.js';
 /** @import { PackagedName } from './tools.js' */
 
 /**
- * What the package managers call our tools.
+ * The names of our tools in each package manager.
  * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<PackagedName, string> }>}
  */
 const MANAGERS = {

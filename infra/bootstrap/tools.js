@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
-import { findJava, JAVA_MAJOR } from '../engine/java.js';
+import { findJava, JAVA_MAJOR } from '../engine/install/java.js';
 import { canInstall, installCommand, installPackages } from './system.js';
 
 /**

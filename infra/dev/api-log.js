@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { printable } from '../../common/printable.js';
-import { beginLog } from '../engine/log.js';
+import { beginLog } from '../engine/process/log.js';
 
-/** pino's number for `warn`; what is above is worse. */
+/** The level `warn` of pino. Higher levels are worse. */
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
-/** Texts of which it is remembered when they were shown: a stranger may have a new one each time. */
+/** The most texts whose last time is kept. A client may cause a new text with each request. */
 const MOST_REMEMBERED = 1000;
 
 /**

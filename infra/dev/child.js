@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ERRORS, MillraceError } from '../../common/errors.js';
-import { signalProcess } from '../engine/processes.js';
+import { signalProcess } from '../engine/process/processes.js';
 
 /** @import { ErrorCode } from '../../common/errors.js' */
 
@@ -53,7 +53,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
     stopping = true;
     if (child.pid) signalProcess(-child.pid, 'SIGKILL');
   };
-  // `close` and not `exit`: what it said last must have been read.
+  // The event is `close` and not `exit`, so that the last output has been read.
   const exited = once(child, 'close').then(([code, signal]) =>
     stopping || code === 0 ? null : explain(title, { code, signal, complaints }),
   );

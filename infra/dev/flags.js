@@ -5,7 +5,7 @@ import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulato
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
 
-/** What `npm run dev` decides itself: it knows the broker, and ends everything together. */
+/** Flags of the simulator that `npm run dev` sets itself, since it starts the broker and ends everything together. */
 const { broker: _broker, duration: _duration, ...FOR_SIMULATOR } = SIMULATOR_FLAGS;
 
 const SIMULATOR = 'Flags of the simulator (npm run simulator -- --help):';

@@ -14,7 +14,7 @@ import { shownPath, welcome } from './welcome.js';
 /** @import { DevFlags } from './flags.js' */
 /** @import { Parts } from './parts.js' */
 
-/** Stopping has 10 s. */
+/** All parts must stop within 10 s. */
 const STOP_WITHIN_MS = 9500;
 
 /**

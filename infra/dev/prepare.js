@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 import { ensureTools } from '../bootstrap/index.js';
 import { checkDisk } from '../engine/disk.js';
 import { installEngine, neededTools } from '../engine/index.js';
-import { awaitPrevious } from '../engine/previous.js';
+import { awaitPrevious } from '../engine/process/previous.js';
 import { installKafka, toolsForKafka } from '../kafka/index.js';
 import { checkPorts } from './settings.js';
 
@@ -30,7 +30,7 @@ export async function prepare(config, { fresh, kafka, line, signal }) {
   const options = { onStatus: line.update, signal };
   if (local) await awaitPrevious(dataDir, options);
   await checkPorts(config, { local });
-  // The jars were fetched, not made: nobody wants to fetch them again.
+  // The jars were downloaded, so they stay.
   if (fresh) await emptyDataDir(dataDir, ['engine']);
   await claimDataDir(dataDir);
   if (local) {

@@ -12,7 +12,7 @@ import { untilReady } from './ready.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Parts } from './parts.js' */
 
-/** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
+/** The simulator ends its sessions, the API settles the messages in flight, and Cassandra drains: together below 10 s. */
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
 
 /**

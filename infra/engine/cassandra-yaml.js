@@ -11,7 +11,7 @@ import { join } from 'node:path';
  */
 
 /**
- * TLS for clients: nobody gets in without, unless it is optional.
+ * TLS for clients. Every client needs it, unless it is optional.
  *
  * @typedef {object} Tls
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate

@@ -27,7 +27,7 @@ export const JDK_ACCESS = [
   ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),
 ];
 
-/** Only what is worth a line goes to standard output. */
+/** Only warnings and milestones go to standard output. */
 export const LOGGING = `-Dlogback.configurationFile=${new URL('logback.xml', import.meta.url)}`;
 
 const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
@@ -37,7 +37,7 @@ const SCHEMA_IN_MEMORY = '-Dcassandra.test.flush_local_schema_changes=false';
  * How a node uses the machine.
  *
  * - `full`: full speed, for people.
- * - `bench`: as `full`, with a heap of which nothing has to be given up and got again under load.
+ * - `bench`: as `full`, with a heap of fixed size, so that it neither shrinks nor grows under load.
  * - `fast`: half the CPU at boot, two thirds of the memory and a lower throughput: for tests.
  * - `disposable`: as `fast`, for one that nobody kills and starts again: killed, it forgets its tables. It does not write the
  *   schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18. Nor its own table after
@@ -54,7 +54,7 @@ const PROFILES = {
 
 /** @typedef {keyof typeof PROFILES} Profile */
 
-/** A single node has nobody to gossip with: no waiting for others at its start, none at its end. */
+/** A single node does not gossip, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
  * On loopback news spreads quickly: a new node waits 3 s for it instead of 30, where zero breaks joining; one that stops 0.5 s

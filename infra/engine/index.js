@@ -5,10 +5,10 @@ import { startNode } from './node.js';
 /** @import { Tls } from './cassandra-yaml.js' */
 /** @import { Profile } from './command.js' */
 /** @import { Nodetool } from './nodetool.js' */
-/** @import { Engine } from './run.js' */
+/** @import { Engine } from './process/run.js' */
 
 export { startCluster } from './cluster.js';
-export { installEngine, neededTools } from './install.js';
+export { installEngine, neededTools } from './install/index.js';
 
 /**
  * @typedef {object} EngineOptions

@@ -4,19 +4,19 @@ import { claimDataDir } from '../../common/data-dir.js';
 import { cassandraYaml } from './cassandra-yaml.js';
 import { cassandraArguments } from './command.js';
 import { checkDisk } from './disk.js';
-import { installEngine } from './install.js';
-import { beginLog } from './log.js';
+import { installEngine } from './install/index.js';
 import { createNodetool } from './nodetool.js';
 import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
-import { awaitPrevious, NODE_FOLDER } from './previous.js';
 import { answersCql } from './probe.js';
-import { runEngine } from './run.js';
+import { beginLog } from './process/log.js';
+import { awaitPrevious, NODE_FOLDER } from './process/previous.js';
+import { runEngine } from './process/run.js';
 
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Ring, Tls } from './cassandra-yaml.js' */
 /** @import { Profile } from './command.js' */
 /** @import { Nodetool } from './nodetool.js' */
-/** @import { Engine } from './run.js' */
+/** @import { Engine } from './process/run.js' */
 
 /**
  * The address of a node, and the addresses of its cluster.

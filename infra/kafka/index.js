@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
 import { installEngine, neededTools } from '../engine/index.js';
-import { homeArgument } from '../engine/lock.js';
-import { beginLog } from '../engine/log.js';
 import { freePort, HOST, isPortFree, rememberedPorts } from '../engine/ports.js';
-import { awaitPrevious } from '../engine/previous.js';
-import { runEngine } from '../engine/run.js';
+import { homeArgument } from '../engine/process/lock.js';
+import { beginLog } from '../engine/process/log.js';
+import { awaitPrevious } from '../engine/process/previous.js';
+import { runEngine } from '../engine/process/run.js';
 
-/** @import { JarSet } from '../engine/jars.js' */
-/** @import { Engine } from '../engine/run.js' */
+/** @import { JarSet } from '../engine/install/jars.js' */
+/** @import { Engine } from '../engine/process/run.js' */
 
 /**
  * The door of the local Kafka: one broker that is its own controller (KRaft), as a Java process from Maven's jars, without a container.

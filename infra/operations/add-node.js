@@ -1,9 +1,9 @@
 import { expectOther } from './given.js';
-import { awaitAllUp, awaitServing, expectAllUp } from './nodes.js';
 import { onNode } from './plan.js';
-import { expectMachine, SERVICE } from './service.js';
-import { command } from './shell.js';
-import { configFlag, expectOtherSeeds, printRacks } from './topology.js';
+import { awaitAllUp, awaitServing, expectAllUp } from './steps/nodes.js';
+import { expectMachine, SERVICE } from './steps/service.js';
+import { command } from './steps/shell.js';
+import { configFlag, expectOtherSeeds, printRacks } from './steps/topology.js';
 
 /** @import { Given, Operation } from './given.js' */
 

@@ -1,7 +1,7 @@
-import { sctool } from './manager.js';
-import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
-import { command } from './shell.js';
+import { sctool } from './steps/manager.js';
+import { medusa, storesTo } from './steps/medusa.js';
+import { command } from './steps/shell.js';
 
 /** @import { Given } from './given.js' */
 /** @import { Step } from './plan.js' */

@@ -1,22 +1,21 @@
 import { checked, hasSchema } from './backup-age.js';
-import { awaitDone, managed, sctool } from './manager.js';
-import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
-import { command } from './shell.js';
+import { awaitDone, managed, sctool } from './steps/manager.js';
+import { medusa, storesTo } from './steps/medusa.js';
 
 /** @import { Given, Operation } from './given.js' */
 /** @import { Step } from './plan.js' */
 
 /** @satisfies {Operation} */
 export const backup = {
-  help: 'every night to an object store, or now; Cassandra also to its own disks (snapshots)',
-  examples: ['--cluster prod --location s3:backups', '--engine cassandra --nodes a,b,c --keep 7d --dry-run'],
+  help: 'to an object store: every night, or now',
+  examples: [
+    '--cluster prod --location s3:backups',
+    '--engine cassandra --nodes a,b,c --location s3:backups --dry-run',
+  ],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag'],
   flags: {
-    location: {
-      type: 'text',
-      help: 's3:BUCKET or gcs:BUCKET; Cassandra without it: snapshots on its own disks',
-    },
+    location: { type: 'text', help: 's3:BUCKET or gcs:BUCKET' },
     cron: { type: 'text', help: 'ScyllaDB: when it is repeated, UTC', fallback: '0 2 * * *' },
     retention: { type: 'integer', help: 'ScyllaDB: backups that are kept', fallback: 7, min: 1 },
     now: {
@@ -28,15 +27,11 @@ export const backup = {
       help: 'makes none, and fails where the last one is older than --within, or lacks the schema',
     },
     within: { type: 'duration', help: 'with --check', fallback: 36 * 3_600_000, min: 3_600_000 },
-    keep: {
-      type: 'text',
-      help: 'Cassandra: how long snapshots stay, such as 7d; default: until they are cleared',
-    },
   },
   plan(given) {
     if (given['check']) return checked(given);
     if (given.engine === 'scylla') return byManager(given);
-    return given.location ? byMedusa(given) : bySnapshots(given);
+    return byMedusa(given);
   },
 };
 
@@ -99,18 +94,4 @@ function byMedusa(given) {
     ...nodes.map((node) => onNode(node, 'forgets its oldest backups (max_backup_count)', medusa('purge'))),
     onNode(first, 'the backups that there are', medusa('list-backups')),
   ];
-}
-
-/** @param {Given} given @returns {Step[]} */
-function bySnapshots(given) {
-  const keep = given.keep ? ['--ttl', String(given.keep)] : [];
-  return given
-    .need('nodes')
-    .map((node) =>
-      onNode(
-        node,
-        `takes the snapshot ${given.tag}`,
-        command('nodetool', 'snapshot', '-t', given.tag, ...keep, given.keyspace),
-      ),
-    );
 }

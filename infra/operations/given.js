@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags, usageError } from '../../common/flags.js';
-import { expectService } from './service.js';
+import { expectService } from './steps/service.js';
 
 /** @import { Flag } from '../../common/flags.js' */
 /** @import { Step } from './plan.js' */
@@ -62,7 +62,7 @@ const COMMON = {
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
 };
 
-/** They stand in paths, in names of tasks and as words of commands, and none begins as an option does. */
+/** Values of flags that become part of paths, task names and commands. None may begin like an option. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 

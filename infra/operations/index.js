@@ -6,8 +6,6 @@ import { backup } from './backup.js';
 import { readGiven } from './given.js';
 import { printPlan } from './plan.js';
 import { removeNode } from './remove-node.js';
-import { removeProcess } from './remove-process.js';
-import { repair } from './repair.js';
 import { restore } from './restore.js';
 import { rotate } from './rotate.js';
 import { runPlan } from './run.js';
@@ -21,11 +19,9 @@ const COMMAND = 'npm run operations --';
 const OPERATIONS = {
   backup,
   restore,
-  repair,
   upgrade,
   'add-node': addNode,
   'remove-node': removeNode,
-  'remove-process': removeProcess,
   rotate,
 };
 
@@ -40,7 +36,7 @@ ${Object.entries(OPERATIONS)
 All of them take --dry-run, which prints the commands as a script and runs none.
 
 Examples:
-  ${COMMAND} repair --cluster prod --dry-run
+  ${COMMAND} backup --cluster prod --location s3:backups --dry-run
   ${COMMAND} upgrade --help`;
 
 // npm run operations: operates your own cluster, step by step, from a machine that reaches it.

@@ -1,4 +1,4 @@
-import { command } from './shell.js';
+import { command } from './steps/shell.js';
 
 /**
  * One thing that an operation does: text for a POSIX shell, which is printed or run as it stands.

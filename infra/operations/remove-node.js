@@ -1,11 +1,11 @@
 import { MillraceError } from '../../common/errors.js';
 import { expectOther } from './given.js';
-import { awaitAllUp, expectAllUp } from './nodes.js';
 import { onNode } from './plan.js';
-import { repair } from './repair.js';
-import { SERVICE } from './service.js';
-import { command } from './shell.js';
-import { configFlag, expectEnoughLeft, printSeed } from './topology.js';
+import { awaitAllUp, expectAllUp } from './steps/nodes.js';
+import { repairAll } from './steps/repair.js';
+import { SERVICE } from './steps/service.js';
+import { command } from './steps/shell.js';
+import { configFlag, expectEnoughLeft, printSeed } from './steps/topology.js';
 
 /** @import { Given, Operation } from './given.js' */
 
@@ -51,6 +51,6 @@ function buried(given) {
     printSeed(first, given, dead),
     onNode(first, 'the others make copies of what it had', command('nodetool', 'removenode', dead)),
     awaitAllUp(first, nodes.length, given.within),
-    ...repair.plan(given),
+    ...repairAll(given),
   ];
 }

@@ -1,10 +1,10 @@
 import { readMigrations } from '../../schema/migrate/files.js';
-import { managed, sctool } from './manager.js';
-import { restarted } from './nodes.js';
 import { here } from './plan.js';
-import { SERVICE } from './service.js';
-import { command } from './shell.js';
-import { allStopped } from './stopped.js';
+import { managed, sctool } from './steps/manager.js';
+import { restarted } from './steps/nodes.js';
+import { SERVICE } from './steps/service.js';
+import { command } from './steps/shell.js';
+import { allStopped } from './steps/stopped.js';
 
 /** @import { Given } from './given.js' */
 /** @import { Step } from './plan.js' */
@@ -59,5 +59,5 @@ async function collected(keyspace) {
     const mode = rest?.includes('${window(') ? 'immediate' : 'repair';
     return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'}`;
   });
-  return command('node', 'infra/operations/alter.js', ...statements);
+  return command('node', 'infra/operations/steps/alter.js', ...statements);
 }

@@ -1,10 +1,10 @@
 import { MillraceError } from '../../common/errors.js';
-import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
-import { repairs } from './repair.js';
 import { byManager } from './restore-managed.js';
-import { command, quote } from './shell.js';
-import { allStopped } from './stopped.js';
+import { medusa, storesTo } from './steps/medusa.js';
+import { repairs } from './steps/repair.js';
+import { command, quote } from './steps/shell.js';
+import { allStopped } from './steps/stopped.js';
 
 /** @import { Given, Operation } from './given.js' */
 /** @import { Step } from './plan.js' */

@@ -1,5 +1,5 @@
 import { here, onNode } from './plan.js';
-import { command } from './shell.js';
+import { command } from './steps/shell.js';
 
 /** @import { Given } from './given.js' */
 /** @import { Step } from './plan.js' */

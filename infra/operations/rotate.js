@@ -1,9 +1,9 @@
 import { MillraceError } from '../../common/errors.js';
 import { here, onNode } from './plan.js';
 import { deviceSecrets } from './rotate-devices.js';
-import { expectMachine } from './service.js';
-import { command, quote } from './shell.js';
-import { until } from './wait.js';
+import { expectMachine } from './steps/service.js';
+import { command, quote } from './steps/shell.js';
+import { until } from './steps/wait.js';
 
 /** @import { Given, Operation } from './given.js' */
 /** @import { Step } from './plan.js' */
@@ -118,7 +118,7 @@ function inDatabase(given, duty, otherFile) {
     ),
     here(
       'waits until the database takes it',
-      until(`CQL_PASSWORD='' ${asRole} node infra/operations/alter.js`, {
+      until(`CQL_PASSWORD='' ${asRole} node infra/operations/steps/alter.js`, {
         within: given.within,
         late: 'the database does not accept it: no process has it yet, and the old one no longer works.',
       }),

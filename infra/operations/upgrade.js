@@ -1,9 +1,9 @@
-import { packages } from './apt.js';
-import { sctool } from './manager.js';
-import { awaitOneSchema, expectAllUp, restarted } from './nodes.js';
 import { here, onNode } from './plan.js';
-import { expectMachine, SERVICE } from './service.js';
-import { command } from './shell.js';
+import { packages } from './steps/apt.js';
+import { sctool } from './steps/manager.js';
+import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.js';
+import { expectMachine, SERVICE } from './steps/service.js';
+import { command } from './steps/shell.js';
 
 /** @import { Given, Operation } from './given.js' */
 /** @import { Step } from './plan.js' */

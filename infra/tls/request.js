@@ -1,7 +1,7 @@
 /** RFC 5280, ub-common-name */
 const LONGEST_COMMON_NAME = 64;
 
-/** The authority's subject. Not that of what it signs: a certificate whose subject is its issuer's looks like one that signed itself. */
+/** The subject of the authority. It differs from the subjects that it signs, or a certificate would look self-signed. */
 export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 
 /**

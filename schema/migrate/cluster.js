@@ -132,7 +132,7 @@ async function isAgreed(client) {
       .map((host) =>
         client.execute('SELECT schema_version FROM system.local', [], { ...DDL, host }).then(
           (answer) => String(answer.first()?.['schema_version']),
-          // It is slow, or has just gone.
+          // The node is slow, or has just gone.
           () => null,
         ),
       ),

@@ -4,7 +4,7 @@ import { readMigrations } from './files.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** The partition of both tables. Bound, as all values are: the driver finds the replicas of what is bound alone. */
+/** The partition of both tables. It is a bound value, because the driver finds replicas for bound values only. */
 export const PART = 'millrace';
 
 /**

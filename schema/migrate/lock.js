@@ -6,7 +6,7 @@ import { PART } from './installation.js';
 
 /** @import { Client } from 'cassandra-driver' */
 
-/** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
+/** A lock that is not renewed expires after this time, in s. No statement of a migration takes as long. */
 const TTL_SECONDS = 60;
 
 /**

@@ -9,10 +9,10 @@ import { encodePlainJson } from '../payloads/plain-json.js';
 /** How wrong a clock may go: within the five minutes that the API allows a clock to be ahead. */
 const SKEW_MS = { least: 1000, most: 240_000 };
 
-/** A late batch comes after so many newer ones. */
+/** A late batch is sent after this many newer batches. */
 const LATE_BY = { least: 1, most: 3 };
 
-/** What goes wrong with the batches of one device. The same random numbers and batches give the same faults. */
+/** The faults of the batches of one device. The same random numbers and batches give the same faults. */
 export class DeviceFaults {
   #rates;
   #random;

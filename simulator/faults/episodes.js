@@ -4,7 +4,7 @@
 const PERIOD = 40;
 const QUIET = 20;
 
-/** An episode has so many samples, in turn one more. */
+/** An episode has this many samples, and every second episode one more. */
 const LENGTHS = { least: 3, count: 12 };
 
 /** The value is above the limit by this share of the range of the signal, in turn one share more. */

@@ -31,7 +31,7 @@ const NONE = {
 const MAX_EPISODES = 10_000;
 
 /**
- * `tsbs`: what the IoT use case of the Time Series Benchmark Suite does to its trucks.
+ * `tsbs`: the fault rates of the trucks in the IoT use case of the Time Series Benchmark Suite.
  *
  * @type {Record<string, FaultRates>}
  */

@@ -57,7 +57,7 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
       loop.start();
     },
 
-    /** Connects, registers all devices, and only then begins: what is timed must not be the registering. */
+    /** Connects, registers all devices, and then starts the clock, so that registration is not timed. */
     async startWhenReady() {
       connecting = connectAll();
       await connecting;
@@ -71,7 +71,7 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
     /** @returns {boolean} whether one of the connections was up at any time */
     everConnected: () => links.some(({ everConnected }) => everConnected),
 
-    /** Publishes what is measured, waits for its acknowledgement, but not for long, and disconnects. */
+    /** Publishes the measured samples, waits a short time for the acknowledgements, and disconnects. */
     async stop() {
       stopping = true;
       loop.stop();
@@ -127,7 +127,7 @@ export class Member {
     this.#send(this.#faults ? this.#faults.next(series) : [{ series, payload: this.#encode(series) }], dueAt);
   }
 
-  /** Publishes what is measured and what was held back. */
+  /** Publishes the measured samples and those that were held back. */
   finish() {
     this.publish();
     if (this.#faults) this.#send(this.#faults.rest());

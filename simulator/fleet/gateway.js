@@ -67,7 +67,7 @@ export function createGateway({ descriptions, ...options }) {
         if (member.session === 0 && !stopping) announce(member);
       }),
 
-    /** What each device publishes through. */
+    /** The connection through which each device publishes. */
     senders: members.map((member) => ({
       /** @param {OutgoingMessage} outgoing */
       publish(outgoing) {

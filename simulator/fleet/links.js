@@ -14,7 +14,7 @@ const DEVICE_WINDOW = 8;
 /** Unacknowledged messages of a gateway, which speaks for many. */
 const GATEWAY_WINDOW = 64;
 
-/** At a fixed rate nobody waits for an acknowledgement, as far as the memory reaches. */
+/** At a fixed rate no device waits for an acknowledgement, as long as the memory suffices. */
 const OPEN_WINDOW = 1024;
 
 /** Bytes of pending messages of all connections. */

@@ -23,7 +23,7 @@ export function createClosedLoop(members, pace) {
 }
 
 /**
- * The devices take turns to publish at a fixed rate, whatever is acknowledged.
+ * The devices take turns to publish at a fixed rate, and do not wait for acknowledgements.
  *
  * @param {Member[]} members
  * @param {{ perSecond: number, samples: number }} pace messages a second; samples a sensor and message

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** After so much work the event loop gets its turn, however far behind: acknowledgements come in there. */
+/** After this many messages the event loop gets its turn, even behind schedule, so that acknowledgements are read. */
 const TURN_MS = 5;
 
 /**

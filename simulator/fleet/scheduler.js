@@ -1,10 +1,10 @@
 /** One timer does for all devices, and it need not fire more often than this: due times, not firing times, are measured. */
 const SHORTEST_WAIT_MS = 4;
 
-/** After so much work the event loop gets its turn, however much is due: acknowledgements come in there. */
+/** After this much work the event loop gets its turn, even if more is due, so that acknowledgements are read. */
 const TURN_MS = 20;
 
-/** Behind or ahead by more than this, the machine slept or its clock was set: what was missed was not measured. */
+/** With a larger difference, the machine slept or its clock was set. The missed samples were not measured. */
 const LEAP_MS = 10_000;
 
 /** Calls `onDue` for every measurement of a schedule, in order, when its time has come. */

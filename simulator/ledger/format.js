@@ -4,7 +4,7 @@ import { numberText } from '../numbers.js';
 /** @import { Series } from '../payloads/index.js' */
 
 /**
- * The ledger: what was sent and what was acknowledged, one JSON object a line, in the order in which it happened.
+ * The ledger: the sent and the acknowledged messages in their order, one JSON object a line.
  *
  *     {"ledger":1,"begun":"2026-11-21T11:04:05.056Z"}                     a run begins; its messages count from 1
  *     {"sent":1,"device":"collar-0001","series":[

@@ -56,7 +56,7 @@ export class Ledger {
     this.#write(episodeLine(device, episode));
   }
 
-  /** Writes what is pending and closes the file. */
+  /** Writes the pending lines and closes the file. */
   close() {
     this.#write();
     this.#usable = false;

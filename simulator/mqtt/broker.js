@@ -20,7 +20,7 @@ export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
   const url = flags.broker ?? mqtt.url ?? embeddedBrokerUrl(mqtt);
   const { username, password, tlsCa } = mqtt;
   if (tlsCa && !url.startsWith('mqtts:')) {
-    // The connection would be open, without a word.
+    // With another URL the connection would silently be unencrypted.
     throw new MillraceError('bad_settings', `${shownUrl(url)} must be mqtts:// where MQTT_TLS_CA is set.`);
   }
   const hasSecret = password || flags.credentials !== undefined || new URL(url).password;

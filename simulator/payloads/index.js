@@ -4,7 +4,7 @@ import { encodeSenml } from './senml.js';
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /**
- * What one sensor adds to a message.
+ * The part of a message that one sensor adds.
  *
  * @typedef {object} Series
  * @property {string} name of the sensor

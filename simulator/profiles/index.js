@@ -17,7 +17,7 @@ import { factory, inRounds } from './factory.js';
 
 /** @typedef {{ name: string, signal: Signal }} NamedSignal */
 
-/** The four classic types. @type {readonly Signal[]} */
+/** The four types of sensors of a collar. @type {readonly Signal[]} */
 export const COLLAR_SIGNALS = [temperature, pulse, location, respiration];
 
 const SENSORS = { least: 1, most: 4 };

@@ -40,7 +40,7 @@ export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipp
       yield* withoutEmpty(batch);
       batch = emptyBatch(survey);
     }
-    // What was appended since the survey lies ahead of its last time, which is now.
+    // Rows appended since the survey are later than its last time, which is now.
     if (rows === survey.rows) break;
   }
   yield* withoutEmpty(batch);

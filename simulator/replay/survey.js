@@ -11,7 +11,7 @@ const ROWS_PER_PROGRESS = 10_000;
 /** @typedef {{ index: number, name: string }} Column */
 
 /**
- * What a first reading of a file finds.
+ * The result of a first reading of a file.
  *
  * @typedef {object} Survey
  * @property {number} timeIndex the first column that holds times

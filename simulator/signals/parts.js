@@ -1,5 +1,5 @@
 /**
- * What signals are made of. Every part is stepped once per measurement and scales with the interval, so that a signal
+ * The parts of a signal. Every part is stepped once per measurement and scales with the interval, so that a signal
  * has the same character whether it is read every 10 ms or every hour.
  *
  * @import { Random } from '../random.js'

@@ -34,7 +34,7 @@ const CONCURRENT_DEVICES = 16;
  * newest of what is stored. Of two values for one instant the one that merging keeps counts. A sample can stand in several rows: a
  * message that is delivered again can be stored together with others than the first time.
  *
- * It reads the database hour by hour, device by device. Samples outside the range, in its first and last hour, only count for `latest`. An
+ * The comparison reads the database hour by hour, device by device. Samples outside the range, in its first and last hour, only count for `latest`. An
  * acknowledged sample that was refused is missing too; its dead letter has the reason.
  *
  * @param {object} options
@@ -131,7 +131,7 @@ const createRetry = (pauseMs) => async (read) => {
 };
 
 /**
- * The tables, to be read by a command that nobody competes with.
+ * The tables of the database, for a command that reads alone.
  *
  * @param {Pick<Config, 'cql' | 'retention'>} config
  * @returns {Promise<Store>}

@@ -117,7 +117,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     if (ts === null || value === null) return newest === null;
     if (newest?.ts === ts) return Object.is(newest.value, value);
     if (newest !== null && ts < newest.ts) return false;
-    // Newer than all that was read: right where it is the newest of its own hour.
+    // A value newer than all read samples is right if it is the newest of its hour.
     const bucket = bucketOf(ts);
     if (bucket >= bucketOf(range.from) && bucket < range.to) return false;
     const rows = await storedHours.readSensorHour(keyOf(device, sensor), sensor, bucket);
@@ -138,7 +138,7 @@ const sumOf = (counts) => ({
 
 /** Where samples and latest values are. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
 
-/** What is stored of a device, read as every reader does: packed hours from history, all others from batches and history. */
+/** The stored samples of a device, read as every reader does: packed hours from history, all others from batches and history. */
 class StoredHours {
   #store;
   #lookUp;

@@ -34,16 +34,16 @@ export class Bitmap {
   }
 }
 
-/** What one part of a ledger weighs, about; read, its samples take as much again. */
+/** Approximate bytes of one part of a ledger. Its samples take as much again in memory. */
 const PART_BYTES = 32 * 2 ** 20;
 
-/** Files that are written at once, at most: far below what a process may have open. */
+/** Files that are written concurrently, far below the limit of open files. */
 const MOST_PARTS = 256;
 
 const PROGRESS_EVERY_MESSAGES = 10_000;
 
 /**
- * What one sensor sent, in the order of sending; three arrays side by side, 24 bytes a sample.
+ * The samples that one sensor sent, in the order of sending; three arrays side by side, 24 bytes a sample.
  *
  * @typedef {{ times: number[], values: number[], messages: number[] }} Sent
  */

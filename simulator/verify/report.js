@@ -6,7 +6,7 @@ import { formatTime } from '../../common/times.js';
 const NAMED = 10;
 
 /**
- * What can be wrong, with what it means.
+ * The kinds of differences, each with its meaning.
  *
  * @satisfies {Record<string, string>}
  */
@@ -22,7 +22,7 @@ const KINDS = {
 
 /** @typedef {{ device: string, sensor: string, ts: number | null, message: string }} Finding `ts` in epoch ms */
 
-/** Counts what is wrong, and keeps the first of each kind. */
+/** Counts the differences, and keeps the first of each kind. */
 export class Findings {
   /** @type {Record<Kind, { count: number, first: Finding[] }>} */
   found = { missing: none(), differing: none(), unknown: none(), disorder: none(), latest: none() };
@@ -52,7 +52,7 @@ export const progressText = ({ messages, devices, acknowledged, stored, problems
     : `Compared ${whole.format(devices)} devices: ${whole.format(acknowledged)} samples acknowledged, ` +
       `${whole.format(stored)} stored, ${whole.format(problems)} problems`;
 
-/** What agreement means besides, by where the ledger was compared. */
+/** The further meaning of agreement, by the store that the ledger was compared with. */
 export const ALSO = { database: 'every latest value is right', kafka: 'every record is in its place' };
 
 /** @param {Result} result @param {string} [also] @returns {string[]} for a person, the worst last */

@@ -96,7 +96,7 @@ export class SensorComparison {
     }
   }
 
-  /** Reports what was acknowledged before `ts` and has not come. @param {number} ts epoch ms */
+  /** Reports samples that were acknowledged before `ts` and are missing. @param {number} ts epoch ms */
   #missingBefore(ts) {
     for (
       ;

@@ -19,7 +19,7 @@ import { SensorComparison } from './sensor.js';
 /** @import { Sent } from './parts.js' */
 
 /**
- * What a topic has of one sensor, in the order of its records; four arrays side by side.
+ * The samples of one sensor in a topic, in the order of its records; four arrays side by side.
  *
  * @typedef {{ times: number[], values: number[], records: number[], hot: boolean[] }} Streamed `records`: number of the record
  */
@@ -102,8 +102,8 @@ const PROGRESS_EVERY_RECORDS = 1000;
 export async function readTopics(stream, onProgress) {
   const schemas = await loadSchemas(stream);
   const contents = new TopicContents(schemas.recordOf);
-  // The watermarks first: what they promise is in the batches then.
-  // Their topic is compacted, and may lack its last records.
+  // Watermarks are read first, so that the batches contain all samples that they promise.
+  // The topic of latest values is compacted, and may lack its last records.
   await readAll(stream, topicName(stream.prefix, 'watermarks'), { isCompacted: true }, (record) =>
     contents.addWatermark(record),
   );

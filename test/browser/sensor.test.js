@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../support/dashboard.js';
-import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/small-fleet.js';
+import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/simulator/small-fleet.js';
 import { until } from '../support/until.js';
+import { useDashboard } from '../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../support/clean-ups.js';
-import { useDashboard } from '../support/dashboard.js';
-import { startGate } from '../support/tcp-gate.js';
+import { startGate } from '../support/http/tcp-gate.js';
 import { until } from '../support/until.js';
+import { useDashboard } from '../support/web/dashboard.js';
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';

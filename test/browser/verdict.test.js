@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startBrowser } from '../support/browser.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { Dashboard } from '../support/dashboard.js';
-import { sharedContactPoint } from '../support/engine.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
-import { startTestSystem } from '../support/system.js';
-import { startGate } from '../support/tcp-gate.js';
+import { sharedContactPoint } from '../support/database/engine.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { publishSmallFleet, SENSORS } from '../support/simulator/small-fleet.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
+import { startBrowser } from '../support/web/browser.js';
+import { Dashboard } from '../support/web/dashboard.js';
 
-/** @import { Gate } from '../support/tcp-gate.js' */
+/** @import { Gate } from '../support/http/tcp-gate.js' */
 
 const HOUR_MS = 3_600_000;
 
@@ -204,7 +204,7 @@ describe('Verdict', () => {
 });
 
 describe('Device', () => {
-  test('it sends and is refused: on its page and next to the wall', async () => {
+  test('Device that sends and is refused: the refusal is on its page and next to the wall', async () => {
     await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
     await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
     for (let message = 0; message < 6; message++) {

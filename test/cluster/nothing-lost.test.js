@@ -9,10 +9,10 @@ import { startCluster } from '../../infra/engine/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { createRandom } from '../../simulator/random.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { ENGINE_DIR } from '../support/engine.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startMqttWire } from '../support/mqtt-wire.js';
-import { startGate } from '../support/tcp-gate.js';
+import { ENGINE_DIR } from '../support/database/engine.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../support/mqtt/wire.js';
 import { until } from '../support/until.js';
 import { injectFaults } from './kit/chaos.js';
 import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.js';
@@ -25,8 +25,8 @@ import { sentByPartition } from './kit/sent.js';
 import { createWorker } from './kit/worker.js';
 
 /** @import { Cluster } from '../../infra/engine/cluster.js' */
-/** @import { Script } from '../support/api-process.js' */
-/** @import { WireWatch } from '../support/mqtt-wire.js' */
+/** @import { Script } from '../support/processes/api-process.js' */
+/** @import { WireWatch } from '../support/mqtt/wire.js' */
 /** @import { Judge } from './kit/judge.js' */
 /** @import { Worker } from './kit/worker.js' */
 

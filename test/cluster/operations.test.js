@@ -11,8 +11,8 @@ import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { ENGINE_DIR } from '../support/engine.js';
-import { dropKeyspace } from '../support/keyspace.js';
+import { ENGINE_DIR } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
 import { startFleet } from './kit/fleet.js';
 import { createJudge } from './kit/judge.js';
 import { createOperator, nodeName } from './kit/operator.js';
@@ -117,7 +117,7 @@ test(
     await expect(restore()).rejects.toThrow(/Processes run in operated .*Step 1\//s);
     report('restore is refused while a process runs');
     await worker.stop();
-    await operator.operate('backup', ...THREE, '--tag', 'nightly');
+    for (const each of cluster.nodes) await each.nodetool(['snapshot', '-t', 'nightly', KEYSPACE]);
     report('each node has its snapshot');
     await dropKeyspace(config.cql);
     report('the keyspace is dropped');
@@ -157,7 +157,9 @@ test(
     expect(await filesOf(1)).toContain('-Data.db');
     expect(await filesOf(3)).toBe('');
     report('node 3 lacks the writes of its outage');
-    await operator.operate('repair', ...THREE);
+    for (const each of cluster.nodes) {
+      await each.nodetool(['repair', '--full', '--partitioner-range', KEYSPACE]);
+    }
     expect(await filesOf(3)).toContain('-Data.db');
     report('repaired');
   },

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensurePython } from '../../infra/python/ensure.js';
-import { connectDevice } from '../support/device.js';
-import { startTestSystem } from '../support/system.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;

@@ -34,7 +34,7 @@ const SUITES = ['unit', 'infra', 'browser', 'contract', 'thorough', 'cluster'];
 const LINE = {
   command: 'npm run test:flaky --',
   help: 'Repeats one test file while other work keeps the processors busy, and prints each result.',
-  examples: ['npm run test:flaky -- test/unit/flags.test.js --times 50'],
+  examples: ['npm run test:flaky -- test/unit/common/flags.test.js --times 50'],
   words: { usage: 'FILE', rule: 'one test file', least: 1, most: 1 },
   flags: FLAGS,
 };

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { dashboardFiles, measurementFiles } from '../../infra/monitoring/grafana/dashboards.js';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
-import { documentedMetrics } from '../support/metrics-page.js';
+import { documentedMetrics } from '../support/documents/metrics-page.js';
 import { logqlErrors } from '../support/monitoring/logql.js';
 import { readPromql } from '../support/monitoring/promql.js';
 import { SCYLLA_METRICS } from '../support/monitoring/scylla-metrics.js';
@@ -56,10 +55,10 @@ const series = () => {
   return new Set([...application, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
 };
 
-/** @returns {any[]} as Grafana reads them */
-const dashboards = () =>
-  readdirSync(`${HOME}/grafana/dashboards`).map((name) =>
-    JSON.parse(readFileSync(`${HOME}/grafana/dashboards/${name}`, 'utf8')),
+/** @param {string} [folder] @returns {any[]} the dashboards as Grafana reads them */
+const dashboards = (folder = 'dashboards') =>
+  readdirSync(`${HOME}/grafana/${folder}`).map((name) =>
+    JSON.parse(readFileSync(`${HOME}/grafana/${folder}/${name}`, 'utf8')),
   );
 
 /** @returns {string[]} every PromQL expression of rules and dashboards */
@@ -161,15 +160,40 @@ test('Logs of the database: the way to Alloy: only TLS, with a certificate on bo
 });
 
 describe('Dashboards', () => {
-  test('files: those that npm run dashboards writes', () => {
-    for (const { folder, files } of [
-      { folder: 'dashboards', files: dashboardFiles },
-      { folder: 'measurements/dashboards', files: measurementFiles },
-    ]) {
-      const written = readdirSync(`${HOME}/grafana/${folder}`).sort();
-      expect(written).toEqual(files.map(({ file }) => file).sort());
-      for (const { file, text } of files)
-        expect(readFileSync(`${HOME}/grafana/${folder}/${file}`, 'utf8')).toBe(text);
+  test.each(['dashboards', 'measurements/dashboards'])(
+    'Grafana, %s: each file: named after its uid, and each panel explains itself',
+    (folder) => {
+      const names = readdirSync(`${HOME}/grafana/${folder}`);
+      expect(dashboards(folder).map(({ uid }) => `${uid}.json`)).toEqual(names);
+      for (const { title, description, tags, panels } of dashboards(folder)) {
+        expect([title, description].every((text) => text.length > 0)).toBe(true);
+        expect(tags).toEqual([folder === 'dashboards' ? 'millrace' : 'millrace-measurements']);
+        const ids = panels.map((/** @type {any} */ { id }) => id);
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const panel of panels) {
+          expect(panel).toMatchObject({
+            title: expect.stringMatching(/./),
+            description: expect.stringMatching(/./),
+          });
+          const refs = panel.targets.map((/** @type {any} */ { refId }) => refId);
+          expect(new Set(refs).size).toBe(refs.length);
+        }
+      }
+    },
+  );
+
+  test('Grafana, dashboards of Prometheus: every panel: the data source, installation and process that are chosen', () => {
+    for (const { templating, panels } of dashboards()) {
+      const names = templating.list.map((/** @type {any} */ { name }) => name);
+      expect(names).toEqual(['datasource', 'job', 'instance']);
+      for (const { datasource, targets } of panels) {
+        expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
+        for (const target of targets) {
+          expect(target.datasource).toEqual(datasource);
+          // The database has a job of its own.
+          expect(target.expr).toMatch(/scylla_|job="\$job"/);
+        }
+      }
     }
   });
 
@@ -179,8 +203,7 @@ describe('Dashboards', () => {
     const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
     const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
     const [{ uid, type }] = datasources;
-    for (const { text } of measurementFiles) {
-      const { templating, panels } = JSON.parse(text);
+    for (const { templating, panels } of dashboards('measurements/dashboards')) {
       const queried = [
         ...panels,
         ...templating.list.filter((/** @type {any} */ one) => one.type === 'query'),

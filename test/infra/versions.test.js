@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { filesWithVersions, pinnable, pinsIn, readVersions, unknownIn } from '../support/versions.js';
+import {
+  filesWithVersions,
+  pinnable,
+  pinsIn,
+  readVersions,
+  unknownIn,
+} from '../support/documents/versions.js';
 
 // infra/versions.env is the only table of versions. The tests check every file that repeats one.
 

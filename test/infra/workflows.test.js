@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
-import { INSTALLS_MS } from '../support/compose.js';
+import { INSTALLS_MS } from '../support/compose/index.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 

@@ -2,16 +2,16 @@ import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createMessageSource } from '../../api/mqtt/index.js';
 import { connectStore } from '../../api/store/index.js';
-import { GROUPS, testAcknowledgements } from '../support/acknowledgement-order.js';
-import { HeldWrites } from '../support/held-writes.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startMqttWire } from '../support/mqtt-wire.js';
-import { startTestSystem } from '../support/system.js';
+import { HeldWrites } from '../support/database/held-writes.js';
+import { GROUPS, testAcknowledgements } from '../support/mqtt/acknowledgement-order.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../support/mqtt/wire.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { Transport } from '../support/acknowledgement-order.js' */
-/** @import { MqttWire } from '../support/mqtt-wire.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Transport } from '../support/mqtt/acknowledgement-order.js' */
+/** @import { MqttWire } from '../support/mqtt/wire.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const MARK = 'test/mark';
 

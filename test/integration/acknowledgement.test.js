@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import mqtt from 'mqtt';
 import { connectStore } from '../../api/store/index.js';
-import { GROUPS, testAcknowledgements, WRITES_OF_A_MESSAGE } from '../support/acknowledgement-order.js';
-import { HeldWrites } from '../support/held-writes.js';
-import { startTestSystem } from '../support/system.js';
-import { track } from '../support/track.js';
+import { HeldWrites } from '../support/database/held-writes.js';
+import { track } from '../support/database/track.js';
+import { GROUPS, testAcknowledgements, WRITES_OF_A_MESSAGE } from '../support/mqtt/acknowledgement-order.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { Transport } from '../support/acknowledgement-order.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Transport } from '../support/mqtt/acknowledgement-order.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const writes = new HeldWrites();
 /** @type {TestSystem} */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

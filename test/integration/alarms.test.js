@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { groupOf, identifyDevice } from '../../schema/ids.js';
-import { startReceiver } from '../support/alarm-receiver.js';
-import { connectDevice } from '../support/device.js';
-import { openStream } from '../support/event-stream.js';
+import { startReceiver } from '../support/http/alarm-receiver.js';
+import { openStream } from '../support/http/event-stream.js';
 import { startAlertmanager } from '../support/monitoring/servers.js';
-import { startTestSystem } from '../support/system.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { Receiver } from '../support/alarm-receiver.js' */
-/** @import { Device } from '../support/device.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Receiver } from '../support/http/alarm-receiver.js' */
+/** @import { Device } from '../support/mqtt/device.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const SECRET = 'a secret of a receiver';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
-import { createTestLearner, keysOf } from '../support/baselines.js';
-import { untilHourGoesOn } from '../support/hours.js';
-import { useStoredSystem } from '../support/stored-system.js';
+import { createTestLearner, keysOf } from '../support/history/baselines.js';
+import { untilHourGoesOn } from '../support/history/hours.js';
+import { useStoredSystem } from '../support/system/stored.js';
 import { until } from '../support/until.js';
 
 const GROUPS = 2;

@@ -9,13 +9,13 @@ import { connectStore } from '../../api/store/index.js';
 import { Retry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Device } from '../../api/ingest/registry/cache.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Gate } from '../../api/store/session.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /**
  * Registration on the real store. The tests bring their own gate, so that they can count and refuse requests to the database.

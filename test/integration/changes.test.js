@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createChanges } from '../../api/stream-out/changes.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { untilHourGoesOn } from '../support/hours.js';
-import { startTestSystem } from '../support/system.js';
+import { untilHourGoesOn } from '../support/history/hours.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Change, Position, Progress } from '../../api/stream-out/changes.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 

@@ -12,17 +12,17 @@ import { Ledger } from '../../simulator/ledger/ledger.js';
 import { createMeter } from '../../simulator/meter.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { compareLedger, openStore } from '../../simulator/verify/compare.js';
-import { startCommand } from '../support/api-process.js';
-import { openHistory } from '../support/history.js';
-import { startSimulator } from '../support/simulator-process.js';
-import { startTestSystem } from '../support/system.js';
+import { openHistory } from '../support/history/index.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startSimulator } from '../support/processes/simulator-process.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Client, types as DriverTypes } from 'cassandra-driver' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Piece } from '../../schema/packed/block.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const { types } = cassandra;
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { startCommand } from '../support/api-process.js';
-import { startTestSystem } from '../support/system.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { CredentialPlace } from '../../api/store/credentials.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

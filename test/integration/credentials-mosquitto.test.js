@@ -5,16 +5,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { startCommand } from '../support/api-process.js';
 import { openCredentials, whenClosed } from '../support/credentials.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startTestSystem } from '../support/system.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Credentials } from '../support/credentials.js' */
-/** @import { Mosquitto } from '../support/mosquitto.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 // MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
 const NOT_AUTHORIZED = 135;

@@ -1,5 +1,5 @@
 import { describeCredentials } from '../support/store-contract/credentials.js';
-import { useStoredSystem } from '../support/stored-system.js';
+import { useStoredSystem } from '../support/system/stored.js';
 
 const stored = useStoredSystem({});
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { startCommand } from '../support/api-process.js';
-import { useInstallation } from '../support/installation.js';
-import { startGate } from '../support/tcp-gate.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { useInstallation } from '../support/processes/installation.js';
 
 const installation = useInstallation();
 

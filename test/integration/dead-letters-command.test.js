@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startCommand } from '../support/api-process.js';
-import { connectDevice } from '../support/device.js';
-import { startTestSystem } from '../support/system.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Refusal } from '../../common/errors.js' */
-/** @import { Device } from '../support/device.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Device } from '../support/mqtt/device.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const NOW = Date.now();
 const HOUR = 3_600_000;

@@ -6,12 +6,12 @@ import { ProcessStats } from '../../api/observability/process-stats.js';
 import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Ingest } from '../../api/ingest/index.js' */
 /** @import { Store } from '../../api/store/index.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

@@ -5,12 +5,12 @@ import mqttPacket from 'mqtt-packet';
 import { identifyDevice } from '../../schema/ids.js';
 import { isTaken, mayListen, NOT_AUTHORIZED, openCredentials, whenClosed } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
@@ -201,7 +201,7 @@ describe('MQTT publish, device', () => {
     },
   );
 
-  test('another device by QoS 0: the connection is closed; by QoS 2: acknowledged and dropped', async () => {
+  test('Publish for another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
     const [first, second] = [
       await credentials.connectAs('publisher 0'),
       await credentials.connectAs('publisher 2'),
@@ -214,7 +214,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('another device by a last will: sign-in is refused', async () => {
+  test('Last will for another device: sign-in is refused', async () => {
     const secret = await credentials.issue('dying');
     const will = (/** @type {string} */ device) => ({
       will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
@@ -334,7 +334,7 @@ test('MQTT subscribe: live changes and other devices: only the installation may'
 });
 
 describe('MQTT connection ends', () => {
-  test('another process rotates or revokes its credential: the connection ends', async () => {
+  test('Device connection: another process rotates or revokes its credential: the connection ends', async () => {
     const device = await credentials.connectAs('rotated');
     const other = await credentials.connectAs('unconcerned');
     expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
-import { useOneDevice } from '../support/one-device.js';
+import { useOneDevice } from '../support/mqtt/one-device.js';
 
 const DAY_MS = 86_400_000;
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
-import { useOneDevice } from '../support/one-device.js';
+import { useOneDevice } from '../support/mqtt/one-device.js';
 import { until } from '../support/until.js';
 
 /** Limits reads to the last hour, because a year of empty hours takes long to read. */

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../api/export/parquet.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
-import { startCommand } from '../support/api-process.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../support/export-samples.js';
-import { unionOf } from '../support/history.js';
-import { useHistorySystem } from '../support/history-system.js';
-import { startTestSystem } from '../support/system.js';
+import { unionOf } from '../support/history/index.js';
+import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../support/payloads/export-samples.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { useHistorySystem } from '../support/system/history.js';
+import { startTestSystem } from '../support/system/index.js';
 
-/** @import { Sample } from '../support/history.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Sample } from '../support/history/index.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** Time of a test that starts several processes, in ms. */
 const PROCESSES_MS = 300_000;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { parseSnapshot } from '../../api/observability/process-stats.js';
-import { connectDevice } from '../support/device.js';
-import { openStream } from '../support/event-stream.js';
-import { startTestSystem } from '../support/system.js';
+import { openStream } from '../support/http/event-stream.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Device } from '../support/device.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Device } from '../support/mqtt/device.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 let now = Date.now() - 600_000;
 

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { connectDevice } from '../support/device.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startTestSystem } from '../support/system.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Device } from '../support/device.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Device } from '../support/mqtt/device.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const start = Date.now() - 600_000;
 let now = start;
@@ -69,7 +69,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(byName[0]?.items).toMatchObject([{ device: 'desk', name: 's' }]);
   });
 
-  test('one client asks for further topics: another with a wildcard gets each change once', async () => {
+  test('Wildcard subscriber: a client of names asks for more: the subscriber gets each change once', async () => {
     await follow('iot/live/desk', 'iot/live/desk/samples', 'iot/live/+/sensors/+');
     const all = await follow('iot/live/#');
     await measure('desk');

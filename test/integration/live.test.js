@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { identifyDevice } from '../../schema/ids.js';
-import { startApi } from '../support/api-process.js';
-import { openStream } from '../support/event-stream.js';
-import { send } from '../support/http.js';
-import { useInstallation } from '../support/installation.js';
+import { openStream } from '../support/http/event-stream.js';
+import { send } from '../support/http/index.js';
+import { startGate } from '../support/http/tcp-gate.js';
 import { readMetric } from '../support/metrics.js';
-import { startGate } from '../support/tcp-gate.js';
+import { startApi } from '../support/processes/api-process.js';
+import { useInstallation } from '../support/processes/installation.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { ApiProcess } from '../support/api-process.js' */
-/** @import { EventStream } from '../support/event-stream.js' */
+/** @import { ApiProcess } from '../support/processes/api-process.js' */
+/** @import { EventStream } from '../support/http/event-stream.js' */
 
 /** A resync, every 30 s, delivers a lost change. */
 const RESYNCED_WITHIN_MS = 120_000;

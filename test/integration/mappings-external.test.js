@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { storedValues, useExternalBroker } from '../support/external-broker.js';
 import { readMetric } from '../support/metrics.js';
+import { storedValues, useExternalBroker } from '../support/mqtt/external-broker.js';
 import { until } from '../support/until.js';
 
 const { connectDevice, startSystem, startWire } = useExternalBroker();

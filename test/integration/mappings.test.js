@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readPresets } from '../../api/ingest/mappings/index.js';
 import { openCredentials } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** The vectors are of this day, and the clock of the system runs from its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');

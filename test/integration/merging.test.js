@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 

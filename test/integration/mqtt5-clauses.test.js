@@ -6,7 +6,7 @@ import { createMetrics } from '../../api/observability/metrics.js';
 import { readSettings } from '../../common/settings/index.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
-import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt5-client.js';
+import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.js';
 import { until } from '../support/until.js';
 
 /** @import { Message, Outcome } from '../../api/ingest/pipeline.js' */

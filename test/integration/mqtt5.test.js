@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { openCredentials } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { IClientPublishOptions, MqttClient } from 'mqtt' */
 /** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 const BAD = '[{"sensor_id": "t", "value": "warm"}]';

@@ -4,9 +4,9 @@ import { migrateDatabase } from '../../api/store/migrate.js';
 import { createProcessStore } from '../../api/store/processes.js';
 import { createSession } from '../../api/store/session.js';
 import { readSettings } from '../../common/settings/index.js';
-import { startCommand } from '../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { dropKeyspace } from '../support/keyspace.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
+import { startCommand } from '../support/processes/api-process.js';
 
 // The steps that infra/operations runs against the database from this machine, with the settings of the application.
 
@@ -18,7 +18,7 @@ const settings = {
 const config = readSettings(settings, { envFile: '' });
 afterAll(() => dropKeyspace(config.cql));
 
-const expectStopped = () => startCommand('infra/operations/expect-stopped.js', settings).ended;
+const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
 
 test('Plan: a process with a fresh heartbeat ends it; an old or missing one does not', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
@@ -46,7 +46,7 @@ test('Alter: several statements: they run with the settings of the application, 
   const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
   const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
   const alter = (/** @type {string[]} */ ...statements) =>
-    startCommand('infra/operations/alter.js', settings, statements).ended;
+    startCommand('infra/operations/steps/alter.js', settings, statements).ended;
   expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
   expect(await alter(altered, missing, altered)).toMatchObject({
     code: 1,

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const run = promisify(execFile);
 
@@ -46,7 +46,7 @@ async function readBack(device) {
 const sample = (ms, value) => ({ ts: new Date(ms).toISOString(), value });
 
 describe('Plain JSON of mosquitto_pub', () => {
-  test('one object: stored', async () => {
+  test('Plain JSON of mosquitto_pub: a single object: stored', async () => {
     const ts = Date.now();
     await mosquittoPub('one', { sensor_id: 'temperature', ts, value: -3.25 });
     expect(await readBack('one')).toEqual({ temperature: [sample(ts, -3.25)] });

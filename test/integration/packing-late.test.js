@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createDayStatistics } from '../../api/store/history/days.js';
 import { groupOf } from '../../schema/ids.js';
 import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 
 /** @import { Session } from '../../api/store/session.js' */
 

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { createLeases } from '../../api/history/packing/packer.js';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
 const packed = usePackedSystem();

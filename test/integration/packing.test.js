@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../common/errors.js';
 import { packBlock } from '../../schema/packed/block.js';
 import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 
 /** @import { Store } from '../../api/store/index.js' */
 

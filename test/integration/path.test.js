@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startMqttWire } from '../support/mqtt-wire.js';
-import { drawnFiles, filesOnPath } from '../support/path-files.js';
-import { startTestSystem } from '../support/system.js';
+import { drawnFiles, filesOnPath } from '../support/documents/path-files.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../support/mqtt/wire.js';
+import { startTestSystem } from '../support/system/index.js';
 
 const afterwards = useCleanUps();
 

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { connectDevice } from '../support/device.js';
-import { useExternalBroker } from '../support/external-broker.js';
 import { readMetric } from '../support/metrics.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { useExternalBroker } from '../support/mqtt/external-broker.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const HOUR = 3_600_000;
 const NOW = Date.now();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startTestSystem } from '../support/system.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 

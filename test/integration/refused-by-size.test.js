@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { startTestEngine } from '../support/database/engine.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestEngine } from '../support/engine.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startMqttWire } from '../support/mqtt-wire.js';
-import { startTestSystem } from '../support/system.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../support/mqtt/wire.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { MqttWire } from '../support/mqtt-wire.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { MqttWire } from '../support/mqtt/wire.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const HOUR = 3_600_000;
 

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { connectDevice } from '../support/device.js';
-import { expectProblem, send } from '../support/http.js';
-import { startTestSystem } from '../support/system.js';
+import { expectProblem, send } from '../support/http/index.js';
+import { connectDevice } from '../support/mqtt/device.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
 /** @import { Store } from '../../api/store/index.js' */
-/** @import { Device } from '../support/device.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { Device } from '../support/mqtt/device.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const DAY = 86_400_000;
 const NOW = Date.now();

@@ -8,10 +8,10 @@ import { createMetrics } from '../../api/observability/metrics.js';
 import { readSettings } from '../../common/settings/index.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
-import { connectRaw } from '../support/mqtt5-client.js';
+import { connectRaw } from '../support/mqtt/raw-client.js';
 import { until } from '../support/until.js';
 
-/** @import { RawClient } from '../support/mqtt5-client.js' */
+/** @import { RawClient } from '../support/mqtt/raw-client.js' */
 
 const FLOOD = 2000;
 

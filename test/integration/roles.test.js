@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { visitBlock } from '../../schema/packed/block.js';
-import { send } from '../support/http.js';
-import { useInstallation } from '../support/installation.js';
+import { send } from '../support/http/index.js';
 import { readMetric } from '../support/metrics.js';
+import { useInstallation } from '../support/processes/installation.js';
 import { until } from '../support/until.js';
 
-/** @import { ApiProcess } from '../support/api-process.js' */
+/** @import { ApiProcess } from '../support/processes/api-process.js' */
 
 const DEVICES = 4;
 const MESSAGES = 500;

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
-import { startApi, startCommand } from '../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { expectProblem, send } from '../support/http.js';
-import { dropKeyspace } from '../support/keyspace.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startGate } from '../support/tcp-gate.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
+import { expectProblem, send } from '../support/http/index.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startApi, startCommand } from '../support/processes/api-process.js';
 import { until } from '../support/until.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { ApiProcess } from '../support/api-process.js' */
-/** @import { Mosquitto } from '../support/mosquitto.js' */
+/** @import { ApiProcess } from '../support/processes/api-process.js' */
+/** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
 
 const SECRETS = {
   CQL_PASSWORD: 'cql-"hush"-5f1c',

@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCommand } from '../support/api-process.js';
-import { startSimulator } from '../support/simulator-process.js';
-import { startTestSystem } from '../support/system.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startSimulator } from '../support/processes/simulator-process.js';
+import { startTestSystem } from '../support/system/index.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
 

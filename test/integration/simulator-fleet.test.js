@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { describeDevices } from '../../simulator/fleet/devices.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { resolveSenml } from '../support/senml-resolver.js';
-import { useSimulations } from '../support/simulations.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { resolveSenml } from '../support/payloads/senml-resolver.js';
+import { useSimulations } from '../support/simulator/simulations.js';
 
 const SEED = 42;
 const INTERVAL_MS = 50;

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { connectEdgeNode } from '../support/edge-node.js';
-import { useInstallation } from '../support/installation.js';
 import { readMetric } from '../support/metrics.js';
-import { T0, vector } from '../support/sparkplug-vectors.js';
+import { useInstallation } from '../support/processes/installation.js';
+import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
+import { T0, vector } from '../support/sparkplug/vectors.js';
 import { until } from '../support/until.js';
 
-/** @import { EdgeNode } from '../support/edge-node.js' */
+/** @import { EdgeNode } from '../support/sparkplug/edge-node.js' */
 
 const STATE = 'spBv1.0/STATE/host';
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.js';
-import { connectEdgeNode } from '../support/edge-node.js';
 import { readMetric } from '../support/metrics.js';
-import { LATER, T0, vector } from '../support/sparkplug-vectors.js';
-import { startTestSystem } from '../support/system.js';
+import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
+import { LATER, T0, vector } from '../support/sparkplug/vectors.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 const NODE = encodeURIComponent('plant/edge-1');

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { connectEdgeNode } from '../support/edge-node.js';
 import { readMetric } from '../support/metrics.js';
-import { countOf, LATER, T0, vector } from '../support/sparkplug-vectors.js';
-import { startTestSystem } from '../support/system.js';
+import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
+import { countOf, LATER, T0, vector } from '../support/sparkplug/vectors.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { EdgeNode } from '../support/edge-node.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { EdgeNode } from '../support/sparkplug/edge-node.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

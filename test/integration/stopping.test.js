@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
-import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { dropKeyspace } from '../support/keyspace.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
+import { startApi } from '../support/processes/api-process.js';
 
 const afterwards = useCleanUps();
 

@@ -1,7 +1,7 @@
 import { describeCells } from '../support/store-contract/cells.js';
 import { describePacking } from '../support/store-contract/packing.js';
 import { describeSamples } from '../support/store-contract/samples.js';
-import { useStoredSystem } from '../support/stored-system.js';
+import { useStoredSystem } from '../support/system/stored.js';
 import { until } from '../support/until.js';
 
 const stored = useStoredSystem({});

@@ -5,16 +5,16 @@ import { topicName } from '../../api/stream-out/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { groupOf, identifyDevice } from '../../schema/ids.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { startCommand } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { makeTopics, readTopic, startTestKafka } from '../support/kafka.js';
-import { usePackedSystem } from '../support/packed-system.js';
-import { startTestSystem } from '../support/system.js';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
+import { usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
 /** @import { TopicKind } from '../../api/stream-out/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const PREFIX = 'announced';
 const afterwards = useCleanUps();

@@ -3,13 +3,13 @@ import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
 import { topicName } from '../../api/stream-out/index.js';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
-import { makeTopics, readTopic, startTestKafka } from '../support/kafka.js';
-import { samplesOf, usePackedSystem } from '../support/packed-system.js';
-import { startTestSystem } from '../support/system.js';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.js';
+import { startTestSystem } from '../support/system/index.js';
+import { samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
 /** @import { TopicKind } from '../../api/stream-out/index.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const PREFIX = 'missing';
 const QUEUE_BYTES = 1024 * 1024;

@@ -4,14 +4,14 @@ import pino from 'pino';
 import { topicName } from '../../api/stream-out/index.js';
 import { KafkaSender } from '../../api/stream-out/kafka/sender.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { startCommand } from '../support/api-process.js';
-import { makeTopics, readTopic, startTestKafka } from '../support/kafka.js';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.js';
 import { readMetric } from '../support/metrics.js';
-import { samplesOf, usePackedSystem } from '../support/packed-system.js';
-import { startTestSystem } from '../support/system.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
+import { samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const PREFIX = 'out';
 const kafka = await startTestKafka();

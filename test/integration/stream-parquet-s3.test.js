@@ -8,7 +8,7 @@ import S3rver from 's3rver';
 import { createS3Target } from '../../api/stream-out/parquet/s3.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { closingOf, DAY_MS, dayOf } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
 /** The only access key that s3rver takes. It does not check the signature itself. */

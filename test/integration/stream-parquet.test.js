@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-parquet-'));
 const first = join(root, 'first');

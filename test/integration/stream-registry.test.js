@@ -3,15 +3,15 @@ import { decodeAvro } from '../../api/stream-out/avro.js';
 import { decodeBatch, topicName } from '../../api/stream-out/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { HOUR_MS } from '../../schema/rules.js';
-import { startCommand } from '../support/api-process.js';
-import { makeTopics, readTopic, startTestKafka } from '../support/kafka.js';
-import { samplesOf, usePackedSystem } from '../support/packed-system.js';
-import { startTestRegistry } from '../support/schema-registry.js';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.js';
+import { startTestRegistry } from '../support/kafka/schema-registry.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { samplesOf, usePackedSystem } from '../support/system/packed.js';
 import { until } from '../support/until.js';
 
 /** @import { AvroRecord } from '../../api/stream-out/avro.js' */
 /** @import { TopicKind } from '../../api/stream-out/index.js' */
-/** @import { TestRegistry } from '../support/schema-registry.js' */
+/** @import { TestRegistry } from '../support/kafka/schema-registry.js' */
 
 const PREFIX = 'registry';
 const kafka = await startTestKafka();

@@ -7,10 +7,10 @@ import { connectionOptions } from '../../api/stream-out/index.js';
 import { KafkaSender } from '../../api/stream-out/kafka/sender.js';
 import { readSettings } from '../../common/settings/index.js';
 import { certificatesFolder } from '../support/certificates.js';
-import { startTestKafka } from '../support/kafka.js';
+import { startTestKafka } from '../support/kafka/index.js';
 import { until } from '../support/until.js';
 
-/** @import { TestKafka } from '../support/kafka.js' */
+/** @import { TestKafka } from '../support/kafka/index.js' */
 
 const [USERNAME, PASSWORD] = ['millrace', 'a-secret-of-tests'];
 const TOPIC = 'signed.in';

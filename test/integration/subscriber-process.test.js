@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
-import { startApi, startCommand } from '../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { useExternalBroker } from '../support/external-broker.js';
-import { startMosquitto } from '../support/mosquitto.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { useExternalBroker } from '../support/mqtt/external-broker.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startApi, startCommand } from '../support/processes/api-process.js';
 
 const { broker, afterwards } = useExternalBroker();
 

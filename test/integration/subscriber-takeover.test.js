@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { watchForTakeover } from '../../api/mqtt/external/presence.js';
-import { useExternalBroker } from '../support/external-broker.js';
-import { startGate } from '../support/tcp-gate.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { useExternalBroker } from '../support/mqtt/external-broker.js';
 import { until } from '../support/until.js';
 
 const { broker, afterwards } = useExternalBroker();

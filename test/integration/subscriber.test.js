@@ -1,5 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { publishValues, storedValues, useExternalBroker, writesSamples } from '../support/external-broker.js';
+import {
+  publishValues,
+  storedValues,
+  useExternalBroker,
+  writesSamples,
+} from '../support/mqtt/external-broker.js';
 import { until } from '../support/until.js';
 
 const { broker, connectDevice, startCql, startSystem, startWire } = useExternalBroker();

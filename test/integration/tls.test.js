@@ -8,12 +8,12 @@ import mqtt from 'mqtt';
 import { askOwnApi } from '../../common/own-api.js';
 import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { startSimulator } from '../support/simulator-process.js';
-import { startTestSystem } from '../support/system.js';
+import { startSimulator } from '../support/processes/simulator-process.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { ConnectionOptions } from 'node:tls' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();

@@ -8,12 +8,12 @@ import { connectStore } from '../../api/store/index.js';
 import { Retry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestSystem } from '../support/system.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {Array<() => Promise<unknown>>} */
 const cleanUps = [];

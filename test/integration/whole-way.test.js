@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTimeline } from '../../simulator/replay/survey.js';
-import { startSimulator } from '../support/simulator-process.js';
-import { startTestSystem } from '../support/system.js';
+import { startSimulator } from '../support/processes/simulator-process.js';
+import { startTestSystem } from '../support/system/index.js';
 
-/** @import { TestSystem } from '../support/system.js' */
+/** @import { TestSystem } from '../support/system/index.js' */
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 

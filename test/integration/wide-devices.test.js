@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { closingOf, HOUR_MS } from '../../schema/rules.js';
-import { usePackedSystem } from '../support/packed-system.js';
+import { usePackedSystem } from '../support/system/packed.js';
 
 const packed = usePackedSystem();
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { MillraceError } from '../../common/errors.js';
-import { CONTACT_POINT, startTestEngine } from '../support/engine.js';
+import { CONTACT_POINT, startTestEngine } from '../support/database/engine.js';
 import { MODULES } from './modules.js';
 import { applied } from './mutants.js';
 import { Results } from './results.js';

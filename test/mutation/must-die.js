@@ -12,51 +12,51 @@ export const MUST_DIE = [
     file: 'schema/packed/hour/bytes.js',
     before: 'bytes.push((lo & 0x7f) | 0x80);',
     after: 'bytes.unshift((lo & 0x7f) | 0x80);',
-    test: 'test/unit/packed-hour.test.js',
+    test: 'test/unit/schema/packed/hour/pack-hour.test.js',
   },
   {
     file: 'schema/packed/pack.js',
     before: 'view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);',
     after: '',
-    test: 'test/unit/packed.test.js',
+    test: 'test/unit/schema/packed/pack.test.js',
   },
   {
     file: 'schema/packed/block.js',
     before: 'view.setUint16(at, shared[index] ? 0 : to - from, true);',
     after: 'view.setUint16(at, to - from, true);',
-    test: 'test/unit/packed-block.test.js',
+    test: 'test/unit/schema/packed/block.test.js',
   },
   {
     file: 'schema/packed/statistics.js',
     before: 'if (value > max) max = value;',
     after: '',
-    test: 'test/unit/packed.test.js',
+    test: 'test/unit/schema/packed/pack.test.js',
   },
   {
     file: 'schema/packed/statistics.js',
     before: 'return sum + lost;',
     after: 'return sum;',
-    test: 'test/unit/sum.test.js',
+    test: 'test/unit/schema/packed/sum.test.js',
   },
   // Rules and sizes.
   {
     file: 'schema/rules.js',
     before: 'MAX_SAMPLES_PER_HISTORY_ROW = 65_536',
     after: 'MAX_SAMPLES_PER_HISTORY_ROW = 131_072',
-    test: 'test/unit/packing.test.js',
+    test: 'test/unit/history/packing/index.test.js',
   },
   {
     file: 'schema/sizes.js',
     before: 'const batchHours = devices * batchDays * DAY_HOURS;',
     after: 'const batchHours = devices * DAY_HOURS;',
-    test: 'test/unit/sizes.test.js',
+    test: 'test/unit/schema/sizes.test.js',
   },
   // From the message to its acknowledgement.
   {
     file: 'api/ingest/acknowledgements.js',
     before: 'while (this.#pending[0]?.isSettled) this.#pending.shift()?.acknowledge();',
     after: 'this.#pending.shift()?.acknowledge();',
-    test: 'test/unit/acknowledgements.test.js',
+    test: 'test/unit/mqtt/acknowledgements.test.js',
   },
   {
     file: 'api/ingest/decode/message-batch.js',
@@ -117,7 +117,7 @@ export const MUST_DIE = [
     file: 'api/history/packing/sensor-hour.js',
     before: 'time === b.times[at] && Object.is(a.values[at], b.values[at])',
     after: 'time === b.times[at]',
-    test: 'test/unit/packing.test.js',
+    test: 'test/unit/history/packing/index.test.js',
   },
   {
     file: 'api/history/packing/device-hour.js',
@@ -129,31 +129,31 @@ export const MUST_DIE = [
     file: 'api/history/packing/index.js',
     before: 'Math.min(...this.#packedUntil.values())',
     after: 'Math.max(...this.#packedUntil.values())',
-    test: 'test/unit/packing.test.js',
+    test: 'test/unit/history/packing/index.test.js',
   },
   {
     file: 'api/history/reading/hours.js',
     before: 'exact: isExact(row) ? row.statistics : null,',
     after: 'exact: row.statistics,',
-    test: 'test/unit/reading/hours.test.js',
+    test: 'test/unit/history/reading/hours.test.js',
   },
   {
     file: 'api/history/reading/bins.js',
     before: 'points.push({ ts: this.#grid.startOf(bin), min, max',
     after: 'points.push({ ts: this.#grid.startOf(bin + 1), min, max',
-    test: 'test/unit/reading/bins.test.js',
+    test: 'test/unit/history/reading/bins.test.js',
   },
   {
     file: 'api/store/history/writes.js',
     before: 'days.writeLate(key, hours, lateAt),',
     after: '',
-    test: 'test/unit/store-contract.test.js',
+    test: 'test/unit/support/store-contract.test.js',
   },
   {
     file: 'api/store/history/days.js',
     before: 'return isMissing || !marked.every(isExact) ? null : marked;',
     after: 'return isMissing ? null : marked;',
-    test: 'test/unit/store-contract.test.js',
+    test: 'test/unit/support/store-contract.test.js',
   },
   // Backpressure.
   {
@@ -198,13 +198,13 @@ export const MUST_DIE = [
     file: 'api/access/credentials/permissions.js',
     before: '!WILDCARD.test(device) && (speaksFor',
     after: '(speaksFor',
-    test: 'test/unit/credentials/permissions.test.js',
+    test: 'test/unit/access/credentials/permissions.test.js',
   },
   {
     file: 'api/access/credentials/accounts.js',
     before: 'if (window) window.count++;',
     after: '',
-    test: 'test/unit/credentials/accounts.test.js',
+    test: 'test/unit/access/credentials/accounts.test.js',
   },
   // Faults of the simulator.
   {
@@ -223,7 +223,7 @@ export const MUST_DIE = [
     file: 'api/access/credentials/permissions.js',
     before: "if (filter.startsWith('$')) return false;",
     after: '',
-    test: 'test/unit/credentials/permissions.test.js',
+    test: 'test/unit/access/credentials/permissions.test.js',
   },
   // Mistakes that no unit test noticed on 2026-11-22, by the number of the finding: see findings.js.
   {
@@ -231,7 +231,7 @@ export const MUST_DIE = [
     file: 'schema/rules.js',
     before: 'LATE_MARGIN_MS = 5 * 60_000',
     after: 'LATE_MARGIN_MS = 0',
-    test: 'test/unit/rules.test.js',
+    test: 'test/unit/schema/rules.test.js',
   },
   {
     // S3
@@ -280,7 +280,7 @@ export const MUST_DIE = [
     file: 'api/access/credentials/credential-service.js',
     before: 'if (result && wasValid) await onChange(result.deviceId);',
     after: '',
-    test: 'test/unit/credentials/credential-updater.test.js',
+    test: 'test/unit/access/credentials/credential-updater.test.js',
   },
   {
     // S16
@@ -294,13 +294,13 @@ export const MUST_DIE = [
     file: 'simulator/verify/parts.js',
     before: 'grown.set(this.#bytes);',
     after: '',
-    test: 'test/unit/compare/bitmap.test.js',
+    test: 'test/unit/simulator/verify/bitmap.test.js',
   },
   {
     // S18
     file: 'simulator/verify/sensor.js',
     before: 'strange.length > 0 || beaten',
     after: 'strange.length > 0',
-    test: 'test/unit/compare/compare.test.js',
+    test: 'test/unit/simulator/verify/compare.test.js',
   },
 ];

@@ -54,12 +54,12 @@ shows what the tests do not check. \`npm run test:mutation\` writes this page.
 Measured on ${date}, commit ${commit}. Repeat it with \`${command}\`.
 ${isSample ? sampleNote(entries) : ''}
 - Each mutant runs the unit tests that execute it. With \`--integration\`, survivors also run the integration tests of their module.
-- An equivalent mutant does the same as the program. No test can kill it; the reason is below.
+- An equivalent mutant does the same as the program. No test can kill it. \`test/mutation/equivalents.js\` has each, with the reason.
 - The last column is the share of killed mutants among those that were tried, without equivalents.
-- The modules, their tests and the list of equivalents are in \`test/mutation/\`.
+- The modules and their tests are in \`test/mutation/\`.
 
 ${table(head, [...rows, rowOf('**all**', entries)])}
-${section('Equivalent mutants', entries, 'equivalent')}${section('Survivors', entries, 'survived')}${unreachedTable(entries)}`;
+${survivors(entries)}${unreachedTable(entries)}`;
 }
 
 /** @param {Entry[]} entries @returns {string} */
@@ -104,14 +104,11 @@ function table(head, rows) {
   return `${[line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')}\n`;
 }
 
-/** @param {string} title @param {Entry[]} entries @param {Entry['result']} wanted */
-function section(title, entries, wanted) {
-  const files = grouped(entries);
-  const lists = [...files].flatMap(([file, all]) => {
-    const found = all.filter(({ result }) => result === wanted);
-    return found.length === 0 ? [] : [`\n### ${file}\n\n${found.map(item).join('\n')}\n`];
-  });
-  return lists.length === 0 ? '' : `\n## ${title}\n${lists.join('')}`;
+/** @param {Entry[]} entries @returns {string} */
+function survivors(entries) {
+  const files = [...grouped(entries.filter(({ result }) => result === 'survived'))];
+  const lists = files.map(([file, found]) => `\n### ${file}\n\n${found.map(item).join('\n')}\n`);
+  return lists.length === 0 ? '' : `\n## Survivors\n${lists.join('')}`;
 }
 
 /** Only counts, because a test of the whole file is missing. @param {Entry[]} entries */
@@ -123,9 +120,7 @@ function unreachedTable(entries) {
 }
 
 /** The page has no line numbers, because lines move. @param {Entry} entry */
-function item({ mutant, reason }) {
-  return `- ${code(mutant.before)} → ${code(mutant.after)}${reason ? `: ${reason}` : ''}`;
-}
+const item = ({ mutant }) => `- ${code(mutant.before)} → ${code(mutant.after)}`;
 
 /** @param {string} text */
 function code(text) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { importsOf } from '../support/imports.js';
+import { importsOf } from '../support/documents/imports.js';
 
 /** Folders of test files and their imports. */
 const FOLDERS = ['api', 'common', 'infra', 'schema', 'simulator', 'tools', 'test', 'web'];

@@ -2,7 +2,7 @@
  * `npm run test:nodes`: runs the unit tests on the oldest and the newest Node.js that Millrace accepts: `engines` of package.json and
  * `.nvmrc`. Exit code 1 when they fail on any.
  *
- * - `npm run test:nodes -- 20.12 22 -- test/unit/flags.test.js`: other versions, and arguments for jest.
+ * - `npm run test:nodes -- 20.12 22 -- test/unit/common/flags.test.js`: other versions, and arguments for jest.
  * - `npm run test:nodes -- --all`: the whole `npm test`, also on the releases with long-term support between them.
  *
  * Node.js comes from npm packages. They stay in `node_modules/.cache/nodes`, about 100 MB for each version.
@@ -42,7 +42,7 @@ const FLAGS = {
 const LINE = {
   command: 'npm run test:nodes --',
   help: 'Runs the unit tests on the oldest and the newest accepted Node.js, or on those named. Words after -- go to jest.',
-  examples: ['npm run test:nodes', 'npm run test:nodes -- 20.12 22 -- test/unit/flags.test.js'],
+  examples: ['npm run test:nodes', 'npm run test:nodes -- 20.12 22 -- test/unit/common/flags.test.js'],
   words: { usage: '[VERSION...]', rule: 'versions of Node.js', least: 0, most: 20 },
   flags: FLAGS,
 };

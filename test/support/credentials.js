@@ -4,7 +4,7 @@ import { createCredentialService } from '../../api/access/credentials/credential
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { TestSystem } from './system.js' */
+/** @import { TestSystem } from './system/index.js' */
 
 /** MQTT 3.1.1, table 3.1 */
 export const NOT_AUTHORIZED = 5;

@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createStatusLine } from '../../common/status-line.js';
-import { CONTACT_POINT, startTestEngine } from './engine.js';
-import { KEYSPACES } from './keyspace.js';
+import { CONTACT_POINT, startTestEngine } from './database/engine.js';
+import { KEYSPACES } from './database/keyspace.js';
 
 /** Starts the shared database. If jest is killed, its supervisor ends it. */
 export default async function startSharedEngine() {

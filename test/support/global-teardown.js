@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { KEYSPACES } from './keyspace.js';
+import { KEYSPACES } from './database/keyspace.js';
 
-/** @import { TestEngine } from './engine.js' */
+/** @import { TestEngine } from './database/engine.js' */
 
 export default async function stopSharedEngine() {
   /** @type {TestEngine} */

@@ -1,5 +1,5 @@
-/** @import { Dashboard } from './dashboard.js' */
-/** @import { TestSystem } from './system.js' */
+/** @import { Dashboard } from './web/dashboard.js' */
+/** @import { TestSystem } from './system/index.js' */
 
 /** A payload that runs code if it is not shown as text, and hides characters if they are not escaped. */
 export const HOSTILE =

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
-import { startApi, startCommand } from '../support/api-process.js';
 import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { sharedContactPoint, uniqueName } from '../support/engine.js';
-import { dropKeyspace } from '../support/keyspace.js';
+import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
+import { dropKeyspace } from '../support/database/keyspace.js';
 import { readMetric } from '../support/metrics.js';
-import { startMosquitto } from '../support/mosquitto.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startApi, startCommand } from '../support/processes/api-process.js';
 import { until } from '../support/until.js';
 
-/** @import { Mosquitto } from '../support/mosquitto.js' */
+/** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();

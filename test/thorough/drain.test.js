@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { steadyPort } from '../../infra/engine/ports.js';
-import { startCommand } from '../support/api-process.js';
-import { send } from '../support/http.js';
-import { useInstallation } from '../support/installation.js';
+import { send } from '../support/http/index.js';
+import { startCommand } from '../support/processes/api-process.js';
+import { useInstallation } from '../support/processes/installation.js';
 import { until } from '../support/until.js';
 
-/** @import { ApiProcess } from '../support/api-process.js' */
+/** @import { ApiProcess } from '../support/processes/api-process.js' */
 
 const MESSAGES = 400;
 const BASE = Date.now() - 600_000;

@@ -4,7 +4,7 @@ import { migrateDatabase } from '../../api/store/migrate.js';
 import { createFirst } from '../../schema/migrate/cluster.js';
 import { readMigrations } from '../../schema/migrate/files.js';
 import { withSchemaLock } from '../../schema/migrate/lock.js';
-import { configOf, useMigrations } from '../support/migrations.js';
+import { configOf, useMigrations } from '../support/database/migrations.js';
 import { until } from '../support/until.js';
 
 const migrations = useMigrations();

@@ -4,17 +4,17 @@ import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { startCqlWire } from '../support/cql-wire.js';
-import { publishEndlessly } from '../support/endless-load.js';
-import { startTestEngine, uniqueName } from '../support/engine.js';
+import { startCqlWire } from '../support/database/cql-wire.js';
+import { startTestEngine, uniqueName } from '../support/database/engine.js';
+import { publishEndlessly } from '../support/http/endless-load.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { startApi } from '../support/processes/api-process.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
-/** @import { TestEngine } from '../support/engine.js' */
+/** @import { TestEngine } from '../support/database/engine.js' */
 
 /** @type {TestEngine} */
 let engine;

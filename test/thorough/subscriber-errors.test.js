@@ -7,10 +7,10 @@ import {
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../support/external-broker.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { startMqttWire } from '../support/mqtt-wire.js';
-import { startTestSystem } from '../support/system.js';
+} from '../support/mqtt/external-broker.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../support/mqtt/wire.js';
+import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.

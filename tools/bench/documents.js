@@ -84,10 +84,10 @@ export function everything(raw) {
 /** @param {Raw} raw @returns {string | null} SVG of the rates; null where they were not measured */
 export function chart({ results: { throughput } }) {
   if (!throughput) return null;
-  const names = /** @type {const} */ (['packed', 'rows', 'native']);
+  const names = /** @type {const} */ (['packed', 'rows']);
   return barChart({
     title: 'Thousand acknowledged samples/s, by sensors x samples a message',
-    series: ['packed', 'one row per sample', 'the database alone'],
+    series: ['packed', 'one row per sample'],
     groups: throughput.map(({ shape, rounds }) => ({
       name: shape,
       values: names.map((name) => medianOf(rounds, (results) => results[name].rate / 1000)),

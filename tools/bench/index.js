@@ -16,7 +16,7 @@ import { targetsTable } from './targets.js';
 // - environment/  database, brokers and processes that a part gets
 // - process/      how a child process is started and asked
 // - load/         shapes, payloads and times of what devices send; publisher/ sends it
-// - variants/     ingest with another store or without a broker; native/ is the smallest client of the database
+// - variants/     ingest with another store or without a broker, the driver alone, and the work of a message alone
 // - measure/      rates, rounds, CPU and memory
 // - loader/       months of data, also for npm run load; reading/ reads them, dashboard/ opens them in Chromium
 // - peers/        Telegraf with QuestDB and InfluxDB

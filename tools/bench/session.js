@@ -27,7 +27,7 @@ export async function runSession({ name, flags, work }) {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
   const began = new Date();
-  // Now: while the bench runs somebody may check out another one.
+  // The commit is read now, because another one may be checked out while the bench runs.
   const commit = await currentCommit();
   /** @type {Record<string, unknown>} */
   const results = {};

@@ -3,17 +3,16 @@ import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
 import { readFigures } from './costs.js';
 import { readFlags } from './flags.js';
-import { fillMarks, partsOfPage, picture } from './page.js';
+import { fillMarks, partsOfPage } from './table.js';
 
 const PAGE = new URL('../../docs/explanation/sizing.md', import.meta.url);
-const PICTURE = new URL('../../docs/images/sizing.svg', import.meta.url);
 
-// npm run size:docs: writes the tables of docs/explanation/sizing.md and its picture, of the fleet that the flags' defaults describe.
+// npm run size:docs: writes the tables of docs/explanation/sizing.md for the fleet that the defaults of the flags describe.
 await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run size:docs --',
-      help: 'Writes the tables of docs/explanation/sizing.md and its picture, for the fleet that the defaults of npm run size describe.',
+      help: 'Writes the tables of docs/explanation/sizing.md for the fleet that the defaults of npm run size describe.',
       examples: ['npm run size:docs'],
       flags: {},
     },
@@ -21,7 +20,6 @@ await runCommand(async () => {
   );
   const plan = readFlags([]);
   const figures = await readFigures();
-  await writeFile(PICTURE, picture(plan, figures));
   await writeFile(PAGE, fillMarks(await readFile(PAGE, 'utf8'), partsOfPage(plan, figures)));
-  console.log('docs/explanation/sizing.md and docs/images/sizing.svg are written');
+  console.log('docs/explanation/sizing.md is written');
 });

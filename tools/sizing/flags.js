@@ -10,7 +10,7 @@ import { NODES } from './rules.js';
 import { samplesPerMessage } from './traffic.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { Parts } from './installation.js' */
+/** @import { Parts } from './formula.js' */
 /** @import { Fleet } from './traffic.js' */
 
 /** BATCH_DAYS goes no further. */
@@ -37,18 +37,6 @@ const FLAGS = {
   headroom: { type: 'number', help: 'share of all CPUs that is kept free', fallback: 0.5, min: 0 },
   fill: { type: 'number', help: 'share of the disks that may be filled', fallback: 0.7, min: 0.01 },
   'devices-per-connection': { type: 'integer', help: 'more than 1 behind gateways', fallback: 1, min: 1 },
-  'node-price': {
-    type: 'number',
-    help: 'of a node and hour; the default is an example',
-    fallback: 0.7,
-    min: 0,
-  },
-  'core-price': {
-    type: 'number',
-    help: 'of a vCPU and hour, for ingest and broker; the default is an example',
-    fallback: 0.05,
-    min: 0,
-  },
 };
 
 const COMMAND = 'npm run size --';
@@ -56,7 +44,7 @@ const COMMAND = 'npm run size --';
 /** @type {CommandLine<typeof FLAGS>} */
 const LINE = {
   command: COMMAND,
-  help: 'Prints what a fleet needs: writes, nodes, disks, processes and an example of its price.',
+  help: 'Prints what a fleet needs: writes, nodes, disks and processes.',
   examples: [
     `${COMMAND} --sensors 1e6 --interval 1s --batch 60s`,
     `${COMMAND} --node i7i.4xlarge --retention 10d --history 2y`,
@@ -98,8 +86,6 @@ export function readFlags(argv) {
       fill: flags.fill,
       devicesPerConnection: flags['devices-per-connection'],
       signal: /** @type {Parts['signal']} */ (flags.signal),
-      nodePrice: flags['node-price'],
-      corePrice: flags['core-price'],
     },
   };
 }

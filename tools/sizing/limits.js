@@ -1,10 +1,9 @@
 import { MOST_GROUPS, packersFor, ROWS_PER_GROUP } from '../../schema/sizes.js';
-import { installationOf } from './installation.js';
+import { installationOf } from './formula.js';
 import { RULES } from './rules.js';
 
 /** @import { Figures } from '../bench/documents.js' */
-/** @import { Way } from './costs.js' */
-/** @import { Installation, Parts } from './installation.js' */
+/** @import { Installation, Parts } from './formula.js' */
 /** @import { Fleet } from './traffic.js' */
 
 /** The default of LATEST_GROUPS, which the first migration fixes for ever. */
@@ -85,7 +84,7 @@ export const LIMITS = [
   },
 ];
 
-/** As far as is looked, in sensors, and how closely. */
+/** The largest fleet that the search covers, in sensors, and its precision. */
 const FARTHEST = 1e12;
 const CLOSE = 1.001;
 
@@ -94,14 +93,13 @@ const CLOSE = 1.001;
  *
  * @param {Fleet} fleet whose sensors are left aside
  * @param {Parts} parts
- * @param {Way} way
  * @param {Figures} figures
  * @returns {Array<Limit & { at: number }>} `at`: sensors from which it is passed
  */
-export function limitsOf(fleet, parts, way, figures) {
+export function limitsOf(fleet, parts, figures) {
   const passed = (/** @type {Limit} */ limit, /** @type {number} */ sensors) => {
     const grown = { ...fleet, sensors };
-    return limit.passed(installationOf(grown, parts, way, figures), grown);
+    return limit.passed(installationOf(grown, parts, figures), grown);
   };
   return LIMITS.filter((limit) => passed(limit, FARTHEST))
     .map((limit) => ({ ...limit, at: firstWhere((sensors) => passed(limit, sensors)) }))

@@ -25,13 +25,6 @@ export const RULES = {
     label: 'vCPUs of database nodes that are free under the same license',
     source: 'https://www.scylladb.com/source-available-faq, read in November 2026',
   },
-  scyllaOperations: {
-    value: 12_500,
-    unit: 'operations/s',
-    label: "a physical core (two vCPUs) of ScyllaDB, by the vendor's rule of thumb; only for comparison",
-    source:
-      'https://docs.scylladb.com/manual/master/operating-scylla/procedures/tips/benchmark-tips.md, read in November 2026',
-  },
   scyllaNodes: {
     value: 300,
     unit: 'nodes',
@@ -62,7 +55,6 @@ export const RULES = {
     label: 'SSTables that wait in an open window of a shard before a compaction; a closed window has one',
     source: '`min_threshold` of size-tiered compaction within a window, Cassandra and ScyllaDB',
   },
-  hoursAMonth: { value: 730, unit: 'hours', label: 'hours in a month of cost', source: '8,760 / 12' },
 };
 
 /**

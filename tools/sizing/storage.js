@@ -1,9 +1,8 @@
-import { HOUR_MS, messageWeight, SAMPLE_ROW_BYTES, windowFor } from '../../schema/rules.js';
+import { HOUR_MS, messageWeight, windowFor } from '../../schema/rules.js';
 import { historyRowBytes, ROW_BYTES, tablesOf } from '../../schema/sizes.js';
 import { RULES } from './rules.js';
 
 /** @import { Figures } from '../bench/documents.js' */
-/** @import { Way } from './costs.js' */
 /** @import { Fleet } from './traffic.js' */
 
 /** @typedef {'decimals' | 'full'} Signal */
@@ -20,14 +19,13 @@ const BENCH_HOUR = HOUR_MS / BENCH.intervalMs;
  * @param {Signal} signal
  */
 export function compressionOf(disk, signal) {
-  const { batches, history, statistics, rows } = disk[signal];
+  const { batches, history, statistics } = disk[signal];
   const share = (/** @type {number | undefined} */ measured, /** @type {number} */ calculated) =>
     measured === undefined ? 1 : measured / calculated;
   return {
     batches: share(batches, messageWeight({ sensors: 1, samples: BENCH.samples }).bytes / BENCH.samples),
     history: share(history, historyRowBytes(BENCH.intervalMs) / BENCH_HOUR),
     statistics: share(statistics, ROW_BYTES.historyStat / BENCH_HOUR),
-    rows: share(rows, SAMPLE_ROW_BYTES),
   };
 }
 
@@ -36,11 +34,10 @@ export function compressionOf(disk, signal) {
  * last of its rows has expired, so that there is as much as of the retention and one window more.
  *
  * @param {Fleet} fleet
- * @param {Way} way rows are kept as long as history: the same samples can be read
  * @param {ReturnType<typeof compressionOf>} compression
  * @returns {{ bytes: Record<string, number>, partitions: number }}
  */
-export function storedBy(fleet, way, compression) {
+export function storedBy(fleet, compression) {
   const tables = tablesOf(fleet);
   const always = {
     latest: tables.latest.bytes,
@@ -52,14 +49,6 @@ export function storedBy(fleet, way, compression) {
     tables.device.partitions +
     tables.indexes.partitions;
   const ofHistory = stayOf(fleet.historyDays);
-  if (way === 'rows') {
-    const days = fleet.historyDays * ofHistory;
-    const samples = (fleet.sensors * days * 86_400_000) / fleet.intervalMs;
-    return {
-      bytes: { measurement_row: samples * SAMPLE_ROW_BYTES * compression.rows, ...always },
-      partitions: fleet.sensors * days + registry,
-    };
-  }
   const { message, history, history_stat } = tables;
   const ofBatches = stayOf(fleet.batchDays);
   return {
@@ -82,19 +71,15 @@ const stayOf = (days) => (days + windowFor(days).windowDays) / days;
  * on each shard.
  *
  * @param {Fleet} fleet
- * @param {Way} way
  * @returns {{ windows: Record<string, { days: number, count: number }>, sstables: number }}
  */
-export function windowsOf({ batchDays, historyDays }, way) {
+export function windowsOf({ batchDays, historyDays }) {
   const of = (/** @type {number} */ days) => {
     const { windowDays } = windowFor(days);
     return { days: windowDays, count: Math.ceil(days / windowDays) + 1 };
   };
   /** @type {Record<string, { days: number, count: number }>} */
-  const windows =
-    way === 'rows'
-      ? { measurement_row: of(historyDays) }
-      : { message: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
+  const windows = { message: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
   const closed = Object.values(windows).map(({ count }) => count - 1);
   const sstables = closed.reduce((sum, count) => sum + count + RULES.openTables.value, 0);
   return { windows, sstables };

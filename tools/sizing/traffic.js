@@ -5,7 +5,6 @@ import { ratesOf } from '../../schema/sizes.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 
 /** @import { Fleet as SizesFleet } from '../../schema/sizes.js' */
-/** @import { Way } from './costs.js' */
 
 /** A fleet, and how often each of its devices reconnects. @typedef {SizesFleet & { bornEveryMs: number }} Fleet */
 
@@ -25,15 +24,13 @@ export const hoursTouched = (fleet) => 1 + ((samplesPerMessage(fleet) - 1) * fle
 /** Requests and rows a second of one table. @typedef {{ requests: number, rows: number }} Writes */
 
 /**
- * The writes of ingest in a second. One row per sample counts a request for each sensor and hour, as the bench's variant sends them. Ingest
- * writes rows of the indexes when a device sends new attributes. A registered fleet writes none: 0.
+ * The writes of ingest in a second. Rows of the indexes are left out: ingest writes them when a device sends new attributes.
  *
  * @param {Fleet} fleet
- * @param {Way} way
- * @returns {Record<'samples' | 'latest' | 'lastSeen' | 'events' | 'indexes' | 'history' | 'statistics', Writes>}
+ * @returns {Record<'samples' | 'latest' | 'lastSeen' | 'events' | 'history' | 'statistics', Writes>}
  */
-export function writesOf(fleet, way) {
-  const { samples, messages, packedHours } = ratesOf(fleet);
+export function writesOf(fleet) {
+  const { messages, packedHours } = ratesOf(fleet);
   const { sensorsPerDevice, intervalMs } = fleet;
   const devices = fleet.sensors / sensorsPerDevice;
   const hours = hoursTouched(fleet);
@@ -43,25 +40,20 @@ export function writesOf(fleet, way) {
     samples: Math.min(samplesPerMessage(fleet), Math.max(1, HOUR_MS / intervalMs)),
   });
   const seen = Math.min(messages, devices / (LAST_SEEN_EVERY_MS / 1000));
-  const packed = way === 'packed' ? packedHours : 0;
   // Births, `online` and `offline` are an event each.
   const events = 3 * birthsOf(fleet);
   const historyRows = Math.ceil(HOUR_MS / intervalMs / MAX_SAMPLES_PER_HISTORY_ROW);
   return {
-    samples:
-      way === 'packed'
-        ? {
-            requests: messages * hours * parts,
-            rows: messages * parts * (hours + (message.rows - 1) * Math.max(1, hours - 1)),
-          }
-        : { requests: messages * sensorsPerDevice * hours, rows: samples },
+    samples: {
+      requests: messages * hours * parts,
+      rows: messages * parts * (hours + (message.rows - 1) * Math.max(1, hours - 1)),
+    },
     // Under load messages share requests.
     latest: { requests: messages, rows: messages },
     lastSeen: { requests: seen, rows: seen },
     events: { requests: events, rows: events },
-    indexes: { requests: 0, rows: 0 },
-    history: { requests: packed, rows: packed * Math.max(1, historyRows) },
-    statistics: { requests: packed, rows: packed },
+    history: { requests: packedHours, rows: packedHours * Math.max(1, historyRows) },
+    statistics: { requests: packedHours, rows: packedHours },
   };
 }
 

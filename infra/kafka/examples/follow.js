@@ -4,7 +4,7 @@
  *
  *     node infra/kafka/examples/follow.js 127.0.0.1:9092
  *
- * It needs STREAM_FORMAT=json, which is the default. End it with Ctrl+C.
+ * The example needs STREAM_FORMAT=json, which is the default. End it with Ctrl+C.
  */
 import { Consumer } from '@platformatic/kafka';
 

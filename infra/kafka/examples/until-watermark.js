@@ -3,8 +3,8 @@
  *
  *     node infra/kafka/examples/until-watermark.js 127.0.0.1:9092 2026-11-22T10:00:00Z
  *
- * It prints one JSON line for each sample. Kafka may hold a sample twice, so its key is sensor and time.
- * It needs STREAM_FORMAT=json and STREAM_EXPLODE=false, which are the defaults.
+ * The example prints one JSON line for each sample. Kafka may hold a sample twice, so its key is sensor and time.
+ * Set STREAM_FORMAT=json and STREAM_EXPLODE=false, which are the defaults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Consumer } from '@platformatic/kafka';

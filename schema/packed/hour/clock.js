@@ -32,7 +32,7 @@ export function fitClock(offsets, ticks) {
     alone += tick * tick;
   }
   const slope = alone > 0 ? Math.max(0, together / alone) : 0;
-  // Half a millisecond more, since ticks are cut to whole ones.
+  // Half a millisecond is added, because times are cut to whole milliseconds.
   const first = Math.max(0, meanOffset - slope * meanTick + 0.5);
   return { origin: Math.round(first * FRACTION), interval: Math.round(slope * FRACTION) };
 }

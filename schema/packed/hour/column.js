@@ -7,7 +7,7 @@ import { packPlane, planeOf, unpackPlane } from './plane.js';
 /** @import { Plane } from './plane.js' */
 
 /**
- * Numbers of 64 bits in the form that takes the fewest bytes, by the look of it.
+ * Numbers of 64 bits in the form that probably takes the fewest bytes.
  *
  * @typedef {object} Column
  * @property {Wide[]} seeds order 0: one reference for all numbers. Order 1: the number before the first; each number is stored as the

@@ -19,13 +19,13 @@ export const FORMS = /** @type {const} */ ({
 /** @typedef {{ form: number, parts: () => Uint8Array[], estimate: number }} Tried */
 
 /**
- * The values in the form that takes the fewest bytes, by the look of it.
+ * The values in the form that probably takes the fewest bytes.
  *
  * @param {Float64Array} values one at least
  * @returns {{ form: number, parts: Uint8Array[] }}
  */
 export function packValues(values) {
-  // Decimals are what nearly all sensors send, and nothing else comes near them.
+  // Nearly all sensors send decimals, and no other form is nearly as small for them.
   const { form, parts } = decimals(values, false) ?? smallest(values);
   return { form, parts: parts() };
 }
@@ -122,7 +122,7 @@ function readIndexes(reader, count, size) {
 }
 
 /**
- * The different values where these are few: readings of a converter of 4,096 steps, by whatever formula.
+ * A dictionary of the different values if these are few, for example the 4,096 steps of a converter.
  *
  * @typedef {{ table: Float64Array, indexes: Float64Array }} Table `table`: ascending, so that near values have near indexes
  */

@@ -46,7 +46,7 @@ export const minus = ([high, low], [lessHigh, lessLow]) => [
 export const byWidth = (a, b) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
 
 /**
- * How far each number is from what is foretold of it, modulo 2^64, as a code without a sign: 0 -1 1 -2 2 become 0 1 2 3 4.
+ * The difference of each number from its prediction, modulo 2^64, as a code without a sign: 0 -1 1 -2 2 become 0 1 2 3 4.
  * In one pass, because this loop is the largest cost of packing after deflate.
  *
  * @param {Integers} integers

@@ -10,7 +10,7 @@ import { varint } from './bytes.js';
  * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: bytes that it will take, about
  */
 
-/** Deflate gains nothing over so many bits a byte, and noise is what takes it longest. */
+/** From this entropy in bits a byte, deflate gains nothing. Noise takes it longest. */
 const NOISE = 7.9;
 
 /**
@@ -85,7 +85,7 @@ export function unpackPlane(reader, count) {
 function inflate(deflated, count) {
   let bytes;
   try {
-    // Never more than what is asked for, whatever a blob claims to hold.
+    // The result never has more bytes than requested, even if the blob claims more.
     bytes = inflateRawSync(deflated, { maxOutputLength: count });
   } catch (error) {
     throw new RangeError('packed samples cannot be inflated', { cause: error });

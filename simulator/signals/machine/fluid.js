@@ -25,7 +25,7 @@ export const pressure = ({ rated }) => ({
 });
 
 /**
- * What flows while the machine runs.
+ * A fluid that flows while the machine runs.
  *
  * @param {{ rated: number }} part litres a second
  * @returns {Signal}

@@ -30,7 +30,7 @@ export const vibration = ({ usual }) => ({
 });
 
 /**
- * Turns a minute: what is set while it runs, a little less under load.
+ * Revolutions a minute: the set speed, and a little less under load.
  *
  * @param {{ rated: number }} part turns a minute
  * @returns {Signal}

@@ -2,13 +2,13 @@ import { createDrift, within } from '../parts.js';
 
 /** @import { Random } from '../../random.js' */
 
-/** A machine works for about so long, stands for about so long, and takes so long to come up and down. */
+/** The mean times for which a machine runs and stands, and the time of its start and stop. */
 const WORKS_MS = 2_400_000;
 const STANDS_MS = 300_000;
 const INERTIA_MS = 20_000;
 
 /**
- * What all sensors of a machine have in common: whether it runs, how fast, and how hard it works. Each sensor follows a run of
+ * The state that all sensors of a machine share: whether it runs, how fast, and how hard it works. Each sensor follows a run of
  * its own; from the same random numbers they are all the same run, as long as each is read at every step.
  *
  * @param {Random} random of the machine

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 jest.setTimeout(300_000);
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
-import { publishNewSamples, publishSmallFleet } from '../../support/small-fleet.js';
+import { publishNewSamples, publishSmallFleet } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
@@ -108,7 +108,7 @@ describe('Annotations', () => {
 });
 
 describe('Downloads', () => {
-  test('what one sees: the points as CSV, the chart as PNG', async () => {
+  test('Comparison, downloads: the visible range: the points as CSV, the chart as PNG', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();

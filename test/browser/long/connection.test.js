@@ -1,11 +1,11 @@
 import { beforeEach, test } from '@jest/globals';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { startApi } from '../../support/api-process.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { useDashboard } from '../../support/dashboard.js';
-import { sharedContactPoint } from '../../support/engine.js';
-import { startTestSystem } from '../../support/system.js';
-import { startGate } from '../../support/tcp-gate.js';
+import { sharedContactPoint } from '../../support/database/engine.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { startApi } from '../../support/processes/api-process.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const DEVICES = ['boiler', 'chiller', 'pump'];
 let now = Date.now() - 3_600_000;

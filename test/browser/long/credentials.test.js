@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useDashboard } from '../../support/dashboard.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
 

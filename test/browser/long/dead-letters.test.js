@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
 import { publishRefusals, writePastDeadLetters } from '../../support/refusals.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
 

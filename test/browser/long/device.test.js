@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useDashboard } from '../../support/dashboard.js';
-import { createRecordedDevices, SENSORS } from '../../support/recorded-devices.js';
+import { createRecordedDevices, SENSORS } from '../../support/simulator/recorded-devices.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
 

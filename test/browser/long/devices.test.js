@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const PAGE_ROWS = 25;
 const SITES = ['North Meadow', 'South Meadow', 'Barn'];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
-import { SITES } from '../../support/small-fleet.js';
+import { SITES } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const DEVICES = ['collar-1', 'collar-2', 'collar-3'];
 const SENSORS = ['belly', 'ear', 'neck'];

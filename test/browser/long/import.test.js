@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 /** 2.4 MB: two pieces. The bad line is in the second one. */
 const ROWS = 60_000;

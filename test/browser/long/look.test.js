@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
-import { publishNewSamples, publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { publishNewSamples, publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const PAGE_ROWS = 25;
 

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startBrowser } from '../../support/browser.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { startBrowser } from '../../support/web/browser.js';
 
 /** @import { Page } from 'playwright-core' */
-/** @import { TestBrowser } from '../../support/browser.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestBrowser } from '../../support/web/browser.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

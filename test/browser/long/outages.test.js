@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startBrowser } from '../../support/browser.js';
-import { Dashboard } from '../../support/dashboard.js';
-import { sharedContactPoint } from '../../support/engine.js';
-import { startMosquitto } from '../../support/mosquitto.js';
-import { startTestSystem } from '../../support/system.js';
-import { startGate } from '../../support/tcp-gate.js';
+import { sharedContactPoint } from '../../support/database/engine.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { startBrowser } from '../../support/web/browser.js';
+import { Dashboard } from '../../support/web/dashboard.js';
 
-/** @import { Mosquitto } from '../../support/mosquitto.js' */
-/** @import { Gate } from '../../support/tcp-gate.js' */
+/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
+/** @import { Gate } from '../../support/http/tcp-gate.js' */
 
 const dashboard = new Dashboard();
 /** @type {Mosquitto} */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
-import { writeHeartbeats } from '../../support/other-processes.js';
-import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { writeHeartbeats } from '../../support/processes/other-processes.js';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
 

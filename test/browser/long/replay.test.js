@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 

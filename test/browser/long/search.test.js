@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
-import { publishSmallFleet, SENSORS } from '../../support/small-fleet.js';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { useDashboard } from '../../support/dashboard.js';
-import { publishSmallFleet, writeSmallFleetUsual } from '../../support/small-fleet.js';
-import { startGate } from '../../support/tcp-gate.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { publishSmallFleet, writeSmallFleetUsual } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },

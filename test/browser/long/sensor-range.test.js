@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
+import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.js';
 import { until } from '../../support/until.js';
-import { FURNACE, publishFurnace, publishNewest } from '../../support/varied-sensors.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
+import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.js';
 import { until } from '../../support/until.js';
-import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/varied-sensors.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const DAY = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parseMappings } from '../../../api/ingest/mappings/index.js';
-import { useDashboard } from '../../support/dashboard.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard();
 

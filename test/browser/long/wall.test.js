@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/dashboard.js';
 import {
   DEVICES,
   publishNewSamples,
   publishSmallFleet,
   SENSORS,
   writeSmallFleetUsual,
-} from '../../support/small-fleet.js';
+} from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
 
 const HOUR_MS = 3_600_000;
 /** The cells of `publishSmallFleet`, and the three below. */

@@ -2,7 +2,7 @@ import { noteOf } from '../../../simulator/ledger/format.js';
 import { Ledger } from '../../../simulator/ledger/ledger.js';
 
 /** @import { Series } from '../../../simulator/payloads/index.js' */
-/** @import { WireConnection, WireWatch } from '../../support/mqtt-wire.js' */
+/** @import { WireConnection, WireWatch } from '../../support/mqtt/wire.js' */
 
 /**
  * Records in a ledger what a broker delivers to ingest, and what ingest acknowledges to the broker. Every acknowledged
@@ -30,8 +30,7 @@ export function createDeliveryRecord(path) {
 
   return {
     watch: {
-      delivered(connection, id, body) {
-        const { topic, payload } = readPublish(body);
+      delivered(connection, id, { topic, payload }) {
         const [, , device, kind] = topic.split('/');
         if (kind === 'measurements')
           unacknowledgedOn(connection).set(id, ledger.sent(noteOf(String(device), seriesOf(payload))));
@@ -59,21 +58,8 @@ export function noteLostMessage(path) {
   ledger.close();
 }
 
-/** MQTT 5, section 3.3: topic, packet id, properties, payload. @param {Buffer} body of a PUBLISH of QoS 1 */
-function readPublish(body) {
-  const topicEnd = 2 + body.readUInt16BE(0);
-  let offset = topicEnd + 2;
-  let properties = 0;
-  for (let shift = 0; ; shift += 7) {
-    const byte = body.readUInt8(offset++);
-    properties += (byte & 0x7f) << shift;
-    if (byte < 0x80) break;
-  }
-  return { topic: body.toString('utf8', 2, topicEnd), payload: body.subarray(offset + properties) };
-}
-
 /**
- * @param {Buffer} payload plain JSON
+ * @param {string | Buffer} payload plain JSON
  * @returns {Series[]}
  */
 function seriesOf(payload) {

@@ -3,9 +3,9 @@ import { until } from '../../support/until.js';
 
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 /** @import { Random } from '../../../simulator/random.js' */
-/** @import { Mosquitto } from '../../support/mosquitto.js' */
-/** @import { MqttWire } from '../../support/mqtt-wire.js' */
-/** @import { Gate } from '../../support/tcp-gate.js' */
+/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
+/** @import { MqttWire } from '../../support/mqtt/wire.js' */
+/** @import { Gate } from '../../support/http/tcp-gate.js' */
 /** @import { Fault } from './chaos.js' */
 /** @import { Worker } from './worker.js' */
 

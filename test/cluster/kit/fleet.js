@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readLedger } from '../../../simulator/ledger/read.js';
-import { startSimulator } from '../../support/simulator-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
 import { until } from '../../support/until.js';
 
 /** 50 devices send about 100 messages with 1,250 samples a second. Messages are in flight in every stage at any moment. */

@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from '../../../api/store/connect.js';
 import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { connectDevice } from '../../support/device.js';
-import { startTestSystem } from '../../support/system.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */

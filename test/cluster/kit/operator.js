@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { command } from '../../../infra/operations/shell.js';
+import { command } from '../../../infra/operations/steps/shell.js';
 import { run } from '../../support/operations/fakes.js';
 
 /** @import { AddressInfo } from 'node:net' */

@@ -5,7 +5,7 @@ import { int32 } from '../../../api/store/cql-encoding.js';
 import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { routingKey } from '../../../api/store/routing.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERRORS } from '../../../common/errors.js';
-import { startApi } from '../../support/api-process.js';
+import { startApi } from '../../support/processes/api-process.js';
 
-/** @import { ApiProcess, Script } from '../../support/api-process.js' */
+/** @import { ApiProcess, Script } from '../../support/processes/api-process.js' */
 
 const RESTART_MS = 500;
 /** Exit codes of a failed start that another start may fix. @type {ReadonlySet<number>} */

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePackages } from '../../../infra/bootstrap/index.js';
 import { ensureReaders } from '../../../infra/python/ensure.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;

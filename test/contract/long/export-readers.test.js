@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureReaders } from '../../../infra/python/ensure.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { startCommand } from '../../support/api-process.js';
-import { HARD_VALUES } from '../../support/export-samples.js';
-import { useHistorySystem } from '../../support/history-system.js';
+import { HARD_VALUES } from '../../support/payloads/export-samples.js';
+import { startCommand } from '../../support/processes/api-process.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureReaders } from '../../../infra/python/ensure.js';
 import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../../support/packed-system.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.js';
 import { until } from '../../support/until.js';
 
 const run = promisify(execFile);

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureReaders } from '../../../infra/python/ensure.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 // The package clients/python, its notebook and its how-to page, against a real API.
 

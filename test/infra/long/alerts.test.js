@@ -4,11 +4,11 @@ import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../../api/store/migrate.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { startApi } from '../../support/api-process.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { connectDevice } from '../../support/device.js';
-import { startTestEngine, uniqueName } from '../../support/engine.js';
+import { startTestEngine, uniqueName } from '../../support/database/engine.js';
 import { startAlertmanager, startPrometheus } from '../../support/monitoring/servers.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startApi } from '../../support/processes/api-process.js';
 import { until } from '../../support/until.js';
 
 /** @import { AddressInfo } from 'node:net' */

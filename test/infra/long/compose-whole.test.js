@@ -5,16 +5,16 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeInOneFile } from '../../../infra/tls/one-file.js';
-import { startApi, startCommand } from '../../support/api-process.js';
-import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose.js';
-import { prepareBroker } from '../../support/compose-broker.js';
-import { prepareSmoke } from '../../support/compose-smoke.js';
-import { startTestEngine } from '../../support/engine.js';
+import { prepareBroker } from '../../support/compose/broker.js';
+import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
+import { prepareSmoke } from '../../support/compose/smoke.js';
+import { startTestEngine } from '../../support/database/engine.js';
 import { startPrometheusWith } from '../../support/monitoring/servers.js';
-import { startSimulator } from '../../support/simulator-process.js';
+import { startApi, startCommand } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestEngine } from '../../support/engine.js' */
+/** @import { TestEngine } from '../../support/database/engine.js' */
 
 // Runs the services of docker-compose.yml as processes, in their order, with their environments, commands, secrets and certificates.
 // Cassandra replaces ScyllaDB. Only addresses, ports and paths differ. Then smoke.sh and Prometheus check the whole.

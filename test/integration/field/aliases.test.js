@@ -1,12 +1,12 @@
 // cspell:ignore Sepp
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useInstallation } from '../../support/installation.js';
-import { bdSeq, encodePayload } from '../../support/sparkplug-payload.js';
-import { startTestSystem } from '../../support/system.js';
+import { useInstallation } from '../../support/processes/installation.js';
+import { bdSeq, encodePayload } from '../../support/sparkplug/payload.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { MetricContent } from '../../support/sparkplug-payload.js' */
+/** @import { MetricContent } from '../../support/sparkplug/payload.js' */
 
 /**
  * Public reports about aliases of Sparkplug behind an external broker, replayed in our own words and bytes. Each test names its report.

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CutClient } from '../../support/cut-client.js';
-import { startTestSystem } from '../../support/system.js';
+import { CutClient } from '../../support/mqtt/cut-client.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { Cut } from '../../support/cut-client.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Cut } from '../../support/mqtt/cut-client.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** Messages that are cut in different places. `FIELD_CUTS=10000` tries more. */
 const MESSAGES = Number(process.env['FIELD_CUTS'] ?? 120);

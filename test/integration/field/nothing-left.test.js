@@ -2,9 +2,9 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import protobuf from 'protobufjs/minimal.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

@@ -1,12 +1,12 @@
 // cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca guycorbaz smartme thomassorensen
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { bdSeq, encodePayload } from '../../support/sparkplug-payload.js';
-import { startTestSystem } from '../../support/system.js';
+import { bdSeq, encodePayload } from '../../support/sparkplug/payload.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { MetricContent } from '../../support/sparkplug-payload.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { MetricContent } from '../../support/sparkplug/payload.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /**
  * Public reports about order, replayed in our own words and bytes: clocks that go back, births and last wills that arrive late, and values

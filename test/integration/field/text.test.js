@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt-bytes.js';
-import { startTestSystem } from '../../support/system.js';
-import { createTcpClients } from '../../support/tcp-clients.js';
+import { createTcpClients } from '../../support/http/tcp-clients.js';
+import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt/packets.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

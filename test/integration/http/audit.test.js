@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { ROUTES } from '../../../api/http/routes/index.js';
 import { createLogger } from '../../../api/observability/logger.js';
-import { send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { send } from '../../support/http/index.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const ADMIN = 'the token that is good for everything';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;

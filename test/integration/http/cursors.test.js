@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCursors } from '../../../api/http/cursor.js';
-import { connectDevice } from '../../support/device.js';
-import { expectProblem, send } from '../../support/http.js';
-import { withCursor } from '../../support/pages.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { withCursor } from '../../support/http/pages.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const HOUR = 3_600_000;
 const FROM = Date.now() - HOUR;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { someAtOnce } from '../../../common/some-at-once.js';
-import { expectProblem, send } from '../../support/http.js';
-import { pagesOf, withCursor } from '../../support/pages.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { pagesOf, withCursor } from '../../support/http/pages.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -3,12 +3,12 @@ import mqtt from 'mqtt';
 import { createEventStore } from '../../../api/store/events.js';
 import { createSession } from '../../../api/store/session.js';
 import { identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http.js';
-import { pagesOf } from '../../support/pages.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { pagesOf } from '../../support/http/pages.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const SECOND_MS = 1000;
 

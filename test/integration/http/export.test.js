@@ -4,13 +4,13 @@ import { finished } from 'node:stream/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { FATES } from '../../support/history.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { expectProblem, send } from '../../support/http.js';
+import { FATES } from '../../support/history/index.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 import { until } from '../../support/until.js';
 
 /** @import { IncomingMessage } from 'node:http' */
-/** @import { Sample } from '../../support/history.js' */
+/** @import { Sample } from '../../support/history/index.js' */
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
@@ -187,7 +187,7 @@ describe('Export: nearly two million samples', () => {
     expect((await settledReads()) - before).toBeLessThanOrEqual(stalled + 1);
   });
 
-  test('client reads slowly: gets everything', async () => {
+  test('Export: nearly two million samples, slow client: the client gets everything', async () => {
     const response = await begin('order=desc');
     await settledReads();
     let [lines, bytes] = [0, 0];

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
 import { createSession } from '../../../api/store/session.js';
 import { groupOf, identifyDevice } from '../../../schema/ids.js';
-import { connectDevice } from '../../support/device.js';
-import { send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { send } from '../../support/http/index.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Device } from '../../support/device.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;

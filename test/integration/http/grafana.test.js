@@ -1,12 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { measurementFiles } from '../../../infra/monitoring/grafana/dashboards.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { send } from '../../support/http.js';
+import { send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
 // The requests that the dashboards of measurements make, as the data source sends them, and the shapes that it reads.
 
 const BEGIN = dayOf(Date.now() - 20 * DAY_MS);
+const DASHBOARDS = 'infra/monitoring/grafana/measurements/dashboards';
 const SITE = 'Café & "Keller"';
 
 const world = useHistorySystem(BEGIN);
@@ -25,8 +26,8 @@ const VARIABLES = {
 /** @typedef {{ url: string, root_selector: string, url_options: { method: string, params: Array<{ key: string, value: string }> }, columns: Array<{ selector: string, type: string }> }} Target */
 
 /** Every request of a dashboard. @type {Array<[title: string, target: Target]>} */
-const TARGETS = measurementFiles.flatMap(({ file, text }) => {
-  const { panels, templating } = JSON.parse(text);
+const TARGETS = readdirSync(DASHBOARDS).flatMap((file) => {
+  const { panels, templating } = JSON.parse(readFileSync(`${DASHBOARDS}/${file}`, 'utf8'));
   return [
     ...panels.map((/** @type {any} */ { title, targets }) => [`${file}: ${title}`, targets[0]]),
     ...templating.list

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connectDevice } from '../../support/device.js';
-import { startTestEngine } from '../../support/engine.js';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestEngine } from '../../support/database/engine.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestEngine } from '../../support/engine.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestEngine } from '../../support/database/engine.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;

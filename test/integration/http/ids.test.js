@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { connectDevice } from '../../support/device.js';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TS = Date.now() - 1000;

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { send } from '../../support/http/index.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const TS = Date.now() - 60_000;
 const TOKEN = 'a token for ingest alone';

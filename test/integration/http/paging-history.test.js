@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { unionOf } from '../../support/history.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { pagesOf } from '../../support/pages.js';
+import { unionOf } from '../../support/history/index.js';
+import { pagesOf } from '../../support/http/pages.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
-/** @import { Fate, Sample } from '../../support/history.js' */
+/** @import { Fate, Sample } from '../../support/history/index.js' */
 
 /** Some weeks ago, so that the clock can move forward by days. */
 const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);

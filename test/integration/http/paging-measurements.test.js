@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { connectDevice } from '../../support/device.js';
-import { pagesOf } from '../../support/pages.js';
-import { startTestSystem } from '../../support/system.js';
+import { pagesOf } from '../../support/http/pages.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { Device } from '../../support/device.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createProcessStore } from '../../../api/store/processes.js';
 import { createSession } from '../../../api/store/session.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

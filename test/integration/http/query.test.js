@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { alignedOf } from '../../support/brute-force.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { expectProblem, send } from '../../support/http.js';
+import { alignedOf } from '../../support/history/brute-force.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
-/** @import { Fate, Sample } from '../../support/history.js' */
+/** @import { Fate, Sample } from '../../support/history/index.js' */
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const MINUTE_MS = 60_000;

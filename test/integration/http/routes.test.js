@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** @type {TestSystem} */
 let system;

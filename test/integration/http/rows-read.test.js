@@ -3,13 +3,13 @@ import { createFleet } from '../../../api/store/devices/index.js';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
 import { createSession } from '../../../api/store/session.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Fleet } from '../../../api/store/devices/index.js' */
 /** @import { RegistryStore } from '../../../api/store/registry/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const GROUPS = 4;
 const DEVICES = 1500;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { difference, seriesOf, WIDTHS, widthOf } from '../../support/brute-force.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { expectProblem, send } from '../../support/http.js';
+import { difference, seriesOf, WIDTHS, widthOf } from '../../support/history/brute-force.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
-/** @import { Fate, Sample } from '../../support/history.js' */
+/** @import { Fate, Sample } from '../../support/history/index.js' */
 
 const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSensorIndex } from '../../../api/store/devices/sensor-index.js';
 import { createSession } from '../../../api/store/session.js';
-import { connectDevice } from '../../support/device.js';
-import { startTestSystem } from '../../support/system.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 
-/** @import { Device } from '../../support/device.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** The time before a wrong index row is removed, in ms. The birth that wrote it may still be under way. */
 const GUARD = 600_000;

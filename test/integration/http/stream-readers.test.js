@@ -12,9 +12,9 @@ import { NOBODY } from '../../../api/live/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { statsOf } from '../../../api/observability/process-stats.js';
 import { identifySensor } from '../../../schema/ids.js';
-import { connectDevice } from '../../support/device.js';
-import { openStream } from '../../support/event-stream.js';
-import { startTestSystem } from '../../support/system.js';
+import { openStream } from '../../support/http/event-stream.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Server } from 'node:http' */
@@ -22,9 +22,9 @@ import { until } from '../../support/until.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { LiveItem } from '../../../api/live/messages.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Device } from '../../support/device.js' */
-/** @import { EventStream } from '../../support/event-stream.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { EventStream } from '../../support/http/event-stream.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';

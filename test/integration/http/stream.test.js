@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { connectDevice } from '../../support/device.js';
-import { openStream } from '../../support/event-stream.js';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { openStream } from '../../support/http/event-stream.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { Device } from '../../support/device.js' */
-/** @import { EventStream } from '../../support/event-stream.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { EventStream } from '../../support/http/event-stream.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** The first timestamp. Each value is 1 ms later, so that the newest one is known. */
 let now = Date.now() - 3_600_000;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readDeadLetters } from '../../support/dead-letters.js';
-import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const TS = Date.now() - 60_000;
 
@@ -142,7 +142,7 @@ describe('Post: whole message refused', () => {
     expectProblem(answer, 400, code);
   });
 
-  test('another method: 405', async () => {
+  test('Submission: a method that is not POST: 405', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
       expectProblem(answer, 405, 'method_not_allowed');
@@ -166,7 +166,7 @@ describe('MAX_MESSAGE_BYTES', () => {
     });
   });
 
-  test('one byte more: refused', async () => {
+  test('MAX_MESSAGE_BYTES: one byte more: refused', async () => {
     expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
   });
 

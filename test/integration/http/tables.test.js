@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useHistorySystem } from '../../support/history-system.js';
-import { expectProblem, send } from '../../support/http.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const DEVICES = 30;

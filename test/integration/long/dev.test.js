@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/dev-process.js';
-import { processTree, untilGone } from '../../support/processes.js';
+import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/processes/dev-process.js';
+import { processTree, untilGone } from '../../support/processes/index.js';
 
 /** @import { AddressInfo } from 'node:net' */
-/** @import { DevProcess } from '../../support/dev-process.js' */
+/** @import { DevProcess } from '../../support/processes/dev-process.js' */
 
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 1_200_000;

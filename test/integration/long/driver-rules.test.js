@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/cql-wire.js';
-import { sharedContactPoint, startTestEngine } from '../../support/engine.js';
+import { startCqlWire } from '../../support/database/cql-wire.js';
+import { sharedContactPoint, startTestEngine } from '../../support/database/engine.js';
 import { recordOf } from '../../support/query-rules/record.js';
 import { violations } from '../../support/query-rules/rules.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { SentRecord } from '../../support/query-rules/record.js' */

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { startEngine } from '../../../infra/engine/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { ENGINE_DIR } from '../../support/engine.js';
-import { listProcesses } from '../../support/processes.js';
+import { ENGINE_DIR } from '../../support/database/engine.js';
+import { listProcesses } from '../../support/processes/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Engine } from '../../../infra/engine/run.js' */
+/** @import { Engine } from '../../../infra/engine/process/run.js' */
 
 const TIMEOUT_MS = 240_000;
 

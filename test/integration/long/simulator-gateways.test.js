@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readLedger } from '../../../simulator/ledger/read.js';
-import { useSimulations } from '../../support/simulations.js';
+import { useSimulations } from '../../support/simulator/simulations.js';
 import { until } from '../../support/until.js';
 
 const DEVICES = 40;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTimeline } from '../../../simulator/replay/survey.js';
-import { resolveSenml } from '../../support/senml-resolver.js';
-import { useSimulations } from '../../support/simulations.js';
+import { resolveSenml } from '../../support/payloads/senml-resolver.js';
+import { useSimulations } from '../../support/simulator/simulations.js';
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));

@@ -1,7 +1,7 @@
 import { Random } from '../../../simulator/random.js';
-import { startMemoryPipeline } from '../memory-pipeline.js';
+import { startMemoryPipeline } from '../system/memory-pipeline.js';
 
-/** @import { MemoryPipeline } from '../memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
 /** @import { Table } from '../memory-store/tables.js' */
 
 const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 import { Random } from '../../../simulator/random.js';
-import { startMemoryPipeline } from '../memory-pipeline.js';
+import { startMemoryPipeline } from '../system/memory-pipeline.js';
 import { SimulatedNode, sentName } from './edge-history.js';
 
 /** @import { Series } from '../../../api/ingest/sample-writer.js' */
 /** @import { Device } from '../../../api/ingest/registry/cache.js' */
-/** @import { MemoryPipeline } from '../memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
 /** @import { Table } from '../memory-store/tables.js' */
 /** @import { Packet, Sent } from './edge-history.js' */
 

@@ -1,7 +1,7 @@
-import { bdSeq, encodePayload } from '../sparkplug-payload.js';
+import { bdSeq, encodePayload } from '../sparkplug/payload.js';
 
-/** @import { MemoryPipeline } from '../memory-pipeline.js' */
-/** @import { MetricContent } from '../sparkplug-payload.js' */
+/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
+/** @import { MetricContent } from '../sparkplug/payload.js' */
 
 const NAMES = ['temp', 'pressure', 'flow', 'level'];
 const NUMBERS = 256;

@@ -1,5 +1,5 @@
 import { beforeAll, jest } from '@jest/globals';
-import { useStoredSystem } from '../stored-system.js';
+import { useStoredSystem } from '../system/stored.js';
 import { simulate } from './simulation.js';
 import { createStoredWorld, prepareMemoryWorlds } from './world.js';
 

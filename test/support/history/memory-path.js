@@ -7,7 +7,7 @@ import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js'
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryStore } from '../memory-store/index.js';
-import { createTestPacker } from '../packing.js';
+import { createTestPacker } from './packing.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */

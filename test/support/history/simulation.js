@@ -4,8 +4,8 @@ import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.
 import { Retry } from '../../../api/store/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
-import { createTestPacker } from '../packing.js';
 import { HOURS, makeMessage } from './messages.js';
+import { createTestPacker } from './packing.js';
 import { storeOfProcess } from './process-store.js';
 import { createReaders } from './readers.js';
 import { createKnown } from './samples.js';

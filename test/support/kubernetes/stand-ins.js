@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { writePrograms } from '../programs.js';
+import { writePrograms } from '../processes/programs.js';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writePrograms } from '../programs.js';
+import { writePrograms } from '../processes/programs.js';
 
 const LATE_MS = 120_000;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { readLinesSlowly } from '../line-reference.js';
+import { readLinesSlowly } from '../payloads/line-reference.js';
 
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */

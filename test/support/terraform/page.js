@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../operations/fakes.js';
-import { writePrograms } from '../programs.js';
+import { writePrograms } from '../processes/programs.js';
 
 /** The pages of a cluster that Terraform creates, in the order in which a reader follows them. */
 const PAGES = ['docs/how-to/deploy-the-database.md', 'docs/how-to/set-up-scylladb-manager.md'];

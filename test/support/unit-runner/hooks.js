@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import transform from '../tsx-transform.js';
+import transform from '../web/tsx-transform.js';
 
 /** @import { LoadHook, ResolveHook } from 'node:module' */
 

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { createHttpServer } from '../../../api/http/server.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { createTcpClients } from '../../support/tcp-clients.js';
+import { createTcpClients } from '../../support/http/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { ServerResponse } from 'node:http' */
 /** @import { Bounds } from '../../../api/access/connection-limits.js' */
-/** @import { TcpClient } from '../../support/tcp-clients.js' */
+/** @import { TcpClient } from '../../support/http/tcp-clients.js' */
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 

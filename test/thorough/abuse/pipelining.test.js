@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
-import { createTcpClients } from '../../support/tcp-clients.js';
+import { send } from '../../support/http/index.js';
+import { createTcpClients } from '../../support/http/tcp-clients.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const TOKEN = 'the token that is good for everything';
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readSettings } from '../../../common/settings/index.js';
-import { startApi, startCommand } from '../../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../../support/engine.js';
-import { send } from '../../support/http.js';
-import { dropKeyspace } from '../../support/keyspace.js';
-import { startSimulator } from '../../support/simulator-process.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { dropKeyspace } from '../../support/database/keyspace.js';
+import { send } from '../../support/http/index.js';
+import { startApi, startCommand } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
 import { until } from '../../support/until.js';
 
-/** @import { ApiProcess } from '../../support/api-process.js' */
+/** @import { ApiProcess } from '../../support/processes/api-process.js' */
 
 const SECRETS = {
   API_TOKEN: 'an-api-token-of-the-test',

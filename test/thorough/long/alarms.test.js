@@ -7,18 +7,18 @@ import { migrateDatabase } from '../../../api/store/migrate.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
 import { COLLAR_SIGNALS } from '../../../simulator/profiles/index.js';
-import { startReceiver } from '../../support/alarm-receiver.js';
-import { startApi } from '../../support/api-process.js';
-import { startTestEngine, uniqueName } from '../../support/engine.js';
-import { configOf } from '../../support/migrations.js';
-import { startSimulator } from '../../support/simulator-process.js';
-import { trueEpisodes } from '../../support/true-episodes.js';
+import { startTestEngine, uniqueName } from '../../support/database/engine.js';
+import { configOf } from '../../support/database/migrations.js';
+import { trueEpisodes } from '../../support/history/true-episodes.js';
+import { startReceiver } from '../../support/http/alarm-receiver.js';
+import { startApi } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
 import { until } from '../../support/until.js';
 
 /** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
-/** @import { Receiver } from '../../support/alarm-receiver.js' */
-/** @import { ApiProcess } from '../../support/api-process.js' */
-/** @import { TestEngine } from '../../support/engine.js' */
+/** @import { Receiver } from '../../support/http/alarm-receiver.js' */
+/** @import { ApiProcess } from '../../support/processes/api-process.js' */
+/** @import { TestEngine } from '../../support/database/engine.js' */
 
 /** Kills of a test: of the two processes and of the database, in turn. By hand: ALARM_KILLS=100. */
 const KILLS = Number(process.env['ALARM_KILLS'] ?? 3);

@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../tools/bench/environment/database.js';
 import { openEnvironment } from '../../../tools/bench/environment/index.js';
-import { loadOf } from '../../../tools/bench/load/shapes.js';
-import { measureRate } from '../../../tools/bench/measure/rate.js';
 import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
-import { createLivePart } from '../../../tools/bench/parts/live.js';
+import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
 import { createPackingPart } from '../../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
-import { ENGINE_DIR } from '../../support/engine.js';
+import { ENGINE_DIR } from '../../support/database/engine.js';
 
 /** @import { Environment } from '../../../tools/bench/environment/index.js' */
 
@@ -60,16 +58,14 @@ test('Bench, reading: store and HTTP: both read what was loaded', async () => {
     smallPage: 100,
     page: 100,
     monthExport: 4320,
-    monthSamples: 4320,
+    latestRows: 6,
     yearStatistics: 44,
-    day: 4320,
-    dayRows: 4320,
   });
   expect(items['month']).toBeGreaterThan(200);
   expect(longest.items).toBe(44 * 180);
   expect(longest.mb).toBeGreaterThan(20);
   expect(part.tables(result)).toHaveLength(3);
-  expect(targetsTable({ reading: result }).rows).toHaveLength(7);
+  expect(targetsTable({ reading: result }).rows).toHaveLength(6);
 });
 
 test('Bench, disk: three layouts: bytes of each sample are counted on the disk', async () => {
@@ -95,14 +91,6 @@ test('Bench, packing: with and without ingest: it is measured until all hours ar
   expect(targetsTable({ packing }).rows).toHaveLength(1);
 });
 
-test('Bench, live stream: five readers: they receive what is published', async () => {
-  const live = await createLivePart({ readers: 5, devicesEach: 2, devices }).run(context());
-  const run = live.rounds[0]?.results.live;
-  expect(run?.seen.count).toBeGreaterThan(0);
-  expect(run?.seen.p50).toBeGreaterThan(0);
-  expect(targetsTable({ live }).rows).toHaveLength(1);
-});
-
 test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
   const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
   // Each change that was made has its report, or the part throws.
@@ -110,9 +98,13 @@ test('Bench, alarms: five rules and three probes: each change of an alarm is rep
   expect(targetsTable({ alarms }).rows).toHaveLength(2);
 });
 
-test('Bench pipeline, embedded broker: highest rate: it counts the committed samples', async () => {
-  const pipeline = await environment.embedded('embedded');
-  const shape = loadOf('4x10', devices);
-  await measureRate(pipeline, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
-  expect(await pipeline.committed()).toBeGreaterThan(0);
+test('Bench, opening: a dashboard opens during a load: acknowledgements are measured with and without it', async () => {
+  const part = createOpeningPart(devices);
+  const opening = await part.run(context());
+  for (const { results } of opening.rounds) {
+    expect(results.alone.count).toBeGreaterThan(0);
+    expect(results.opened.count).toBeGreaterThan(0);
+  }
+  expect(part.tables(opening)[0]?.rows).toHaveLength(2);
+  expect(targetsTable({ opening }).rows).toHaveLength(1);
 });

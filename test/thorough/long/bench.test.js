@@ -7,7 +7,7 @@ import { openEnvironment } from '../../../tools/bench/environment/index.js';
 import { loadOf } from '../../../tools/bench/load/shapes.js';
 import { measureRate } from '../../../tools/bench/measure/rate.js';
 import { storedSamples } from '../../../tools/bench/measure/stored.js';
-import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Environment } from '../../../tools/bench/environment/index.js' */
@@ -51,22 +51,22 @@ test('Bench pipeline: highest rate and fixed rate: it counts the samples that th
   expect(await stored(wired.cql)).toBe(before + published);
 });
 
-test('Bench baselines: highest rate: they store every sample', async () => {
+test('Bench, rows, no latest and no broker: highest rate: every sample is committed', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
-    await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
+    await environment.pipeline('no-latest', { store: 'no-latest' }),
     await environment.loop(),
   ]) {
-    // It throws if a published sample was refused or not committed. In one second of a busy machine the rate may be 0.
+    // The call throws if a published sample was refused or not committed. In one second of a busy machine the rate may be 0.
     await measureRate(variant, shape, timing);
     expect(await variant.committed()).toBeGreaterThan(0);
   }
 });
 
-test('Bench native loop: fixed rate: the reader of the bench counts its rows', async () => {
-  const native = await environment.native();
-  await measureRate(native, shape, timing);
-  const latencies = await native.paced(shape, { rate: 4000, forMs: 500 });
+test('Bench, driver alone: fixed rate: the database holds every sample', async () => {
+  const driver = await environment.driver();
+  const latencies = await driver.pace(shape, { rate: 4000, forMs: 500 });
   expect(latencies.count).toBe(50);
-  expect(await stored(native.cql)).toBe(await native.committed());
+  expect(latencies.p99).toBeGreaterThan(0);
+  expect(await stored(driver.cql)).toBe(2000);
 });

@@ -7,16 +7,16 @@ import { createClient } from '../../../api/store/client.js';
 import { connect } from '../../../api/store/connect.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { writeInOneFile } from '../../../infra/tls/one-file.js';
-import { startApi, startCommand } from '../../support/api-process.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { connectDevice } from '../../support/device.js';
-import { startTestEngine } from '../../support/engine.js';
+import { startTestEngine } from '../../support/database/engine.js';
+import { connectDevice } from '../../support/mqtt/device.js';
 import { run } from '../../support/operations/fakes.js';
+import { startApi, startCommand } from '../../support/processes/api-process.js';
 import { until } from '../../support/until.js';
 
 /** @import { AddressInfo } from 'node:net' */
-/** @import { TestEngine } from '../../support/engine.js' */
+/** @import { TestEngine } from '../../support/database/engine.js' */
 
 // All tests share one database. Its clients need TLS, a role and permissions.
 
@@ -96,7 +96,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('another authority: refused, and the error names the setting', async () => {
+  test('CQL with TLS: a server of another authority: refused, and the error names the setting', async () => {
     const other = await certificates.make('other');
     await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
       code: 'bad_settings',
@@ -168,7 +168,7 @@ describe('Roles', () => {
   });
 
   test(
-    'one migrates and the other serves: everything works, and nothing else',
+    'Roles: a role that migrates and one that serves: each can do its work, and nothing else',
     async () => {
       const made = await makeRoles(passwordFlags());
       expect(made).toMatchObject({ code: 0, output: expect.not.stringMatching(/serving one|migrating one/) });

@@ -18,7 +18,7 @@ import {
   pubackIds,
   publishBytes,
   subscribeBytes,
-} from '../../support/mqtt-bytes.js';
+} from '../../support/mqtt/packets.js';
 import { until } from '../../support/until.js';
 
 const TOPIC = 'iot/v1/d/measurements';

@@ -4,12 +4,12 @@ import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../../api/store/migrate.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { startCommand } from '../../support/api-process.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/cql-wire.js';
-import { sharedContactPoint, uniqueName } from '../../support/engine.js';
-import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt-bytes.js';
-import { startTestSystem } from '../../support/system.js';
+import { startCqlWire } from '../../support/database/cql-wire.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt/packets.js';
+import { startCommand } from '../../support/processes/api-process.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { IClientOptions } from 'mqtt' */

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../../support/dev-process.js';
-import { compareOutput, stepsOf } from '../../support/examples.js';
-import { processTree, untilGone } from '../../support/processes.js';
+import { compareOutput, stepsOf } from '../../support/documents/examples.js';
+import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../../support/processes/dev-process.js';
+import { processTree, untilGone } from '../../support/processes/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { DevProcess } from '../../support/dev-process.js' */
-/** @import { Step } from '../../support/examples.js' */
+/** @import { DevProcess } from '../../support/processes/dev-process.js' */
+/** @import { Step } from '../../support/documents/examples.js' */
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));

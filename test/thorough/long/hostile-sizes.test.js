@@ -5,11 +5,11 @@ import { HOUR_MS } from '../../../schema/rules.js';
 import { readDeadLetters } from '../../support/dead-letters.js';
 import { usedBytes } from '../../support/memory.js';
 import { readMetric } from '../../support/metrics.js';
-import { startTestSystem } from '../../support/system.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const MB = 1024 * 1024;
 const MINUTE_MS = 60_000;

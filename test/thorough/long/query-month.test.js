@@ -5,11 +5,11 @@ import { afterAll, expect, test } from '@jest/globals';
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { startApi } from '../../support/api-process.js';
-import { useHistorySystem } from '../../support/history-system.js';
+import { startApi } from '../../support/processes/api-process.js';
+import { useHistorySystem } from '../../support/system/history.js';
 
 /** @import { IncomingMessage } from 'node:http' */
-/** @import { ApiProcess } from '../../support/api-process.js' */
+/** @import { ApiProcess } from '../../support/processes/api-process.js' */
 
 const DAYS = 31;
 const DEVICES = Number(process.env['QUERY_DEVICES'] ?? 100);

@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
 import { Random } from '../../../simulator/random.js';
-import { sharedContactPoint } from '../../support/engine.js';
+import { sharedContactPoint } from '../../support/database/engine.js';
+import { startGate } from '../../support/http/tcp-gate.js';
 import {
   connectBytes,
   PINGREQ,
   publishBytes,
   subscribeBytes,
   unsubscribeBytes,
-} from '../../support/mqtt-bytes.js';
-import { startTestSystem } from '../../support/system.js';
-import { startGate } from '../../support/tcp-gate.js';
+} from '../../support/mqtt/packets.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { Gate } from '../../support/tcp-gate.js' */
-/** @import { TestSystem } from '../../support/system.js' */
+/** @import { Gate } from '../../support/http/tcp-gate.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const CONNECTIONS = 50;
 /** By hand: PACKETS_FOR_MS=3600000. */
@@ -125,7 +125,7 @@ class RandomClient {
 
   async #untilAnswered() {
     await until(() => this.#awaited.size === 0, {
-      withinMs: 120_000,
+      withinMs: 300_000,
       what: `${this.#name}: the answers to ${[...this.#awaited].slice(0, 3).join(', ')}`,
     });
   }

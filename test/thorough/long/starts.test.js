@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { connectStore } from '../../../api/store/index.js';
 import { migrateDatabase } from '../../../api/store/migrate.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { startTestEngine } from '../../support/engine.js';
-import { configOf, useMigrations } from '../../support/migrations.js';
+import { startTestEngine } from '../../support/database/engine.js';
+import { configOf, useMigrations } from '../../support/database/migrations.js';
 import { until } from '../../support/until.js';
 
 const migrations = useMigrations();

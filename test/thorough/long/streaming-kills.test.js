@@ -10,13 +10,13 @@ import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
 import { compareTopic, readTopics } from '../../../simulator/verify/topic.js';
-import { startApi } from '../../support/api-process.js';
-import { sharedContactPoint, uniqueName } from '../../support/engine.js';
-import { makeTopics, startTestKafka } from '../../support/kafka.js';
-import { startSimulator } from '../../support/simulator-process.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { makeTopics, startTestKafka } from '../../support/kafka/index.js';
+import { startApi } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
 import { until } from '../../support/until.js';
 
-/** @import { ApiProcess } from '../../support/api-process.js' */
+/** @import { ApiProcess } from '../../support/processes/api-process.js' */
 
 const PREFIX = 'kills';
 const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
@@ -108,7 +108,10 @@ test('streaming out: ingest and Kafka are killed under load: nothing is missing 
   expect((await simulator.ended).code).toBe(0);
   await api.kill();
   // The hour closes for a process whose clock is ahead.
-  const ahead = await start({ AHEAD_MS: String(AHEAD_MS) }, { script: 'test/support/api-ahead.js' });
+  const ahead = await start(
+    { AHEAD_MS: String(AHEAD_MS) },
+    { script: 'test/support/processes/api-ahead.js' },
+  );
   const config = readSettings({ ...settings, DATA_DIR: directory }, { envFile: '' });
   const watermark = bucketOf(Date.now()) + HOUR_MS;
   const { topic, until: complete } = await until(
@@ -141,7 +144,7 @@ test('changes: the serving process is killed while a client reads: the lines tog
   let linesOfServer = 0;
   const httpPort = String(await steadyPort());
   const more = { AHEAD_MS: String(AHEAD_MS), HTTP_PORT: httpPort };
-  const script = /** @type {const} */ ('test/support/api-ahead.js');
+  const script = /** @type {const} */ ('test/support/processes/api-ahead.js');
   let api = await start(more, { script });
   let isKilled = false;
   while (!isComplete) {

@@ -5,7 +5,7 @@ import {
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../../support/external-broker.js';
+} from '../../support/mqtt/external-broker.js';
 import { until } from '../../support/until.js';
 
 /** @import { Periods } from '../../../common/periods.js' */

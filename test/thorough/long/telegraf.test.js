@@ -5,13 +5,13 @@ import { readSettings } from '../../../common/settings/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { createRandom } from '../../../simulator/random.js';
 import { createWorker } from '../../cluster/kit/worker.js';
-import { startTestEngine } from '../../support/engine.js';
-import { send } from '../../support/http.js';
+import { startTestEngine } from '../../support/database/engine.js';
+import { send } from '../../support/http/index.js';
 import { LedgerProxy } from '../../support/telegraf/ledger.js';
 import { prepareTelegraf } from '../../support/telegraf/programs.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestEngine } from '../../support/engine.js' */
+/** @import { TestEngine } from '../../support/database/engine.js' */
 /** @import { Program } from '../../support/telegraf/programs.js' */
 /** @import { Worker } from '../../cluster/kit/worker.js' */
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/cql-wire.js';
-import { connectDevice } from '../../support/device.js';
-import { sharedContactPoint } from '../../support/engine.js';
+import { startCqlWire } from '../../support/database/cql-wire.js';
+import { sharedContactPoint } from '../../support/database/engine.js';
 import { readMetric } from '../../support/metrics.js';
-import { startTestSystem } from '../../support/system.js';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
 const HOUR_MS = 3_600_000;

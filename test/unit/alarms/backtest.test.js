@@ -9,12 +9,12 @@ import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-
 import { problemHandler } from '../../../api/http/problems.js';
 import { API_ROUTES } from '../../../api/http/routes/index.js';
 import { serve } from '../../../api/http/serve.js';
-import { startMemoryAlarms } from '../../support/memory-alarms.js';
+import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Reading } from '../../../api/history/reading/index.js' */
-/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const MINUTE_MS = 60_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { startMemoryAlarms } from '../../support/memory-alarms.js';
-import { trueEpisodes } from '../../support/true-episodes.js';
+import { trueEpisodes } from '../../support/history/true-episodes.js';
+import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 
 /** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
-/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { uuidBytes } from '../../../schema/ids.js';
-import { startReceiver } from '../../support/alarm-receiver.js';
-import { startMemoryAlarms } from '../../support/memory-alarms.js';
+import { startReceiver } from '../../support/http/alarm-receiver.js';
+import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
-/** @import { MemoryAlarms } from '../../support/memory-alarms.js' */
+/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
 import { encodeArrow } from '../../../api/export/arrow.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/export-samples.js';
+import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 
 const BEGIN = Date.UTC(2026, 10, 21);
 

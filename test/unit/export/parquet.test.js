@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../api/export/parquet.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/export-samples.js';
+import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 
 /** @import { Samples } from '../../../api/export/rows.js' */
 

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { identifyDevice } from '../../../schema/ids.js';
 import { greaterValue } from '../../../schema/packed/series.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 import { readMemoryTables } from '../../support/memory-store/index.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 

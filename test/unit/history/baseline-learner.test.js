@@ -3,7 +3,7 @@ import pino from 'pino';
 import { Baselines } from '../../../api/history/baselines/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createTestLearner, keysOf } from '../../support/baselines.js';
+import { createTestLearner, keysOf } from '../../support/history/baselines.js';
 import { createMemoryPath, GROUPS } from '../../support/history/memory-path.js';
 
 /** @import { MemoryPath } from '../../support/history/memory-path.js' */

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { Baselines } from '../../../api/history/baselines/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { flatProfile, keysOf } from '../../support/baselines.js';
+import { flatProfile, keysOf } from '../../support/history/baselines.js';
 import { createMemoryPath, GROUPS, HOUR } from '../../support/history/memory-path.js';
 import { readSeries } from '../../support/metrics.js';
 

@@ -4,7 +4,7 @@ import { createContext } from '../../../api/observability/context.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
-import { createLogs } from '../../support/logs.js';
+import { createLogs } from '../../support/processes/logs.js';
 
 /** @import { MemoryPath } from '../../support/history/memory-path.js' */
 

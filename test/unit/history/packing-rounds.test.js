@@ -6,7 +6,7 @@ import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
-import { createLogs } from '../../support/logs.js';
+import { createLogs } from '../../support/processes/logs.js';
 import { until } from '../../support/until.js';
 
 /** @import { MemoryPath } from '../../support/history/memory-path.js' */

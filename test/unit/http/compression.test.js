@@ -5,12 +5,12 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { compressAnswers, compressEvents, flushCompressed } from '../../../api/http/compression.js';
-import { startHttpApp } from '../../support/http-app.js';
+import { startHttpApp } from '../../support/http/app.js';
 import { until } from '../../support/until.js';
 
 /** @import { IncomingHttpHeaders, IncomingMessage } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
-/** @import { HttpApp } from '../../support/http-app.js' */
+/** @import { HttpApp } from '../../support/http/app.js' */
 
 const ITEMS = {
   items: Array.from({ length: 500 }, (_, index) => ({ name: `sensor-${index}`, value: index })),

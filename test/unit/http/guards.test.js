@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHttpApp } from '../../support/http-app.js';
+import { startHttpApp } from '../../support/http/app.js';
 
-/** @import { HttpApp } from '../../support/http-app.js' */
+/** @import { HttpApp } from '../../support/http/app.js' */
 
 /** @type {HttpApp} */
 let loopback;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
 const { ResponseError } = cassandra.errors;

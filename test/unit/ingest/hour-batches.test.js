@@ -82,7 +82,7 @@ test('hours that alternate, and devices: a request each', async () => {
   await Promise.all(done);
 });
 
-test('a request that is repeated: sends the very same row', () => {
+test('Hour batch: a repeated request: sends the very same row', () => {
   const { add, waiting, sent, noticed } = open();
   void add(A, 0, 1);
   void add(A, 0, 2);

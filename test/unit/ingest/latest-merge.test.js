@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/held-writes.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { HeldWrites } from '../../support/database/held-writes.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 const HOUR = 3_600_000;
 /** The middle of an hour: the samples of a test are all of one hour, and in time for it. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/held-writes.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
-import { track } from '../../support/track.js';
+import { HeldWrites } from '../../support/database/held-writes.js';
+import { track } from '../../support/database/track.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
 const { OperationTimedOutError } = cassandra.errors;

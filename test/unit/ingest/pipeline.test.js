@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/held-writes.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
-import { track } from '../../support/track.js';
+import { HeldWrites } from '../../support/database/held-writes.js';
+import { track } from '../../support/database/track.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
 /** @import { Outcome } from '../../../api/ingest/pipeline.js' */
-/** @import { Hold } from '../../support/held-writes.js' */
-/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+/** @import { Hold } from '../../support/database/held-writes.js' */
+/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const { OperationTimedOutError, ResponseError } = cassandra.errors;
 

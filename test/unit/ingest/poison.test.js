@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { neighborOf } from '../../support/acknowledgement-order.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/held-writes.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
-import { track } from '../../support/track.js';
+import { HeldWrites } from '../../support/database/held-writes.js';
+import { track } from '../../support/database/track.js';
+import { neighborOf } from '../../support/mqtt/acknowledgement-order.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
-/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const { ResponseError } = cassandra.errors;
 

@@ -8,10 +8,10 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.js';
 import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js';
 import { identifyDevice, identifySensor, uuidText } from '../../../schema/ids.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 

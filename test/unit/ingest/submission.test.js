@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 /** Bytes of messages that are settled at once. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
-import { HeldWrites } from '../../support/held-writes.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { HeldWrites } from '../../support/database/held-writes.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
-/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const { OperationTimedOutError } = cassandra.errors;
 

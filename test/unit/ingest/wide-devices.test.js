@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 const HOUR = 3_600_000;
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;

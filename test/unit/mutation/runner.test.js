@@ -5,6 +5,6 @@ import { runTests } from '../../mutation/runner/child.js';
 const options = { directory: process.cwd(), limitMs: () => 60_000, env: { TMPDIR: '/tmp' } };
 
 test('Mutation runner: a test that imports a component of the dashboard: it runs', async () => {
-  const { end, error } = await runTests(['test/unit/web/dead-letter-codes.test.js'], options);
+  const { end, error } = await runTests(['test/unit/web/dead-letters/codes.test.js'], options);
   expect({ end, error }).toMatchObject({ end: 'passed' });
 });

@@ -9,7 +9,7 @@ import { Ledger } from '../../../simulator/ledger/ledger.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
 import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { createRandom } from '../../../simulator/random.js';
-import { trueEpisodes } from '../../support/true-episodes.js';
+import { trueEpisodes } from '../../support/history/true-episodes.js';
 
 /** @import { SentEpisode } from '../../../simulator/faults/episodes.js' */
 

@@ -170,7 +170,7 @@ describe('Fault rates', () => {
     });
   });
 
-  test('one rate alone: all others are 0', () => {
+  test('Fault rates: a single rate is given: all others are 0', () => {
     expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
   });
 

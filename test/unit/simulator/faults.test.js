@@ -7,7 +7,7 @@ import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-
 import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
-import { resolveSenml } from '../../support/senml-resolver.js';
+import { resolveSenml } from '../../support/payloads/senml-resolver.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BATCHES = 400;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.js';
-import { resolveSenml } from '../../support/senml-resolver.js';
+import { resolveSenml } from '../../support/payloads/senml-resolver.js';
 
 /** @import { Series } from '../../../simulator/payloads/index.js' */
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { createDayWriter } from '../../../api/stream-out/parquet/day-writer.js';
 import { createDirectoryTarget } from '../../../api/stream-out/parquet/directory.js';
-import { each, labelsNamed, samplesOf } from '../../support/export-samples.js';
+import { each, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 
 /** @import { Samples } from '../../../api/export/rows.js' */
 

@@ -3,10 +3,10 @@ import pino from 'pino';
 import { AVRO_SCHEMAS, decodeAvro, encodeAvro, singleObjectHead } from '../../../api/stream-out/avro.js';
 import { Schemas } from '../../../api/stream-out/schemas.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { startTestRegistry } from '../../support/schema-registry.js';
+import { startTestRegistry } from '../../support/kafka/schema-registry.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestRegistry } from '../../support/schema-registry.js' */
+/** @import { TestRegistry } from '../../support/kafka/schema-registry.js' */
 
 /** @type {TestRegistry[]} */
 const started = [];

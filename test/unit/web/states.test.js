@@ -40,7 +40,7 @@ describe('States: names', () => {
     expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
   });
 
-  test('another value, a unit, or a name that names no state: a number', () => {
+  test('State of a sensor: an unknown value, a unit, or a name of no state: a number', () => {
     expect(stateText(labels('door.open'), 0.5)).toBeNull();
     expect(stateText(labels('door.open'), null)).toBeNull();
     expect(stateText(labels('door.open', null, 'Cel'), 1)).toBeNull();

@@ -24,14 +24,14 @@ const WATCH = `(() => {
     }
   }).observe({ type: 'longtask', buffered: true });
   const look = () => {
-    // Headings are drawn when the cells are; what is drawn in one frame is on the screen in the next.
-    if (document.querySelector('.wall-site')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
+    // Headings are drawn with the cells, and a large fleet has tiles. The screen shows a frame when the next one begins.
+    if (document.querySelector('.wall-site, .group-wall > li')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
 })()`;
 
-/** The machine's own Chromium, headless, as somebody who looks at the dashboard has it. */
+/** Starts the Chromium of this machine, headless. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
@@ -45,7 +45,7 @@ export async function startChromium() {
       await page.goto(url);
       /** @returns {Promise<Seen>} */
       const seen = () => page.evaluate('window.benchSeen');
-      // The page's policy forbids what waits inside of it.
+      // The policy of the page forbids Playwright's own wait, which runs inside the page.
       while ((await seen()).firstCellsMs === null) await sleep(LOOK_MS);
       return {
         page,
@@ -78,11 +78,11 @@ export function heapGrowth(heap) {
   return median(heap.slice(-third)) / median(heap.slice(0, third));
 }
 
-/** The page is traced all the time, in pieces of so many ms: a longer one would fill the browser's buffer. */
+/** Length of a trace, in ms. A longer one would fill the buffer of the browser. */
 const TRACE_MS = 20_000;
-/** Once a page has been open for so long, what it holds is what it needs. */
+/** After this time with the page open, the heap holds what the page needs, in ms. */
 const SETTLE_MS = 30_000;
-/** A task longer than this is felt, in ms. */
+/** People notice a task that is longer than this, in ms. */
 export const LONG_MS = 50;
 
 /**
@@ -114,10 +114,10 @@ export async function watchDashboard(opened, forMs) {
 
 /**
  * @typedef {object} Watched
- * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time of each
- * @property {number[]} busy ms that tasks had a processor for, of those that had it for more than `LONG_MS`
+ * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time of a frame, by the clock and with a processor
+ * @property {number[]} busy processor time of each task that had a processor for more than `LONG_MS`, in ms
  * @property {number[]} heap MB, the first once the page had settled
- * @property {LongTask[]} longTasks by the clock: loading is in it, and what the machine gave to others meanwhile
+ * @property {LongTask[]} longTasks tasks over 50 ms by the clock, loading and waits for a processor included
  * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page measures it
  */
 
@@ -196,14 +196,14 @@ const SCRIPT = new Set([
   'V8.GCIncrementalMarking',
 ]);
 
-/** A frame ends as it is handed over to be drawn. */
+/** The event with which a frame is handed over for drawing, and ends. */
 const FRAME_END = 'Commit';
 
 /**
- * Script time of each frame: all since the frame before, so that what comes by the stream between two frames is counted, too.
+ * Script time of each frame: all of it since the previous frame, so that the work for the stream between two frames counts too.
  *
  * @param {TraceEvent[]} events
- * @returns {{ ms: number, cpuMs: number }[]} `cpuMs`: of these, what the thread had a processor for
+ * @returns {{ ms: number, cpuMs: number }[]} `cpuMs`: the part of it in which the thread had a processor
  */
 export function scriptOfFrames(events) {
   const main = mainThread(events);
@@ -218,20 +218,20 @@ export function scriptOfFrames(events) {
       frames.push(frame);
       frame = { ms: 0, cpuMs: 0 };
     }
-    // An event within another one is counted with it.
+    // A nested event is part of the outer one.
     if (!SCRIPT.has(name) || ts < end) continue;
     end = ts + dur;
     frame.ms += dur / 1000;
     frame.cpuMs += tdur / 1000;
   }
-  // The first began before the trace did.
+  // The first frame began before the trace.
   return frames.slice(1);
 }
 
 /**
  * @param {TraceEvent[]} events
  * @param {number} overMs
- * @returns {number[]} ms of processor time of the page's tasks that took more than that
+ * @returns {number[]} processor time of the page's tasks that took longer, in ms
  */
 export function longTasksOf(events, overMs) {
   const main = mainThread(events);
@@ -240,7 +240,7 @@ export function longTasksOf(events, overMs) {
   );
 }
 
-/** @param {TraceEvent[]} events @returns {string} of the page: the thread that calls most functions of scripts */
+/** @param {TraceEvent[]} events @returns {string} the thread of the page: it calls most functions of scripts */
 function mainThread(events) {
   /** @type {Map<string, number>} */
   const calls = new Map();

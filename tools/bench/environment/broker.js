@@ -54,7 +54,7 @@ export async function startBroker(dir) {
   };
 }
 
-/** It may miss a signal that comes before its main loop runs. */
+/** Mosquitto may miss a signal that comes before its main loop runs. */
 const REMIND_MS = 200;
 
 /**
@@ -63,7 +63,7 @@ const REMIND_MS = 200;
  * @returns {string[]} lines of a configuration: on loopback, and nothing is dropped
  */
 export const persistentOn = (port, dir) => [
-  // Started by root it would change to a user who cannot write here.
+  // Root would start Mosquitto as a user who cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),
   `listener ${port} 127.0.0.1`,
   'persistence true',
@@ -94,7 +94,7 @@ export async function runMosquitto(command, configuration, options = {}) {
   return child;
 }
 
-/** Ends it in order: it writes its queues. @param {ChildProcess} child */
+/** Ends Mosquitto with SIGTERM, so that it saves its queues. @param {ChildProcess} child */
 export async function stopMosquitto(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
 import { startEngine } from '../../../infra/engine/index.js';
-import { holderOf } from '../../../infra/engine/lock.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { NODE_FOLDER } from '../../../infra/engine/previous.js';
+import { holderOf } from '../../../infra/engine/process/lock.js';
+import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
 
 /** @import { Profile } from '../../../infra/engine/command.js' */
 /** @import { Nodetool } from '../../../infra/engine/nodetool.js' */

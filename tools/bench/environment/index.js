@@ -2,19 +2,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrateDatabase } from '../../../api/store/migrate.js';
 import { readSettings } from '../../../common/settings/index.js';
+import { shapeOf } from '../load/shapes.js';
 import { startChild } from '../process/child.js';
-import { ROW_TABLE } from '../variants/row-writes.js';
-import { createTables, TUTORIAL_TABLE } from '../variants/stores.js';
+import { createRowTable } from '../variants/stores.js';
 import { startBroker } from './broker.js';
 import { startFront } from './front.js';
 import { startFlags, startIngest } from './ingest.js';
 import { createLine, createWired } from './pipeline.js';
-import { createLoop, startAlone, startNative } from './processes.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
 /** @import { Changed } from './ingest.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
+/** @import { Shape } from '../load/shapes.js' */
 /** @import { Line, Variant } from './pipeline.js' */
 
 /**
@@ -42,6 +43,8 @@ import { createLoop, startAlone, startNative } from './processes.js';
  */
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
+const ALONE = fileURLToPath(new URL('../variants/alone.js', import.meta.url));
+const DRIVER = fileURLToPath(new URL('../variants/driver.js', import.meta.url));
 
 /** Connections of the publisher to a broker. */
 const CONNECTIONS = 8;
@@ -81,10 +84,10 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   }
 
   return {
-    /** Where all of it is kept. */
+    /** The folder of all files. */
     dir,
 
-    /** Its pid. */
+    /** The pid of the database. */
     get database() {
       return database.pid;
     },
@@ -112,11 +115,11 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     prepare: (name) => migrate(settings(name)),
 
     /**
-     * The whole way, through a broker of its own.
+     * A pipeline with a broker of its own.
      *
      * @param {string} name
      * @param {Changed} [changed] none: our own ingest, as it is
-     * @param {NodeJS.ProcessEnv} [more] settings of ingest
+     * @param {NodeJS.ProcessEnv} [more] further settings of ingest
      */
     pipeline: (name, changed, more) =>
       once(name, async (home) => {
@@ -124,17 +127,6 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         const env = { ...settings(name, broker.url), ...more };
         await migrate(env);
         const ingest = await startIngest({ name, dir: home, settings: env, changed });
-        return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
-      }),
-
-    /** Our own ingest with the broker in it. @param {string} name */
-    embedded: (name) =>
-      once(name, async (home) => {
-        const env = settings(name);
-        await migrate(env);
-        const ingest = await startIngest({ name, dir: home, settings: env });
-        // The broker ends with the process that it is in.
-        const broker = { url: `mqtt://127.0.0.1:${ingest.mqttPort}`, stop: async () => {} };
         return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
       }),
 
@@ -155,29 +147,54 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Ingest without a broker. @returns {Promise<Variant>} */
+    /** Our own ingest without a broker: its process makes the messages. @returns {Promise<Variant>} */
     loop: () =>
       once('loop', async (home) => {
         const env = settings('loop');
         await migrate(env);
         const ingest = await startIngest({ name: 'loop', dir: home, settings: env, changed: { loop: true } });
-        return createLoop({ name: 'loop', ingest });
+        return {
+          name: 'loop',
+          pids: { ingest: ingest.pid },
+          committed: async () => (await ingest.metrics())('iot_ingest_samples_total'),
+          inFlight: (most) => ingest.ask('inFlight', most),
+          begin: (shape) => ingest.ask('begin', shape),
+          end: () => ingest.ask('end'),
+          close: () => ingest.stop(),
+        };
       }),
 
-    /** The database's own limit. */
-    native: () =>
-      once('native', async (home) => {
-        const { cql, retention } = await migrate(settings('native'));
-        return startNative({
-          dir: home,
-          contactPoint: database.contactPoint,
-          cql,
-          groups: retention.latestGroups,
+    /** The driver alone: a process that writes the rows of a load, and decodes no messages. */
+    driver: () =>
+      once('driver', async (home) => {
+        const env = settings('driver');
+        const { cql } = await migrate(env);
+        const child = await startChild(DRIVER, {
+          title: 'driver alone',
+          log: join(home, 'driver.log'),
+          nodeFlags: startFlags(),
+          env,
         });
+        return {
+          cql,
+          pid: child.pid,
+          /** @param {Shape} shape @param {{ rate: number, forMs: number }} options `rate`: samples/s @returns {Promise<Latencies>} */
+          pace: (shape, options) => child.ask('pace', { shape, ...options }),
+          close: () => child.stop(),
+        };
       }),
 
-    /** The cost of a message without anything around it. */
-    alone: () => once('alone', (home) => startAlone(home, startFlags())),
+    /** A process that decodes, validates and encodes messages, and stores nothing. */
+    alone: () =>
+      once('alone', async (home) => {
+        const log = join(home, 'alone.log');
+        const child = await startChild(ALONE, { title: 'encoder', log, nodeFlags: startFlags() });
+        return {
+          /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs a sample */
+          cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
+          close: () => child.stop(),
+        };
+      }),
 
     /** @param {string} name ends a variant that is needed no more */
     async close(name) {
@@ -195,7 +212,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
 
 /**
- * Tables of its own for each variant.
+ * Each variant has a keyspace.
  *
  * @param {Database} database
  * @param {string} prefix of the keyspaces
@@ -211,14 +228,14 @@ const createKeyspaces = ({ contactPoint }, prefix) => ({
   }),
 
   /**
-   * Makes the keyspace where it is not there yet, with the tables of the baselines as well.
+   * Creates the keyspace if it is missing, with the table of one row per sample.
    *
    * @param {NodeJS.ProcessEnv} settings
    */
   async migrate(settings) {
     const config = readSettings(settings, { envFile: '' });
     await migrateDatabase(config);
-    await createTables(config, [ROW_TABLE, TUTORIAL_TABLE]);
+    await createRowTable(config);
     return config;
   },
 });

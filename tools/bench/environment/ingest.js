@@ -8,13 +8,13 @@ const PACKAGE = new URL('../../../package.json', import.meta.url);
 const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * The differences to `npm start`; see variants/main.js.
+ * The differences to `npm start`: the name of a store in variants/stores.js, a fixed number of requests in flight, and no broker.
  *
  * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
  */
 
 /**
- * An ingest process: ours, as `npm start` runs it, or ours with a part of it changed.
+ * Starts an ingest process as `npm start` does, or with one part replaced.
  *
  * @param {object} options
  * @param {string} options.name

@@ -80,7 +80,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     name,
     /** The address of its broker. */
     url: broker.url,
-    /** The address of its API, where ingest is ours. */
+    /** The address of its API. Peers have none. */
     api: ingest.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
@@ -137,14 +137,14 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /** @typedef {ReturnType<typeof createLine>} Line */
 
 /**
- * Something that takes a load, and counts how much of it is committed.
+ * A variant takes a load, and counts the samples that it committed.
  *
- * @typedef {Omit<Line, 'metrics' | 'url' | 'api' | 'hold'>} Variant
+ * @typedef {Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>} Variant
  */
 
 const LOOK_MS = 200;
 
-/** No commit at all for so long, in ms: what is missing will not come. */
+/** After this time without a commit, in ms, missing messages count as lost. */
 const STUCK_MS = 30_000;
 
 /**

@@ -49,7 +49,7 @@ export function createDevices({ clocks, first, count, samples }) {
 
 /** @typedef {ReturnType<typeof createDevices>} Devices */
 
-/** Different payloads of a load: enough that nobody profits from having seen one before. */
+/** Different payloads of a load, so many that no cache makes a variant faster. */
 const VARIETY = 64;
 
 /** Time between two samples of a sensor in a message, in ms: short, so that a device can send often and never repeat itself. */

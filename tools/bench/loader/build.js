@@ -4,8 +4,7 @@ import { connectStore } from '../../../api/store/index.js';
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { HOUR_MS, partsFor } from '../../../schema/rules.js';
-import { ROW_TABLE } from '../variants/row-writes.js';
-import { createTables, STORES } from '../variants/stores.js';
+import { createRowTable, STORES } from '../variants/stores.js';
 import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
@@ -55,7 +54,7 @@ export async function build({ config, fleet, set, into, batch = BATCH, arrival, 
 async function openStore(config, into) {
   const parts = { ...config, observe: () => {}, onStaleIndex: () => {} };
   if (into !== 'rows') return connectStore(parts);
-  await createTables(config, [ROW_TABLE]);
+  await createRowTable(config);
   return /** @type {typeof connectStore} */ (STORES['rows'])(parts);
 }
 

@@ -82,7 +82,7 @@ export async function register(registry, { name, bytes, group, sensors }, { now,
   for (const write of [...indexes, ...rows]) await registry.commit(write);
 }
 
-/** A temperature in °C: the middle, what a day does to it, what ten minutes do, and what the instrument adds. */
+/** A temperature in °C: its mean, the swing of a day, the drift of ten minutes, and the noise of the instrument. */
 const MIDDLE = 21;
 const DAILY = 3;
 const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
@@ -93,7 +93,7 @@ const DIGITS = 2;
 
 /**
  * - `decimals`: two digits behind the point, as instruments send them
- * - `full`: whatever a double holds
+ * - `full`: all digits of a double
  *
  * @typedef {'decimals' | 'full'} SignalKind
  */

@@ -88,7 +88,7 @@ export const describeMachine = () => ({
   node: process.version,
 });
 
-/** USER_HZ: what Linux shows to programs, whatever its kernel counts in. */
+/** USER_HZ: the unit of /proc on Linux, whatever the kernel uses. */
 const TICKS_PER_SECOND = 100;
 
 const PAGE_BYTES = 4096;

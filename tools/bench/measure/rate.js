@@ -31,7 +31,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
   const first = await variant.committed();
   await variant.begin(shape);
   try {
-    // Devices are registered by their first message, which is not what is measured.
+    // The first message of a device registers it. Registration is not measured.
     while ((await variant.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
     await sleep(warmMs);
     const observed = await startObserving({ ...variant.pids, database });
@@ -67,7 +67,7 @@ export async function measurePeak(variant, shape, { environment, flags }) {
   return Math.max(1, median(rates));
 }
 
-/** A try of a sweep is so much shorter than a run. */
+/** Length of a try of a sweep, as a share of a run. */
 export const SWEEP_PART = 1 / 3;
 
 /**

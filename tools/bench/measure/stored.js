@@ -16,7 +16,7 @@ const AT_ONCE = 16;
 /** @typedef {{ first?: number, devices: number, from: number, to: number }} Range so many devices from number `first` (default 0), hours of `from` to `to` in epoch ms */
 
 /**
- * Counts what the database itself holds: no figure of ours is asked.
+ * Counts the samples in the database itself, without metrics of ingest.
  *
  * @param {Config['cql']} cql
  * @param {Range} range

@@ -22,15 +22,15 @@ import { figure, stealOf } from '../report/table.js';
 const LOAD = '10x4';
 const SHARE = 0.5;
 
-/** @typedef {{ devices: number, rules: number, probes: number }} Sizes `rules`: one for each device; `probes`: sensors whose alarms are timed */
+/** @typedef {{ devices: number, rules: number, probes: number }} Sizes `rules`: each device has one; `probes`: sensors whose alarms are timed */
 
 /** @type {Sizes} */
 const SIZES = { devices: 10_000, rules: 10_000, probes: 200 };
 
-/** No value of a load reaches it: what is measured is the rule of a sensor that is well, which is nearly every one. */
+/** A limit that no value of a load reaches. The bench measures the rules of quiet sensors, because nearly all are quiet. */
 const QUIET_LIMIT = 1000;
 
-/** The probes breach this limit, and clear it, in turn. */
+/** Values of the probes: they breach this limit and clear it in turn. */
 const PROBE = { device: 'probe', limit: 50, high: 100, low: 0 };
 
 /** Pause between two samples of probes, in ms. */
@@ -69,8 +69,8 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
       }
       const all = Array.from({ length: probes }, (_, index) => sampleOf(index, PROBE.low));
       await post(lines.rules, `/measurements?device=${PROBE.device}`, all);
-      status(`making ${rules} rules`);
-      await makeRules(lines.rules, rules);
+      status(`creating ${rules} rules`);
+      await createRules(lines.rules, rules);
       const rounds = await alternate({
         names: /** @type {Array<keyof typeof lines>} */ (['none', 'rules']),
         rounds: flags.rounds,
@@ -144,8 +144,8 @@ async function startReceiver() {
   };
 }
 
-/** @param {Line} line @param {number} count one of them for the probes */
-async function makeRules(line, count) {
+/** Creates rules, the first of them for the probes. @param {Line} line @param {number} count */
+async function createRules(line, count) {
   const limit = pLimit(16);
   await Promise.all(
     Array.from({ length: count }, (_, index) =>
@@ -163,7 +163,7 @@ async function makeRules(line, count) {
 }
 
 /**
- * Lets sensors breach their limit and clear it, and times the reports.
+ * Sends samples that breach the limit of a sensor and clear it in turn, and times the reports.
  *
  * @param {Line} line
  * @param {Awaited<ReturnType<typeof startReceiver>>} receiver
@@ -172,7 +172,7 @@ async function makeRules(line, count) {
  * @throws {MillraceError} `failed`: a report did not arrive
  */
 async function probe(line, receiver, { probes, forMs }) {
-  /** When the commit of a change was acknowledged, by the key of its report. @type {Map<string, number>} */
+  /** The time of the acknowledgement of each change, by the key of its report. @type {Map<string, number>} */
   const committed = new Map();
   /** @type {Map<string, string>} */
   const openedAt = new Map();

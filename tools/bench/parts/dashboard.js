@@ -13,7 +13,7 @@ import { figure, percent } from '../report/table.js';
 const FLEET = { devices: 2500, sensors: 4 };
 const LOOK_MS = 500;
 
-/** Opened so often by somebody who never was here, before it is left open. */
+/** Visits of a new user, before the page stays open. */
 const VISITS = 5;
 
 /**
@@ -47,7 +47,7 @@ export const dashboard = {
       status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
       const observed = await startObserving({
         ...pipeline.pids,
-        ...front.pids,
+        http: front.pid,
         simulator: simulator.pid,
         database: environment.database,
       });

@@ -1,15 +1,13 @@
 import { alarms } from './alarms.js';
 import { cost, fleet } from './cost.js';
 import { dashboard } from './dashboard.js';
-import { fairness } from './fairness.js';
-import { historySize } from './history-size.js';
 import { latency, overload } from './latency.js';
-import { live } from './live.js';
+import { opening } from './opening.js';
 import { packing } from './packing.js';
 import { peers } from './peers.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
-import { throughput, tutorial } from './throughput.js';
+import { throughput } from './throughput.js';
 
 /** @import { Context } from '../environment/index.js' */
 
@@ -29,18 +27,15 @@ import { throughput, tutorial } from './throughput.js';
 /** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
 export const PARTS = [
   throughput,
-  tutorial,
   latency,
   overload,
-  fairness,
   cost,
   fleet,
   reading,
   disk,
   packing,
-  live,
   alarms,
   dashboard,
-  historySize,
+  opening,
   peers,
 ];

@@ -55,7 +55,7 @@ export const createPackingPart = (sizes) => ({
         to: from + DUE.hours * HOUR_MS,
       },
       into: 'batches',
-      // In time: nobody has packed these hours yet.
+      // The batches arrive in time, so these hours are not packed yet.
       arrival: (hour) => hour,
       onProgress: (samples) => status(`loading batches: ${(samples / 1e6).toFixed(1)} million samples`),
     });

@@ -3,16 +3,18 @@ import { startObserving, withPeakMemory } from '../measure/machine.js';
 import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { createBackground, loadAll, planOf } from '../reading/data.js';
-import { NAMES, RATIOS, READINGS } from '../reading/kinds.js';
+import { createHttpReader } from '../reading/http.js';
+import { NAMES, RATIOS, READINGS, readFor } from '../reading/kinds.js';
+import { openStoreReader } from '../reading/store.js';
 import { figure, percent, stealOf } from '../report/table.js';
 
-/** @import { Read, Target } from '../environment/front.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Environment } from '../environment/index.js' */
 /** @import { Line } from '../environment/pipeline.js' */
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 /** @import { Sizes } from '../reading/data.js' */
-/** @import { Kind, Name } from '../reading/kinds.js' */
+/** @import { Kind, Name, Read, Target } from '../reading/kinds.js' */
 
 /** The simulator's collar, at half of its highest rate, measures while others read. */
 const LOAD = '4x10';
@@ -27,8 +29,8 @@ const SIZES = {
 };
 
 /**
- * Reading over HTTP and from the store, with little and with much stored, while devices measure at half of the highest
- * rate; and one export of everything that the longest-serving sensor has.
+ * Reads over HTTP and from the store, with little and with much stored, while devices measure at half of the highest rate. At the end one
+ * export reads all samples of the sensor with the longest history.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -39,14 +41,15 @@ export const createReadingPart = (sizes) => ({
 
   async run({ environment, flags, status }) {
     const plan = planOf(sizes, Date.now());
+    const configs = { small: await environment.prepare('small'), large: await environment.prepare('large') };
     const loaded = {
-      small: await loadAll(await environment.prepare('small'), plan.small, status),
-      large: await loadAll(await environment.prepare('large'), plan.large, status),
+      small: await loadAll(configs.small, plan.small, status),
+      large: await loadAll(configs.large, plan.large, status),
     };
     const lines = { small: await environment.pipeline('small'), large: await environment.pipeline('large') };
     const readers = {
-      small: await openReader(environment, lines.small),
-      large: await openReader(environment, lines.large),
+      small: await openReader(environment, lines.small, configs.small),
+      large: await openReader(environment, lines.large, configs.large),
     };
     const shape = loadOf(LOAD, sizes.devices);
     status('registering devices');
@@ -59,7 +62,7 @@ export const createReadingPart = (sizes) => ({
     async function read(name, forMs) {
       const { system, kind, target } = READINGS[name];
       await background.into(lines[system]);
-      return readers[system](kind, plan.targets[target], forMs);
+      return readers[system].read(kind, plan.targets[target], forMs);
     }
 
     try {
@@ -74,7 +77,7 @@ export const createReadingPart = (sizes) => ({
         onStatus: status,
       });
       status('export of a year');
-      const longest = await readers.large('export', plan.targets.year, 0);
+      const longest = await readers.large.read('export', plan.targets.year, 0);
       await background.stop();
       const stored = {
         small: loaded.small + (await lines.small.committed()),
@@ -83,6 +86,7 @@ export const createReadingPart = (sizes) => ({
       return { peak, loaded, stored, rounds, longest };
     } finally {
       await background.stop();
+      for (const { close } of Object.values(readers)) await close();
       for (const name of ['small', 'large']) {
         await environment.close(`${name}-front`);
         await environment.close(name);
@@ -159,15 +163,25 @@ const rowOf = (label, of, steal) => [
 /**
  * @param {Environment} environment
  * @param {Line} line whose data is read
- * @returns {Promise<(kind: Kind, target: Target, forMs: number) => Promise<Measured>>}
+ * @param {Config} config of that line
  */
-async function openReader(environment, line) {
+async function openReader(environment, line, config) {
   const front = await environment.front(line);
-  const http = Number(front.pids['http']);
-  return async (kind, target, forMs) => {
-    const observed = await startObserving({ ...line.pids, ...front.pids, database: environment.database });
-    const { value, mb } = await withPeakMemory(http, front.read(kind, target, forMs));
-    const { steal, others } = await observed();
-    return { ...value, mb, steal, others };
+  const http = createHttpReader(front.url);
+  const store = await openStoreReader(config);
+  return {
+    async close() {
+      http.close();
+      await store.close();
+    },
+
+    /** @param {Kind} kind @param {Target} target @param {number} forMs @returns {Promise<Measured>} */
+    async read(kind, target, forMs) {
+      const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
+      const observed = await startObserving(pids);
+      const { value, mb } = await withPeakMemory(front.pid, readFor({ http, store }, kind, target, forMs));
+      const { steal, others } = await observed();
+      return { ...value, mb, steal, others };
+    },
   };
 }

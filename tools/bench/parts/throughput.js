@@ -5,16 +5,13 @@ import { figure, othersOf, stealOf } from '../report/table.js';
 /** @import { Comparison } from '../measure/rate.js' */
 /** @import { Part } from './index.js' */
 
-/** @typedef {'packed' | 'rows' | 'loop' | 'native'} Name */
+/** @typedef {'packed' | 'rows' | 'loop'} Name */
 
-const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop', 'native']);
-
-/** Baselines with a fixed number of requests in flight: the best that was found. Millrace finds its own. */
-const SWEPT = /** @type {Array<'rows' | 'native'>} */ (['rows', 'native']);
+const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop']);
 
 /**
- * The whole way at each load, packed and one row per sample; the same ingest without MQTT; and the same batches by the
- * native baseline. Side by side, `latest` kept by all.
+ * The whole way at each load, packed and as one row per sample, and ingest without MQTT, side by side. All keep `latest`.
+ * Rows get the best number of requests in flight that a sweep finds. Millrace finds its own.
  *
  * @type {Part<Comparison<Name>[]>}
  */
@@ -31,9 +28,8 @@ export const throughput = {
         packed: await environment.pipeline('packed'),
         rows: await environment.pipeline('rows', { store: 'rows', gate: true }),
         loop: await environment.loop(),
-        native: await environment.native(),
       },
-      swept: SWEPT,
+      swept: ['rows'],
     });
   },
 
@@ -46,8 +42,6 @@ export const throughput = {
         'ratio',
         'without MQTT',
         'ratio',
-        'native baseline',
-        'ratio',
         'steal',
         'others',
       ],
@@ -58,8 +52,6 @@ export const throughput = {
         figure(medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate)),
         figure(medianOf(rounds, ({ loop }) => loop.rate / 1000)),
         figure(medianOf(rounds, ({ packed, loop }) => packed.rate / loop.rate)),
-        figure(medianOf(rounds, ({ native }) => native.rate / 1000)),
-        figure(medianOf(rounds, ({ packed, native }) => packed.rate / native.rate)),
         stealOf(rounds),
         othersOf(rounds),
       ]),
@@ -76,65 +68,8 @@ export const throughput = {
       ),
     },
     {
-      head: ['requests in flight that gave the highest rate', ...SWEPT],
-      rows: loads.map(({ shape, sweeps }) => [shape, ...SWEPT.map((name) => String(sweeps[name]?.best))]),
-    },
-  ],
-};
-
-/** The factory: where rows are of many partitions, the tutorial's way is at its best. */
-const FACTORY = '50x1';
-
-/** @typedef {'packed' | 'with latest' | 'without'} TutorialName */
-
-/**
- * The factory against the tutorial's way: one logged batch over the partitions of all sensors. As it
- * stands it keeps no `latest`; so it is measured with the `latest` that ours keeps, and without any.
- *
- * @type {Part<Comparison<TutorialName>[]>}
- */
-export const tutorial = {
-  name: 'tutorial',
-  title: "Against the tutorial's way: a logged batch over all sensors' partitions",
-
-  async run(context) {
-    const { environment, flags } = context;
-    return compare(context, {
-      loads: flags.shapes.filter((shape) => shape === FACTORY),
-      variants: {
-        packed: await environment.pipeline('packed'),
-        'with latest': await environment.pipeline('tutorial-latest', {
-          store: 'tutorial-latest',
-          gate: true,
-        }),
-        without: await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
-      },
-      swept: ['with latest', 'without'],
-    });
-  },
-
-  tables: (loads) => [
-    {
-      head: [
-        'thousand samples/s',
-        'packed',
-        'logged batch, latest',
-        'ratio',
-        'logged batch alone',
-        'ratio',
-        'in flight',
-        'steal',
-      ],
-      rows: loads.map(({ shape, rounds, sweeps }) => [
-        shape,
-        figure(medianOf(rounds, ({ packed }) => packed.rate / 1000)),
-        figure(medianOf(rounds, (results) => results['with latest'].rate / 1000)),
-        figure(medianOf(rounds, (results) => results.packed.rate / results['with latest'].rate)),
-        figure(medianOf(rounds, ({ without }) => without.rate / 1000)),
-        figure(medianOf(rounds, ({ packed, without }) => packed.rate / without.rate)),
-        `${sweeps['with latest']?.best}, ${sweeps.without?.best}`,
-        stealOf(rounds),
-      ]),
+      head: ['requests in flight that gave the highest rate', 'rows'],
+      rows: loads.map(({ shape, sweeps }) => [shape, String(sweeps.rows?.best)]),
     },
   ],
 };

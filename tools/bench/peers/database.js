@@ -53,7 +53,7 @@ export const answers = (url) =>
     () => false,
   );
 
-/** A merge that changes nothing on the disk for so long is over. */
+/** A merge is over after this time without a change on the disk, in ms. */
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
@@ -99,7 +99,7 @@ const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /**
- * A program of somebody else's, running until it is stopped or killed, or we end.
+ * Starts a program of another project. It runs until it is stopped or killed, or the bench ends.
  *
  * @param {object} options
  * @param {string} options.title

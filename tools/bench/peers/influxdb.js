@@ -8,7 +8,7 @@ import { DATABASE, influxdbConf } from './settings.js';
 /** @import { Month, PeerDatabase, Program } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
-/** A shard that rests for so long is compacted in full, where its final size is wanted; InfluxDB's own default is 4 h. */
+/** The rest after which InfluxDB compacts a shard in full, for its final size. The default is 4 h. */
 const SOON = '3s';
 
 /** @implements {PeerDatabase} */
@@ -60,7 +60,7 @@ export class InfluxDb {
     });
   }
 
-  /** Its own counter of written points: a count(*) would read all of them. */
+  /** InfluxDB's counter of written points: a count(*) would read all of them. */
   async counted() {
     const { write } = /** @type {{ write?: { values: { pointReq: number } } }} */ (
       await (await request(`${this.url}/debug/vars`)).json()

@@ -11,7 +11,7 @@ import { KNOWN_TUNING } from './settings.js';
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
-/** A collar's ten seconds: few devices, so that all of it can be read back quickly. */
+/** A load of few devices, so that all samples can be read back quickly. */
 const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 

@@ -9,14 +9,14 @@ import { createPackets } from '../publisher/packets.js';
 /** Messages that may wait for the broker's PUBACK. */
 const WINDOW = 500;
 
-/** Number of the first device: no load has these, so that what they sent is read back quickly. */
+/** Number of the first device. No load has these devices, so their samples are read back quickly. */
 export const FIRST_DEVICE = 90_000;
 
-/** How often what is due is sent, and a lost connection is tried again, in ms. */
+/** Pause between two rounds of sending, and between two attempts to connect, in ms. */
 const TICK_MS = 10;
 const RECONNECT_MS = 100;
 
-/** After the last message the broker acknowledges within this time what it acknowledges at all, in ms. */
+/** The time for the broker's last acknowledgements, after the last message, in ms. */
 const LAST_PUBACK_MS = 5000;
 
 /** The published messages: those that the broker acknowledged, and those of them that are stored. */
@@ -51,7 +51,7 @@ export class Ledger {
     this.#acknowledged.push(...this.#pending.splice(0, count));
   }
 
-  /** The connection is lost: nobody was promised what is pending. */
+  /** The connection is lost. Pending messages were not promised. */
   forget() {
     this.#pending = [];
   }

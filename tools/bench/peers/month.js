@@ -185,5 +185,5 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
   }
 }
 
-/** Devices that nobody knows are registered by their first message, in ms. */
+/** The time for registering new devices by their first message, in ms. */
 const REGISTER_MS = 1000;

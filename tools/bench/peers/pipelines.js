@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signalProcess } from '../../../infra/engine/processes.js';
+import { signalProcess } from '../../../infra/engine/process/processes.js';
 import { startBroker } from '../environment/broker.js';
 import { startIngest } from '../environment/ingest.js';
 import { createLine, createPace } from '../environment/pipeline.js';

@@ -20,7 +20,7 @@ const PLUGINS = [
   'parsers.influx',
 ].join(',');
 
-/** The paths of what the comparison runs. @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs */
+/** The paths of the programs that the comparison runs. @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs */
 
 /**
  * Builds or fetches what is not there yet. Each appears by one rename, so what is there is whole.

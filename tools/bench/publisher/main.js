@@ -98,7 +98,7 @@ serve({
   /** Settles when all is published. */
   paced: () => pacing,
 
-  /** Ends a pace that has no end of its own. */
+  /** Ends a pace without a fixed end. */
   async unpace() {
     unpace.abort();
     await pacing;

@@ -4,7 +4,7 @@ import { createPackets } from './packets.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 
-/** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
+/** Most bytes of one write: enough that system calls cost little, and few enough that the broker is never idle. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** Messages that a connection may have without the broker's PUBACK, if the number of messages is given. */
@@ -119,9 +119,9 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
       const first = turn();
       for (let at = 0; at < senders.length; at++) senders[(first + at) % senders.length]?.pump();
     },
-    /** A message that has to go out now, whatever became of those before it. @param {number} intended when it should, by performance.now() */
+    /** Adds a message that is due now, even if earlier messages are unacknowledged. @param {number} intended when it should, by performance.now() */
     due: (intended) => senders[turn()]?.add(intended),
-    /** Sends what is due. */
+    /** Sends the messages that are due. */
     flush() {
       for (const sender of senders) sender.flush();
     },

@@ -33,22 +33,17 @@ const SPARE_MS = 4 * HOUR_MS;
  */
 export function planOf({ small, large, intervalMs }, now) {
   const to = bucketOf(now) - PACK_DELAY_MS;
-  const day = { from: dayOf(to) - DAY_MS, to: dayOf(to) };
-  const month = { from: day.to - large.days * DAY_MS, to: day.to };
+  const month = { from: dayOf(to) - large.days * DAY_MS, to: dayOf(to) };
   const year = { from: to - large.longDays * DAY_MS + SPARE_MS, to };
   const latest = { from: to - small.days * DAY_MS, to };
-  const history = { intervalMs, into: /** @type {const} */ ('history') };
-  const rows = { intervalMs, into: /** @type {const} */ ('rows') };
   return {
-    small: [{ seed: FLEET, sensors: small.sensors, ...latest, ...history }],
+    small: [{ seed: FLEET, sensors: small.sensors, ...latest, intervalMs }],
     large: [
-      { seed: FLEET, sensors: large.sensors, from: month.from, to, ...history },
-      { seed: LONG, sensors: 1, ...year, ...history },
-      { seed: FLEET, sensors: 1, ...day, ...rows },
+      { seed: FLEET, sensors: large.sensors, from: month.from, to, intervalMs },
+      { seed: LONG, sensors: 1, ...year, intervalMs },
     ],
     targets: {
       newest: { ...sensorOf(FLEET), ...latest },
-      day: { ...sensorOf(FLEET), ...day },
       month: { ...sensorOf(FLEET), ...month },
       year: { ...sensorOf(LONG), ...year },
     },
@@ -64,19 +59,19 @@ const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000
  * @param {Config} config
  * @param {Loaded[]} list
  * @param {(text: string) => void} onStatus
- * @returns {Promise<number>} samples that count as stored: those in packed form
+ * @returns {Promise<number>} samples
  */
 export async function loadAll(config, list, onStatus) {
   let stored = 0;
-  for (const { seed, sensors, from, to, intervalMs, into } of list) {
+  for (const { seed, sensors, from, to, intervalMs } of list) {
     const { samples } = await build({
       config,
       fleet: { seed, devices: 1, sensors },
       set: { ...RECIPE, seed, intervalMs, from, to },
-      into,
-      onProgress: (done) => onStatus(`loading ${into}: ${(done / 1e6).toFixed(1)} million samples`),
+      into: 'history',
+      onProgress: (done) => onStatus(`loading history: ${(done / 1e6).toFixed(1)} million samples`),
     });
-    if (into === 'history') stored += samples;
+    stored += samples;
   }
   return stored;
 }
@@ -114,7 +109,7 @@ export function createBackground({ shape, rate, warmMs }) {
       await sleep(warmMs);
     },
 
-    /** Settles when all of it is committed. */
+    /** Settles when all samples are committed. */
     stop,
   };
 }

@@ -1,12 +1,21 @@
-import { DAY_MS, dayOf, yearOf } from '../../../schema/rules.js';
+import { createLatencies } from '../load/open-loop.js';
 
-/** @import { Sensor } from '../../../api/history/reading/hours.js' */
-/** @import { Reading } from '../../../api/history/reading/index.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Read, Target } from '../environment/front.js' */
+/** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Plan } from './data.js' */
 /** @import { HttpReader } from './http.js' */
+/** @import { StoreReader } from './store.js' */
+
+/**
+ * The data to read.
+ *
+ * @typedef {object} Target
+ * @property {string} device its name
+ * @property {string} sensor its name
+ * @property {number} from epoch ms
+ * @property {number} to epoch ms
+ */
+
+/** @typedef {Latencies & { items: number }} Read `items`: of one answer, such as samples */
 
 /**
  * The readings: each has a data set, a way to read and a target of the plan.
@@ -27,11 +36,10 @@ export const READINGS = {
     label: 'page of samples, little stored',
   },
   latest: { system: 'large', kind: 'latestPage', target: 'newest', label: 'page of latest' },
-  latestRows: { system: 'large', kind: 'latestRows', target: 'newest', label: 'one read of 100 rows, store' },
+  latestRows: { system: 'large', kind: 'rows', target: 'newest', label: 'one read of 100 rows, store' },
   page: { system: 'large', kind: 'samplesPage', target: 'newest', label: 'page of samples' },
   month: { system: 'large', kind: 'series', target: 'month', label: 'series of a month' },
   monthExport: { system: 'large', kind: 'export', target: 'month', label: 'export of a month' },
-  monthSamples: { system: 'large', kind: 'samples', target: 'month', label: 'samples of a month, store' },
   year: { system: 'large', kind: 'series', target: 'year', label: 'series of a year' },
   yearStatistics: {
     system: 'large',
@@ -39,8 +47,6 @@ export const READINGS = {
     target: 'year',
     label: 'statistics of a year, store',
   },
-  day: { system: 'large', kind: 'samples', target: 'day', label: 'samples of a day, store' },
-  dayRows: { system: 'large', kind: 'rows', target: 'day', label: 'the same as one row per sample, store' },
 };
 
 /** @typedef {keyof typeof READINGS} Name */
@@ -49,7 +55,7 @@ export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
 
 /** @typedef {Record<Name, Read>} Reads of one round */
 
-/** Side by side: the first against the second. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
+/** Two readings compared. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
 export const RATIOS = {
   latestAgainstRows: {
     label: 'p99 of a page of 100 of latest, against one read of 100 rows from the store',
@@ -67,120 +73,67 @@ export const RATIOS = {
     label: "reading a month's samples, against its series of 500 points",
     ratio: ({ monthExport, month }) => monthExport.p50 / month.p50,
   },
-  monthAgainstSamples: {
-    label: 'the same samples from the store alone, against that series',
-    ratio: ({ monthSamples, month }) => monthSamples.p50 / month.p50,
-  },
   yearAgainstStatistics: {
     label: "a year's series of 500 points, against its statistics from the store alone",
     ratio: ({ year, yearStatistics }) => year.p50 / yearStatistics.p50,
   },
-  dayAgainstRows: {
-    label: 'a day as one row per sample, against packed, from the store',
-    ratio: ({ dayRows, day }) => dayRows.p50 / day.p50,
-  },
 };
 
-/** @typedef {Target & { key: Sensor }} Resolved */
-
-/**
- * @typedef {object} Sources
- * @property {HttpReader} http
- * @property {Store} store
- * @property {Reading} reading
- * @property {RowReader} rows
- */
-
-/** Points of a series, and items of a page: what people look at. */
+/** Points of a series, and items of a page, as the dashboard requests them. */
 const POINTS = 500;
 const PAGE = 100;
 
-/** Each reads once, and returns how much there was: items, points, samples, rows. */
-export const KINDS = {
+/** @typedef {{ http: HttpReader, store: StoreReader }} Sources */
+
+/** Each function reads once and returns the number of items, points, samples, rows or hours. */
+const KINDS = {
   /** The newest values of a fleet. @param {Sources} sources */
   latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
-  /** As many rows of one partition, from the database itself. @param {Sources} sources @param {Resolved} target */
-  latestRows: ({ rows }, { key }) => rows.latest(key.group, PAGE),
+  /** The same number of rows of one partition, from the database itself. @param {Sources} sources @param {Target} target */
+  rows: ({ store }, target) => store.rows(target, PAGE),
 
-  /** The newest samples of a sensor. @param {Sources} sources @param {Resolved} target */
+  /** The newest samples of a sensor. @param {Sources} sources @param {Target} target */
   samplesPage: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
-  /** @param {Sources} sources @param {Resolved} target */
+  /** @param {Sources} sources @param {Target} target */
   series: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
-  /** @param {Sources} sources @param {Resolved} target */
+  /** The statistics of all hours, from the store alone. @param {Sources} sources @param {Target} target */
+  statistics: ({ store }, target) => store.statistics(target),
+
+  /** @param {Sources} sources @param {Target} target */
   export: ({ http }, target) =>
     http.lines(`${pathOf(target)}/measurements?${rangeOf(target)}&order=asc`, 'application/x-ndjson'),
-
-  /** The statistics of all hours, from the store alone. @param {Sources} sources @param {Resolved} target */
-  async statistics({ store }, { key, from, to }) {
-    const turn = Math.min(to, Date.UTC(yearOf(from) + 1, 0));
-    const years = [
-      { from, to: turn },
-      { from: turn, to },
-    ].filter((year) => year.from < year.to);
-    const read = await Promise.all(years.map((year) => store.packed.readStatistics(key, year.from, year.to)));
-    return read.flat().length;
-  },
-
-  /** All samples, from the store alone. @param {Sources} sources @param {Resolved} target */
-  async samples({ reading }, { key, from, to }) {
-    const page = { order: /** @type {const} */ ('asc'), limit: Number.POSITIVE_INFINITY };
-    return (await reading.page(key, { from, to }, page)).times.length;
-  },
-
-  /** The same from one row per sample. @param {Sources} sources @param {Resolved} target */
-  rows: ({ rows }, { key, from, to }) => rows.samples(key, from, to),
 };
 
 /** @typedef {keyof typeof KINDS} Kind */
+
+/**
+ * Reads the same again and again.
+ *
+ * @param {Sources} sources
+ * @param {Kind} kind
+ * @param {Target} target
+ * @param {number} forMs it reads at least once
+ * @returns {Promise<Read>}
+ */
+export async function readFor(sources, kind, target, forMs) {
+  const latencies = createLatencies();
+  const end = performance.now() + forMs;
+  let items = 0;
+  do {
+    const began = performance.now();
+    items = await KINDS[kind](sources, target);
+    latencies.record(performance.now() - began);
+  } while (performance.now() < end);
+  return { ...latencies.read(), items };
+}
 
 /** @param {Target} target */
 const pathOf = ({ device, sensor }) => `/api/v1/devices/${device}/sensors/${sensor}`;
 
 /** @param {Target} target */
 const rangeOf = ({ from, to }) => `from=${from}&to=${to}`;
-
-const SELECT_LATEST =
-  'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
-const SELECT_DAY =
-  'SELECT ts, value FROM measurement_row WHERE device_id = ? AND sensor_id = ? AND day = ? AND ts >= ? AND ts < ?';
-
-/** Rows of a page: as many as the driver takes where nothing else is said, since they are small. */
-const FETCH_SIZE = 5000;
-
-/**
- * Rows as they are, by the driver itself: what reading is compared with.
- *
- * @param {Client} client
- */
-export const createRowReader = (client) => ({
-  /** @param {number} group @param {number} most @returns {Promise<number>} rows of one partition of `sensor` */
-  latest: async (group, most) => (await client.execute(SELECT_LATEST, [group, most])).rows.length,
-
-  /**
-   * @param {Sensor} key
-   * @param {number} from epoch ms
-   * @param {number} to epoch ms
-   * @returns {Promise<number>} samples
-   */
-  async samples({ device, sensor }, from, to) {
-    /** @type {number[]} */
-    const times = [];
-    /** @type {number[]} */
-    const values = [];
-    for (let day = dayOf(from); day < to; day += DAY_MS) {
-      const params = [device, sensor, new Date(day), new Date(from), new Date(to)];
-      for await (const row of await client.execute(SELECT_DAY, params, { fetchSize: FETCH_SIZE })) {
-        times.push(row['ts'].getTime());
-        values.push(row['value']);
-      }
-    }
-    return Math.min(times.length, values.length);
-  },
-});
-
-/** @typedef {ReturnType<typeof createRowReader>} RowReader */

@@ -40,7 +40,7 @@ export function figure(number, digits = 3) {
 export const percent = (part) => `${(part * 100).toFixed(1)} %`;
 
 /**
- * How quiet the machine was: the most that the host took in any run of what is shown.
+ * The most CPU that the host took in any run that the table shows.
  *
  * @param {Array<{ steal: number, repeats: number }>} rounds
  * @returns {string} `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`

@@ -5,12 +5,12 @@ import { createClocks, createDevices, deviceName, encodePayloads, writeTime } fr
 /** @import { MessageSource } from '../../../api/mqtt/index.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
-/** Messages that are being settled at once: as many as the subscriber takes from a broker. */
+/** Messages that ingest settles at once: as many as the subscriber takes from a broker. */
 const AT_ONCE = 512;
 
 /**
- * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. The cost of MQTT is
- * the difference.
+ * A message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`. The difference
+ * to the rate behind a broker is the cost of MQTT.
  *
  * @param {{ clock: () => number }} context
  * @param {{ handleMessage: HandleMessage }} deps
@@ -30,7 +30,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
     const message = () => {
       const receivedAt = clock();
       devices.advance(receivedAt);
-      // A copy, since the message is still read when the next one is made.
+      // A copy, since ingest still reads the message when the next one is made.
       const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
       writeTime(payload, timeAt, devices.time);
       return {

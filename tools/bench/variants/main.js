@@ -10,8 +10,8 @@ import { STORES } from './stores.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 
-// Our own ingest with one part of it changed: BENCH_STORE names the way to store, BENCH_GATE fixes the requests in
-// flight, BENCH_LOOP leaves the broker away.
+// Our own ingest with one part replaced: BENCH_STORE names the store, BENCH_GATE fixes the requests in flight, BENCH_LOOP replaces the
+// broker.
 await runCommand(async () => {
   const { BENCH_STORE, BENCH_GATE, BENCH_LOOP } = process.env;
   const config = readSettings(process.env, { envFile: '' });

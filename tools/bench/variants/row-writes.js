@@ -49,7 +49,7 @@ export function createRowWrites(session) {
       const name = 'write_measurements';
       /** @type {Promise<unknown>} */
       let others = Promise.resolve();
-      // As with our own rows, the batch takes in what comes until its first request may be sent.
+      // The batch takes further rows until its first request may be sent, as with our own rows.
       const takeFirst = () => {
         const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (take()));
         others = Promise.all(rest.map((rows) => session.writeBatch(name, () => rows, rows[0]?.routing)));

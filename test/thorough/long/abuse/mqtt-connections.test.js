@@ -9,12 +9,12 @@ import { readSettings } from '../../../../common/settings/index.js';
 import { certificatesFolder } from '../../../support/certificates.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../../support/credentials.js';
-import { connectBytes } from '../../../support/mqtt-bytes.js';
-import { createTcpClients } from '../../../support/tcp-clients.js';
+import { createTcpClients } from '../../../support/http/tcp-clients.js';
+import { connectBytes } from '../../../support/mqtt/packets.js';
 import { until } from '../../../support/until.js';
 
 /** @import { Bounds } from '../../../../api/access/connection-limits.js' */
-/** @import { TcpClient } from '../../../support/tcp-clients.js' */
+/** @import { TcpClient } from '../../../support/http/tcp-clients.js' */
 
 const NEVER_MS = 86_400_000;
 const CONNACK = '\u0020\u0002\u0000\u0000';

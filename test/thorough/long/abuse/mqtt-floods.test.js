@@ -7,7 +7,7 @@ import { createMetrics } from '../../../../api/observability/metrics.js';
 import { readSettings } from '../../../../common/settings/index.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../../support/credentials.js';
-import { createFloods } from '../../../support/floods.js';
+import { createFloods } from '../../../support/mqtt/floods.js';
 import { until } from '../../../support/until.js';
 
 /** @import { Socket } from 'node:net' */

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { expectProblem, send } from '../../../support/http.js';
+import { expectProblem, send } from '../../../support/http/index.js';
+import { createTcpClients } from '../../../support/http/tcp-clients.js';
 import { readMetric } from '../../../support/metrics.js';
-import { startTestSystem } from '../../../support/system.js';
-import { createTcpClients } from '../../../support/tcp-clients.js';
+import { startTestSystem } from '../../../support/system/index.js';
 import { until } from '../../../support/until.js';
 
-/** @import { TestSystem } from '../../../support/system.js' */
+/** @import { TestSystem } from '../../../support/system/index.js' */
 
 const afterwards = useCleanUps();
 const tcpClients = createTcpClients(afterwards);

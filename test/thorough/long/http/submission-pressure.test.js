@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { startCqlWire } from '../../../support/cql-wire.js';
-import { sharedContactPoint } from '../../../support/engine.js';
-import { expectProblem, send } from '../../../support/http.js';
+import { startCqlWire } from '../../../support/database/cql-wire.js';
+import { sharedContactPoint } from '../../../support/database/engine.js';
+import { expectProblem, send } from '../../../support/http/index.js';
 import { readMetric } from '../../../support/metrics.js';
-import { startTestSystem } from '../../../support/system.js';
+import { startTestSystem } from '../../../support/system/index.js';
 import { until } from '../../../support/until.js';
 
 /** @import { Periods } from '../../../../common/periods.js' */
-/** @import { CqlWire, WireRequest } from '../../../support/cql-wire.js' */
-/** @import { TestSystem } from '../../../support/system.js' */
+/** @import { CqlWire, WireRequest } from '../../../support/database/cql-wire.js' */
+/** @import { TestSystem } from '../../../support/system/index.js' */
 
 const TS = Date.now() - 60_000;
 

@@ -5,12 +5,12 @@ import { createAccess, isUnsafe } from '../../../../api/access/http/index.js';
 import { createAttempts, limitRequests } from '../../../../api/access/http/rates.js';
 import { createSessions } from '../../../../api/access/http/sessions.js';
 import { createTokens } from '../../../../api/access/http/tokens.js';
-import { send } from '../../../support/http.js';
-import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+import { startHttpApp, TOKENS } from '../../../support/http/app.js';
+import { send } from '../../../support/http/index.js';
 
 /** @import { AddressInfo } from 'node:net' */
 /** @import { RequestHandler } from 'express' */
-/** @import { HttpApp } from '../../../support/http-app.js' */
+/** @import { HttpApp } from '../../../support/http/app.js' */
 
 const NOW = 1_795_000_000_000;
 const [READER = ''] = TOKENS.readTokens;
@@ -256,7 +256,7 @@ describe('Tokens and sessions', () => {
     ]);
   });
 
-  test('one token: one is set', () => {
+  test('Tokens and sessions: one token: the status shows that a token is set', () => {
     expect(createTokens({ apiToken: undefined, readTokens: ['r'], ingestTokens: [] }).areSet).toBe(true);
   });
 

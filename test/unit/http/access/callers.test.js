@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+import { startHttpApp, TOKENS } from '../../../support/http/app.js';
 
-/** @import { HttpApp } from '../../../support/http-app.js' */
+/** @import { HttpApp } from '../../../support/http/app.js' */
 
 const NOW = 1_795_000_000_000;
 const ADMIN = TOKENS.apiToken;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.js';
-import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+import { startHttpApp, TOKENS } from '../../../support/http/app.js';
 
-/** @import { HttpApp } from '../../../support/http-app.js' */
+/** @import { HttpApp } from '../../../support/http/app.js' */
 
 const [READER = ''] = TOKENS.readTokens;
 const FILES = /** @type {any} */ ({ cert: 'certificate.pem', key: 'key.pem' });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+import { startHttpApp, TOKENS } from '../../../support/http/app.js';
 import { until } from '../../../support/until.js';
 
-/** @import { HttpApp } from '../../../support/http-app.js' */
+/** @import { HttpApp } from '../../../support/http/app.js' */
 
 const [READER = ''] = TOKENS.readTokens;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../../common/errors.js';
-import { createVirtualDatabase } from '../../../support/virtual-database.js';
+import { createVirtualDatabase } from '../../../support/database/virtual-database.js';
 
 /** @param {number[]} sizes */
 const median = (sizes) => [...sizes].sort((a, b) => a - b)[sizes.length >> 1] ?? 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../../../simulator/random.js';
-import { readLines as read } from '../../../support/line-points.js';
+import { readLines as read } from '../../../support/payloads/line-points.js';
 
 /** The one point of a text. @param {string} text */
 function one(text) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/mappings.js';
+import { readMapped } from '../../../support/payloads/mappings.js';
 
 /** @param {string} text @returns {string[]} the problems of a file, a line each */
 function problemsOf(text) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/mappings.js';
+import { readMapped } from '../../../support/payloads/mappings.js';
 
 const mappings = new Mappings(
   parseMappings(

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { startMemoryPipeline } from '../../../support/memory-pipeline.js';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
 import { until } from '../../../support/until.js';
 
-/** @import { MemoryPipeline } from '../../../support/memory-pipeline.js' */
+/** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
 
 const NOW = 1_795_348_840_000;
 

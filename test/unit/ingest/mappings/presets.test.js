@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { expandPreset, Mapping, Mappings, readPresets } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/mappings.js';
+import { readMapped } from '../../../support/payloads/mappings.js';
 
 /**
  * A payload of a product, and what becomes of it. Without `ts` the time of receipt counts.

@@ -8,7 +8,7 @@ import {
   proposeMappings,
   readPresets,
 } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/mappings.js';
+import { readMapped } from '../../../support/payloads/mappings.js';
 
 /** @param {string} topic @param {string} payload @param {number} [receivedAt] what the proposal makes of its own message */
 function readByProposal(topic, payload, receivedAt) {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { newRetry } from '../../../support/memory-edge-node.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';
-import { T0, vector } from '../../../support/sparkplug-vectors.js';
+import { newRetry } from '../../../support/sparkplug/memory-edge-node.js';
+import { T0, vector } from '../../../support/sparkplug/vectors.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Store } from '../../../../api/store/index.js' */
@@ -58,7 +58,7 @@ async function rows() {
 }
 
 describe('Definition book: a birth is entered', () => {
-  test('its definitions are unchanged: no row is written', async () => {
+  test('Definition book: a birth with unchanged definitions: no row is written', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0));
     await book.enter(DEVICE, definitions(T0 + 60_000));
@@ -66,7 +66,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('another process has entered the same: no row is written', async () => {
+  test('Definition book: a birth that another process has entered: no row is written', async () => {
     await openBook().enter(DEVICE, definitions(T0));
     await openBook().enter(DEVICE, definitions(T0 + 60_000));
     expect(await rows()).toEqual([0]);
@@ -98,7 +98,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('its definitions differ: a row is written', async () => {
+  test('Definition book: a birth with other definitions: a row is written', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0));
     await book.enter(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));

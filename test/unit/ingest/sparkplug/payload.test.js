@@ -7,7 +7,7 @@ import { encodeRebirth } from '../../../../api/ingest/sparkplug/host.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { T0, vector } from '../../../support/sparkplug-vectors.js';
+import { T0, vector } from '../../../support/sparkplug/vectors.js';
 
 /** @import { Identity } from '../../../../schema/ids.js' */
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Rebirths } from '../../../../api/ingest/sparkplug/host.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { T0 } from '../../../support/sparkplug-vectors.js';
+import { T0 } from '../../../support/sparkplug/vectors.js';
 
 const [NODE, OTHER] = ['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/plant/NCMD/edge-2'];
 

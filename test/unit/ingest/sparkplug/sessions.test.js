@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createMemoryEdgeNode, valuesOf } from '../../../support/memory-edge-node.js';
-import { LATER, T0, vector } from '../../../support/sparkplug-vectors.js';
+import { createMemoryEdgeNode, valuesOf } from '../../../support/sparkplug/memory-edge-node.js';
+import { LATER, T0, vector } from '../../../support/sparkplug/vectors.js';
 import { until } from '../../../support/until.js';
 
-/** @import { MemoryEdgeNode } from '../../../support/memory-edge-node.js' */
+/** @import { MemoryEdgeNode } from '../../../support/sparkplug/memory-edge-node.js' */
 
 const COMMAND = 'spBv1.0/plant/NCMD/edge-1';
 const [NODE, PRESS] = ['plant/edge-1', 'plant/edge-1/press'];

@@ -17,7 +17,7 @@ import {
   publishBytes,
   subscribeBytes,
   unsubscribeBytes,
-} from '../../../../support/mqtt-bytes.js';
+} from '../../../../support/mqtt/packets.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */

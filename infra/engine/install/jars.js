@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../../../common/errors.js';
+import { askRegistry } from '../../bootstrap/registry.js';
+
+/** A download is given up when Maven prints nothing for so long, in ms. */
+const SILENT_MS = 180_000;
+
+/**
+ * A set of jars that Maven fetches.
+ *
+ * @typedef {object} JarSet
+ * @property {string} pom path of the file that names them
+ * @property {string} title whose jars they are, for the progress line
+ * @property {number} count about how many, for the progress line alone
+ * @property {string} size of them all, for the progress line alone
+ */
+
+/** @type {JarSet} */
+export const CASSANDRA_JARS = {
+  pom: fileURLToPath(new URL('pom.xml', import.meta.url)),
+  title: 'Cassandra',
+  count: 100,
+  size: '67 MB',
+};
+
+/**
+ * The folder that holds, or will hold, a set of jars. Its name carries the pom's digest: a changed pom is a new
+ * folder, and what is there is always whole, because it appears by one rename.
+ *
+ * @param {string} engineDir
+ * @param {JarSet} set
+ */
+export async function jarsDir(engineDir, { pom }) {
+  const digest = createHash('sha256')
+    .update(await readFile(pom))
+    .digest('hex');
+  return join(engineDir, `lib-${digest.slice(0, 12)}`);
+}
+
+/** @param {string} engineDir @param {JarSet} set @returns {Promise<boolean>} whether nothing has to be fetched */
+export async function hasJars(engineDir, set) {
+  return stat(await jarsDir(engineDir, set)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Fetches a set of jars by Maven, unless they are there.
+ *
+ * @param {object} options
+ * @param {string} options.engineDir where jars are kept, over all runs
+ * @param {JarSet} options.set
+ * @param {string} options.maven the program `mvn`
+ * @param {string} options.javaHome
+ * @param {(text: string) => void} [options.onStatus] gets what is true now, often
+ * @param {AbortSignal} [options.signal] ends Maven
+ * @param {number} [options.silentMs] a try ends when Maven prints nothing for so long
+ * @param {number[]} [options.pausesMs] between the tries
+ * @returns {Promise<string>} the folder
+ * @throws {MillraceError} `install_failed`, `disk_full`
+ */
+export async function ensureJars(options) {
+  const { engineDir, set, maven, javaHome, onStatus = () => {}, signal } = options;
+  const { silentMs = SILENT_MS, pausesMs } = options;
+  const whole = await jarsDir(engineDir, set);
+  if (await hasJars(engineDir, set)) return whole;
+  const part = `${whole}.part-${process.pid}`;
+  await mkdir(engineDir, { recursive: true });
+  await removeLeftovers(engineDir);
+  try {
+    await askRegistry(
+      'Maven Central',
+      () => fetchInto(part, set, { maven, javaHome, onStatus, signal, silentMs }),
+      {
+        onStatus,
+        signal,
+        pausesMs,
+        advice: `Maven could not fetch ${set.title}'s jars. Type the command again to try again.`,
+      },
+    );
+    await rename(part, whole).catch(async (error) => {
+      // A concurrent process was quicker, and its folder has the same jars.
+      if (!(await hasJars(engineDir, set))) throw error;
+    });
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+  return whole;
+}
+
+/** @param {string} engineDir takes away what interrupted downloads left, and leaves what is being written now */
+async function removeLeftovers(engineDir) {
+  for (const name of await readdir(engineDir)) {
+    const pid = /\.part-(\d+)$/.exec(name)?.[1];
+    if (pid && !isAlive(Number(pid))) await rm(join(engineDir, name), { recursive: true, force: true });
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {JarSet} set
+ * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal, silentMs: number }} options
+ * @throws {MillraceError} `disk_full`
+ * @throws {Error} with Maven's last lines
+ */
+async function fetchInto(folder, { pom, title, count, size }, options) {
+  const { maven, javaHome, onStatus, signal, silentMs } = options;
+  const goal = 'dependency:copy-dependencies';
+  // Progress in Maven's output is one line a file; -B alone would hide the downloads' lines on old versions.
+  const args = ['-B', '-f', pom, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
+  const child = spawn(maven, args, {
+    cwd: dirname(pom),
+    env: { ...process.env, JAVA_HOME: javaHome },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
+  /** @type {string[]} */
+  const last = [];
+  let downloaded = 0;
+  let copied = 0;
+  let isSilent = false;
+  const silence = setTimeout(() => {
+    isSilent = true;
+    child.kill('SIGKILL');
+  }, silentMs);
+  const read = (/** @type {string} */ line) => {
+    silence.refresh();
+    if (/Downloaded from .*\.jar/.test(line)) downloaded += 1;
+    else if (/Copying .*\.jar/.test(line)) copied += 1;
+    last.push(line);
+    if (last.length > 15) last.shift();
+    onStatus(
+      copied > 0
+        ? `${title}'s jars: ${copied} of about ${count} in place`
+        : `${title}'s jars, ${size} in all: ${downloaded} fetched`,
+    );
+  };
+  for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  }).finally(() => clearTimeout(silence));
+  if (code === 0) return;
+  if (isSilent) throw new Error(`Maven printed nothing for ${silentMs / 1000} s.`);
+  const errors = last.filter((line) => line.includes('ERROR'));
+  const text = (errors.length > 0 ? errors : last).join('\n');
+  if (/No space left/.test(text))
+    throw new MillraceError('disk_full', `No room for ${title}'s jars in ${folder}.`);
+  throw new Error(text);
+}

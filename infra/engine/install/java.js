@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Cassandra 5.0 runs on Java 11 and 17; only 17 is tried here. */
+export const JAVA_MAJOR = 17;
+
+/** Time in which a Java prints its version, in ms, also on a machine that stalls. */
+const JAVA_ANSWERS_MS = 60_000;
+
+/** Where packages put a Java that is neither in JAVA_HOME nor on the PATH. */
+const JAVA_FOLDERS = [
+  '/usr/lib/jvm',
+  '/Library/Java/JavaVirtualMachines',
+  '/opt/homebrew/opt',
+  '/usr/local/opt',
+];
+
+/**
+ * @typedef {object} Java
+ * @property {string} path the program `java`
+ * @property {string} home its JAVA_HOME, for Maven
+ */
+
+/**
+ * Looks for a Java 17: JAVA_HOME, then the PATH, then the usual folders.
+ *
+ * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {Promise<{ java: Java | null, others: string[] }>} `others`: what was found instead, e.g. `25 at /usr/bin/java`
+ */
+export async function findJava(environment = process.env) {
+  /** @type {string[]} */
+  const others = [];
+  for (const path of await candidates(environment)) {
+    const found = await inspect(path);
+    if (found?.major === JAVA_MAJOR) return { java: { path, home: found.home }, others };
+    if (found) others.push(`${found.major} at ${path}`);
+  }
+  return { java: null, others };
+}
+
+/** @param {NodeJS.ProcessEnv} environment @returns {Promise<string[]>} paths that may not exist */
+async function candidates(environment) {
+  const homes = environment.JAVA_HOME ? [environment.JAVA_HOME] : [];
+  const onPath = (environment.PATH ?? '').split(delimiter).filter(Boolean);
+  const installed = [];
+  for (const folder of JAVA_FOLDERS) {
+    const names = await readdir(folder).catch(() => /** @type {string[]} */ ([]));
+    for (const name of names.filter((one) => one.includes('17'))) {
+      installed.push(join(folder, name), join(folder, name, 'Contents/Home'));
+    }
+  }
+  return [
+    ...new Set([
+      ...homes.map((home) => join(home, 'bin/java')),
+      ...onPath.map((folder) => join(folder, 'java')),
+      ...installed.map((home) => join(home, 'bin/java')),
+    ]),
+  ];
+}
+
+/**
+ * Reads version and home of a Java. `java -version` alone does not show the home.
+ *
+ * @param {string} path
+ * @returns {Promise<{ major: number, home: string } | null>} null when there is no Java that runs
+ */
+async function inspect(path) {
+  try {
+    const { stderr } = await run(path, ['-XshowSettings:properties', '-version'], {
+      timeout: JAVA_ANSWERS_MS,
+    });
+    const version = /java\.specification\.version = (?:1\.)?(\d+)/.exec(stderr);
+    const home = /java\.home = (.+)/.exec(stderr);
+    return version && home ? { major: Number(version[1]), home: String(home[1]).trim() } : null;
+  } catch {
+    return null; // Not there, or macOS's placeholder for Java. Both mean that there is no Java.
+  }
+}

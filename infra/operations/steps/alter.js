@@ -1,0 +1,19 @@
+import { connect } from '../../../api/store/connect.js';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { DDL } from '../../../schema/migrate/cluster.js';
+
+// A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.
+// Without any it only signs in.
+await runCommand(async () => {
+  const { cql } = readCommandSettings('database');
+  const client = await connect(cql, { applicationName: 'millrace-operations' });
+  try {
+    for (const statement of process.argv.slice(2)) {
+      await client.execute(statement, [], DDL);
+      console.log(statement);
+    }
+  } finally {
+    await client.shutdown();
+  }
+});

@@ -1,0 +1,30 @@
+/** How the packages of an engine are called: `version` is the beginning that all of one release have in common. */
+const PACKAGES = {
+  scylla: { name: 'scylla', version: (/** @type {string} */ to) => `${to}-*` },
+  cassandra: { name: 'cassandra', version: (/** @type {string} */ to) => to },
+};
+
+/** apt runs unattended, so a changed settings file stays as it is. */
+const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
+
+/**
+ * A version from a source of packages, in two commands, so that a node is away for the second alone. The packages of an engine
+ * demand each other in the very same version, while apt takes the newest of each: so all of them are pinned. The pin
+ * stays, and keeps what installs by itself from going further.
+ *
+ * @param {'scylla' | 'cassandra'} engine
+ * @param {string} to
+ * @returns {{ fetch: string[], install: string }} scripts
+ */
+export function packages(engine, to) {
+  const { name, version } = PACKAGES[engine];
+  const pin = `"Package: ${name}*" "Pin: version ${version(to)}" "Pin-Priority: 990"`;
+  const wanted = `"${name}=${version(to)}"`;
+  return {
+    fetch: [
+      `printf "%s\\n" ${pin} | sudo tee /etc/apt/preferences.d/millrace >/dev/null &&
+  sudo apt-get update && ${APT} --download-only install ${wanted}`,
+    ],
+    install: `${APT} install ${wanted}`,
+  };
+}

@@ -1,0 +1,13 @@
+import { here } from '../plan.js';
+import { command } from './shell.js';
+
+/**
+ * Samples may come in any order, but a running packer would mark hours as packed before their samples are restored. That is permanent.
+ *
+ * @param {string} keyspace
+ */
+export const allStopped = (keyspace) =>
+  here(
+    'no process of the application runs, or this goes no further',
+    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/steps/expect-stopped.js`,
+  );

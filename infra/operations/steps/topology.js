@@ -1,0 +1,97 @@
+import { onNode } from '../plan.js';
+import { quote } from './shell.js';
+
+/** @import { Flag } from '../../../common/flags.js' */
+/** @import { Given } from '../given.js' */
+
+/** Where packages put a node's settings. */
+const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
+
+/** @satisfies {Record<string, Flag>} */
+export const configFlag = {
+  config: { type: 'text', help: "file of a node's settings; default: where its package has it" },
+};
+
+/** @param {Given} given */
+const configOf = ({ config, engine }) => quote(config ?? CONFIG[engine]);
+
+/** @param {string | undefined} id host id; none: of the node where this runs */
+const whose = (id) => (id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")');
+
+/**
+ * Every table of a keyspace has as many copies of each row, so any key of any table shows how many. A row of `nodetool
+ * status` ends with the rack; in which column the host id is depends on the number of tokens.
+ */
+const LEFT = `
+/^[0-9A-Fa-f.:]+$/ { copy[$1] }
+/^Datacenter:/ { dc = $2 }
+/^[UD][NLJM] / {
+  home[$2] = dc; nodes[dc]++; if (++inRack[dc, $NF] == 1) racks[dc]++
+  for (i = 3; i <= NF; i++) if ($i == id) { its = dc; rack = $NF }
+}
+END {
+  for (address in copy) { all++; copies[home[address]]++ }
+  if (its == "" || all == 0) { print "There is no node " id ", or no keyspace of this name." >"/dev/stderr"; exit 1 }
+  left = nodes[its] - 1
+  racksLeft = racks[its] - (inRack[its, rack] == 1)
+  printf "%d copies in %s; nodes left there: %d, in %d of %d racks\\n", copies[its], its, left, racksLeft, racks[its]
+  if (left >= copies[its] && (racksLeft == racks[its] || racksLeft >= copies[its])) exit 0
+  print "That is too few: add a node first, in the same rack where this one is its last, or replace this one." >"/dev/stderr"
+  exit 1
+}`;
+
+/**
+ * Goes no further where fewer nodes would be left than copies are kept, or a rack would be lost that copies need.
+ *
+ * @param {string} viewer
+ * @param {Given} given
+ * @param {string} [id] host id of the one that goes; none: the viewer
+ */
+export const expectEnoughLeft = (viewer, { keyspace }, id) =>
+  onNode(
+    viewer,
+    'enough nodes and racks stay for all copies, or this goes no further',
+    `${whose(id)}
+{ nodetool getendpoints ${quote(keyspace)} installation any; nodetool status; } | awk -v id="$id" '${LEFT}'`,
+  );
+
+/**
+ * Others find the cluster by their seeds at their next start.
+ *
+ * @param {string} viewer
+ * @param {Given} given
+ * @param {string} [id] as above
+ */
+export const printSeed = (viewer, given, id) =>
+  onNode(
+    viewer,
+    'whether it is a seed',
+    `${whose(id)}
+address=$(nodetool status | awk -v id="$id" '{for (i = 3; i <= NF; i++) if ($i == id) print $2}')
+if [ -n "$address" ] && grep -E "^[ -]*seeds:" ${configOf(given)} | grep -qwF "$address"; then
+  echo "$address is a seed: name another in its place, in the settings of all nodes, before one of them restarts."
+fi`,
+  );
+
+/** A node that is its own seed founds a cluster of its own, or joins without its share. @param {string} node @param {Given} given */
+export const expectOtherSeeds = (node, given) =>
+  onNode(
+    node,
+    'its seeds are others, or this goes no further',
+    `address=$(tr -d "\\"'" <${configOf(given)} | sed -n "s/^listen_address: *\\([^ #]*\\).*/\\1/p")
+[ "$address" != localhost ] || address=127.0.0.1
+seeds=$(grep -E "^[ -]*seeds:" ${configOf(given)}) || { echo "It has no seeds in ${configOf(given)}; set --config to the file that has them." >&2; exit 1; }
+echo "$seeds"
+if [ -n "$address" ] && echo "$seeds" | grep -qwF "$address"; then
+  echo "It is its own seed, and would not fetch its share: name others." >&2
+  exit 1
+fi`,
+  );
+
+/** @param {string} viewer */
+export const printRacks = (viewer) =>
+  onNode(
+    viewer,
+    'nodes of each rack: as many in each is what to come to',
+    `nodetool status | awk '/^Datacenter:/ {dc = $2} /^[UD][NLJM] / {n[dc " " $NF]++} END {for (rack in n) print rack, n[rack]}'`,
+  );

@@ -1,0 +1,149 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readSettings, SETTINGS } from '../../../common/settings/index.js';
+import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
+
+// Checks the services of docker-compose.yml that run programs of this repository against those programs.
+
+/** Each service, and the script of package.json that it runs. */
+const OURS = [
+  ['api', 'start'],
+  ['https', 'start:http'],
+  ['roles', 'roles'],
+  ['migrate', 'migrate'],
+  ['simulator', 'simulator'],
+];
+
+/** @type {Awaited<ReturnType<typeof loadCompose>>} */
+let stack;
+beforeAll(async () => {
+  stack = await loadCompose();
+}, INSTALLS_MS);
+afterAll(() => stack.remove());
+
+/**
+ * @param {string} name
+ * @param {Record<string, string>} [variables] of `.env`
+ * @returns {Record<string, string>} the environment of a service, with paths of this machine
+ */
+const environmentOf = (name, variables) =>
+  Object.fromEntries(
+    Object.entries(stack.compose.services[name].environment).map(([key, value]) => [
+      key,
+      String(value).startsWith('/run/secrets/')
+        ? stack.secretFile(String(value))
+        : interpolate(value, variables),
+    ]),
+  );
+
+/** @param {Record<string, string>} environment */
+const settingsFrom = (environment) => readSettings(environment, { envFile: join(stack.secrets, 'none') });
+
+test.each(OURS)('Service %s: its settings: the application knows and accepts them', (name) => {
+  const known = Object.keys(SETTINGS).flatMap((key) =>
+    SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
+  );
+  const environment = environmentOf(name);
+  expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+  settingsFrom(environment);
+});
+
+test('Settings that migrate stores: every process gets them from .env, or the default of the application', () => {
+  const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
+  for (const name of ['migrate', 'api', 'https']) {
+    for (const setting of Object.keys(stored))
+      expect(environmentOf(name)).toHaveProperty(setting, SETTINGS[setting]?.fallback);
+    const { retention } = settingsFrom(environmentOf(name, stored));
+    expect(retention).toEqual({ latestGroups: 128, batchDays: 45, historyDays: 730 });
+  }
+});
+
+test('Optional settings: .env: every process that ingests gets each; empty: the default', () => {
+  const given = {
+    TS_UNIT: 's',
+    LINE_DEVICE_TAGS: 'machine',
+    IMPORT_MAX_BYTES: '2097152',
+    LIVE_TOPICS: 'name',
+    LIVE_RETAIN: 'true',
+    HOME_ASSISTANT_PREFIX: 'homeassistant',
+    ALARM_WEBHOOK_URL: 'http://receiver.example/',
+    ALARM_ALERTMANAGER_URL: 'http://alertmanager:9093',
+    STREAM_KAFKA: 'kafka:9092',
+    STREAM_FORMAT: 'avro',
+    SCHEMA_REGISTRY_URL: 'http://registry:8081',
+    STREAM_EXPLODE: 'true',
+    STREAM_LATEST: 'false',
+    STREAM_TOPIC_PREFIX: 'plant',
+    STREAM_QUEUE_BYTES: '1048576',
+    STREAM_TLS: 'true',
+  };
+  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
+  for (const setting of Object.keys(given)) expect(page).toContain(`\`${setting}\``);
+  for (const name of ['api', 'https']) {
+    expect(environmentOf(name, given)).toMatchObject(given);
+    settingsFrom(environmentOf(name, given));
+    for (const setting of Object.keys(given)) expect(environmentOf(name)).toHaveProperty(setting, '');
+  }
+});
+
+test('Page: settings that the first start fixes: named before the first command', () => {
+  const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
+  for (const text of [
+    '`LATEST_GROUPS`',
+    '`BATCH_DAYS`',
+    '`HISTORY_DAYS`',
+    'npm run size',
+    '--profile cluster',
+  ])
+    expect(before).toContain(text);
+});
+
+test('MQTT client ids: all processes: different, so no process takes the session of another', () => {
+  const ids = stack.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(2);
+});
+
+test('Service api: its settings: one name for all nodes, one for the broker, and tokens that cannot be guessed', () => {
+  const { cql, mqtt, http } = settingsFrom(environmentOf('api'));
+  expect(cql).toMatchObject({ contactPoints: ['cql'], localDc: 'datacenter1' });
+  expect(mqtt.url).toBe('mqtt://mosquitto:1883');
+  expect(http.apiToken).toMatch(/^[0-9a-f]{48}$/);
+  expect(http.readTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
+});
+
+test('Service https: its connections: all with TLS; without any of its TLS settings it would be refused', () => {
+  const environment = environmentOf('https');
+  expect(environment).not.toHaveProperty('TLS_ELSEWHERE');
+  const { cql, mqtt } = settingsFrom(environment);
+  expect(cql.contactPoints).toEqual(['cql:9142']);
+  expect(mqtt.url).toBe('mqtts://mosquitto:8883');
+  for (const setting of ['CQL_TLS_CA', 'HTTP_TLS_CERT', 'HTTP_TLS_KEY']) {
+    const { [setting]: _, ...others } = environment;
+    expect(() => settingsFrom(others)).toThrow(setting);
+  }
+});
+
+test.each(OURS)('Service %s: its command: that of npm run %s', (name, script) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
+  expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
+  const program = stack.compose.services[name].command.find((/** @type {string} */ word) =>
+    word.endsWith('.js'),
+  );
+  expect(existsSync(program)).toBe(true);
+});
+
+test('Service roles: two roles: each process has the password of its role', () => {
+  const flags = stack.compose.services.roles.command.join(' ');
+  for (const [name, duty] of [
+    ['migrate', 'migrate'],
+    ['api', 'serve'],
+    ['https', 'serve'],
+  ]) {
+    const { CQL_USERNAME, CQL_PASSWORD_FILE } = stack.compose.services[String(name)].environment;
+    expect(CQL_USERNAME).toBe(`millrace_${duty}`);
+    expect(flags).toContain(`--${duty}-password-file=${CQL_PASSWORD_FILE}`);
+  }
+});

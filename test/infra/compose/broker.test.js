@@ -1,0 +1,197 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { Host } from '../../../api/ingest/sparkplug/host.js';
+import { subscribe } from '../../../api/mqtt/external/subscriptions.js';
+import { SETTINGS } from '../../../common/settings/index.js';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
+import { prepareBroker } from '../../support/compose/broker.js';
+
+/** @import { IClientOptions, MqttClient } from 'mqtt' */
+
+// Runs the broker's configuration and start script of docker-compose.yml with the installed Mosquitto.
+
+const NOT_AUTHORIZED = 135;
+const MEASUREMENTS = 'iot/v1/pump/measurements';
+const STATE = { topic: 'spBv1.0/STATE/millrace-1', qos: /** @type {const} */ (1), retain: false };
+
+/** @type {string} */
+let directory;
+/** @type {Awaited<ReturnType<typeof prepareBroker>>} */
+let broker;
+/** @type {MqttClient[]} */
+const clients = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-broker-'));
+  mkdirSync(join(directory, 'broker'));
+  const secrets = join(directory, 'secrets');
+  await promisify(execFile)('/bin/sh', ['infra/compose/init.sh', secrets]);
+  broker = await prepareBroker({ directory: join(directory, 'broker'), secrets });
+  await broker.start();
+});
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.endAsync(true)));
+  await broker.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** @param {IClientOptions} options */
+async function connect(options) {
+  const address = `mqtt://127.0.0.1:${broker.port}`;
+  const client = await mqtt.connectAsync(
+    address,
+    { protocolVersion: 5, reconnectPeriod: 0, ...options },
+    false,
+  );
+  clients.push(client);
+  return client;
+}
+
+/** @param {string} name of the file */
+const secret = (name) => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
+const asDevice = () => ({ username: 'devices', password: secret('mqtt_device_password') });
+const asApi = () => ({ username: 'millrace', password: secret('mqtt_password') });
+
+/** @param {string} topic */
+async function listenTo(topic) {
+  const client = await connect(asDevice());
+  await client.subscribeAsync(topic, { qos: 1 });
+  return client;
+}
+
+/** @param {MqttClient} client @param {string} [prefix] of the topic @returns {Promise<string>} the next message, `topic payload` */
+const nextMessage = (client, prefix = '') =>
+  new Promise((resolve) => {
+    client.on('message', function onMessage(topic, payload) {
+      if (!topic.startsWith(prefix)) return;
+      client.off('message', onMessage);
+      resolve(`${topic} ${payload}`);
+    });
+  });
+
+test('Broker: no account, or a wrong password: refused', async () => {
+  await expect(connect({})).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  const other = { ...asDevice(), password: 'devices' };
+  await expect(connect(other)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+});
+
+test('Broker: health check of the container: it needs the account, and connects', async () => {
+  const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(directory, 'broker', 'run') };
+  const check = ['-p', String(broker.port), '-t', 'iot/v1/health/status', '-E', '-W', '5'];
+  await promisify(execFile)('mosquitto_sub', check, { env });
+  await expect(promisify(execFile)('mosquitto_sub', check, { env: { PATH: env.PATH } })).rejects.toThrow();
+});
+
+test('Broker: a device publishes: the shared subscription of the API receives it', async () => {
+  const api = await connect(asApi());
+  await api.subscribeAsync('$share/ingest/iot/v1/+/measurements', { qos: 1 });
+  const message = nextMessage(api);
+  const device = await connect(asDevice());
+  await device.publishAsync(MEASUREMENTS, '[]', { qos: 1 });
+  expect(await message).toBe(`${MEASUREMENTS} []`);
+});
+
+test('Page: its command for a measurement: the API receives it; no command line contains a secret', async () => {
+  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
+  const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
+  const sending = block.slice(0, block.indexOf('printf', 1));
+  // The shell runs `printf` itself, without a process that others could list.
+  const commands = page.split('\n').filter((line) => !line.startsWith('printf '));
+  expect(commands.filter((line) => line.includes('$(cat'))).toEqual([]);
+
+  const api = await connect(asApi());
+  await api.subscribeAsync(MEASUREMENTS, { qos: 1 });
+  const message = nextMessage(api);
+  const command = sending
+    .replaceAll('infra/compose/secrets', join(directory, 'secrets'))
+    .replace('mosquitto_pub -V', `mosquitto_pub -p ${broker.port} -V`);
+  await promisify(execFile)('/bin/sh', ['-euc', command]);
+  expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
+});
+
+test('Broker: the simulator publishes: the API receives births, measurements and status', async () => {
+  const api = await connect(asApi());
+  await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
+  /** @type {Set<string | undefined>} */
+  const kinds = new Set();
+  api.on('message', (topic) => kinds.add(topic.split('/')[3]));
+  const { username, password } = asDevice();
+  const env = {
+    ...process.env,
+    MQTT_URL: `mqtt://127.0.0.1:${broker.port}`,
+    MQTT_USERNAME: username,
+    MQTT_PASSWORD: password,
+  };
+  const flags = '--devices 2 --interval 100ms --batch 200ms --duration 1s --seed 1'.split(' ');
+  await promisify(execFile)(process.execPath, ['simulator/index.js', ...flags], { env });
+  expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
+});
+
+test('Broker: a device publishes a live topic: refused', async () => {
+  const device = await connect(asDevice());
+  const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });
+  await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+});
+
+test('Broker: an edge node: it publishes its own topics, receives its commands and the STATE of the host, and cannot send commands', async () => {
+  const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
+  await subscribe(api, {
+    group: 'ingest',
+    host: new Host({ id: 'millrace-1', clock: Date.now }),
+    mapped: { shared: [], own: [] },
+  });
+  const edge = await connect({
+    ...asDevice(),
+    will: { topic: 'spBv1.0/plant/NDEATH/edge-1', payload: Buffer.from('dead'), qos: 1, retain: false },
+  });
+  await edge.subscribeAsync(['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/STATE/+'], { qos: 1 });
+  for (const topic of EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'))) {
+    const message = nextMessage(api, 'spBv1.0/');
+    await edge.publishAsync(topic, 'x', { qos: 1 });
+    expect(await message).toBe(`${topic} x`);
+  }
+  for (const topic of [STATE.topic, 'spBv1.0/plant/NCMD/edge-1']) {
+    const message = nextMessage(edge);
+    await api.publishAsync(topic, 'x', { qos: 1 });
+    expect(await message).toBe(`${topic} x`);
+  }
+  for (const topic of [STATE.topic, 'spBv1.0/plant/NCMD/edge-2', 'spBv1.0/plant/DCMD/edge-2/press']) {
+    const published = edge.publishAsync(topic, 'x', { qos: 1 });
+    await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  }
+  const death = nextMessage(api, 'spBv1.0/');
+  edge.stream.destroy();
+  expect(await death).toBe('spBv1.0/plant/NDEATH/edge-1 dead');
+  const absence = nextMessage(await listenTo(STATE.topic));
+  api.stream.destroy();
+  expect(await absence).toBe(`${STATE.topic} gone`);
+});
+
+test('Broker: a message of MAX_MESSAGE_BYTES: accepted; twice the size: the connection ends', async () => {
+  const largest = Number(SETTINGS['MAX_MESSAGE_BYTES']?.fallback);
+  const device = await connect(asDevice());
+  await device.publishAsync(MEASUREMENTS, Buffer.alloc(largest), { qos: 1 });
+  // The broker does not read the rest of the packet, so the connection is reset, and its reason code may be lost.
+  const closed = new Promise((resolve) => device.once('close', () => resolve(null)));
+  device.on('error', () => {});
+  const refused = device.publishAsync(MEASUREMENTS, Buffer.alloc(2 * largest), { qos: 1 });
+  await closed;
+  await Promise.all([expect(refused).rejects.toThrow(), device.endAsync(true)]);
+});
+
+test('Broker: TLS: it presents a certificate of the generated authority, and asks for the same password', async () => {
+  const address = `mqtts://localhost:${broker.tlsPort}`;
+  const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
+  const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));
+  clients.push(await mqtt.connectAsync(address, { ...options, ...asDevice(), ca }, false));
+  const anonymous = mqtt.connectAsync(address, { ...options, ca }, false);
+  await expect(anonymous).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  const withoutAuthority = mqtt.connectAsync(address, { ...options, ...asDevice() }, false);
+  await expect(withoutAuthority).rejects.toThrow(/certificate/);
+});

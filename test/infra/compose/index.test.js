@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SETTINGS } from '../../../common/settings/index.js';
+import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
+
+// Rules for every service of docker-compose.yml, in every profile.
+
+const run = promisify(execFile);
+const SCRIPTS = ['init.sh', 'smoke.sh', 'scylla-start.sh', 'mosquitto-start.sh', 'telegraf/start.sh'].map(
+  (name) => `infra/compose/${name}`,
+);
+/** Services that end when their work is done. */
+const ONCE = ['roles', 'migrate'];
+/** Files of init.sh that no container gets. */
+const HOST_FILES = ['ca.key', 'server.cnf'];
+
+/** @type {Awaited<ReturnType<typeof loadCompose>>} */
+let stack;
+beforeAll(async () => {
+  stack = await loadCompose();
+}, INSTALLS_MS);
+afterAll(() => stack.remove());
+
+describe('Compose linters', () => {
+  test('compose file: valid by the schema of the Compose specification', async () => {
+    const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
+    await run(stack.python.program('check-jsonschema'), args);
+  });
+
+  test('Dockerfile: hadolint finds nothing', async () => {
+    await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
+  });
+
+  test('scripts: shellcheck (Debian: apt-get install shellcheck) finds nothing', async () => {
+    await run('shellcheck', SCRIPTS);
+  });
+});
+
+describe('Compose, every service', () => {
+  test('ports: published on loopback; only those with TLS may have another address', () => {
+    const ports = stack.services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports).toHaveLength(8);
+    for (const port of ports) {
+      const address = /:(8883|8443)$/.test(port) ? '\\$\\{TLS_ADDRESS:-127.0.0.1\\}' : '127.0.0.1';
+      expect(port).toMatch(new RegExp(`^${address}:\\$\\{[A-Z_]+:-\\d+\\}:\\d+$`));
+    }
+  });
+
+  test('image: a full version', () => {
+    const images = stack.services.map(([, service]) => service.image);
+    const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)];
+    expect(bases).toHaveLength(1);
+    for (const image of [...images, ...bases.map((match) => match[1])]) {
+      expect(image).toMatch(/:(v?\d+\.\d+\.\d+(-[a-z-]+)?|local)$/);
+    }
+  });
+
+  test('limits: memory, processes and log; a health check unless it ends by itself', () => {
+    for (const [name, service] of stack.services) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({ mem_limit: expect.any(String), pids_limit: expect.any(Number) }),
+      ]);
+      expect(service.logging.options).toMatchObject({ 'max-size': '10m', 'max-file': '3' });
+      const isChecked = Boolean(service.healthcheck);
+      expect([name, isChecked]).toEqual([name, !ONCE.includes(name) && name !== 'simulator']);
+    }
+  });
+
+  test('restart: without a limit; a service that ends by itself: five attempts', () => {
+    for (const [name, { restart }] of stack.services)
+      expect([name, restart]).toEqual([name, ONCE.includes(name) ? 'on-failure:5' : 'unless-stopped']);
+  });
+
+  test('except the database: no capabilities, and a read-only file system', () => {
+    for (const [name, service] of stack.services) {
+      if (name.startsWith('scylla')) continue;
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          read_only: true,
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+        }),
+      ]);
+    }
+  });
+
+  test('dependencies: it waits until they are healthy, or have ended with success', () => {
+    const { services } = stack.compose;
+    for (const [name, { depends_on: needs = {} }] of stack.services) {
+      for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
+        const expected = ONCE.includes(needed) ? 'service_completed_successfully' : 'service_healthy';
+        // No service waits until Loki is healthy, because only its own logs are missing without it.
+        expect([name, needed, condition]).toEqual([
+          name,
+          needed,
+          needed === 'loki' ? 'service_started' : expected,
+        ]);
+        expect(ONCE.includes(needed) || services[needed].healthcheck).toBeTruthy();
+      }
+    }
+  });
+
+  test('volumes: its own for its data; mounted files exist, read-only', () => {
+    const mounts = stack.services.flatMap(([, service]) => service.volumes ?? []);
+    const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
+    // Debezium reads the files of its node.
+    const shared = volumes.indexOf('cassandra-cdc-data');
+    volumes.splice(shared, 1);
+    expect(volumes.sort()).toEqual(Object.keys(stack.compose.volumes).sort());
+    for (const mount of mounts.filter((path) => path.startsWith('.'))) {
+      const [from, , mode] = mount.split(':');
+      expect([mount, existsSync(from), mode]).toEqual([mount, true, 'ro']);
+    }
+  });
+});
+
+describe('Compose secrets', () => {
+  test('environment: names their files, never contains a secret', () => {
+    for (const [name, { environment = {} }] of stack.services) {
+      for (const [key, value] of Object.entries(environment)) {
+        const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
+        expect({ name, key, secret: secret && !key.endsWith('_FILE') }).toEqual({ name, key, secret: false });
+        if (secret) expect(value).toMatch(/^\/run\/secrets\/\w+$/);
+      }
+    }
+    for (const { file } of Object.values(stack.compose.secrets)) {
+      expect(file).toMatch(/^\.\/infra\/compose\/secrets\//);
+    }
+  });
+
+  test('arguments of programs: never a secret, because the process list shows them', () => {
+    for (const [name, { healthcheck, command, entrypoint }] of stack.services) {
+      expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
+        name,
+        expect.not.stringMatching(/\$\(|(?<!-file=)\/run\/secrets/),
+      ]);
+    }
+  });
+
+  test('mounts: every secret that the service reads; init.sh writes each', () => {
+    for (const [, service] of stack.services) {
+      const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
+      const read = [...text.matchAll(/\/run\/secrets\/(\w+)/g)].map((match) => match[1]);
+      expect(service.secrets ?? []).toEqual(expect.arrayContaining(read));
+    }
+    const files = Object.keys(stack.compose.secrets).map((name) => basename(stack.secretFile(name)));
+    expect([...files, ...HOST_FILES].sort()).toEqual(readdirSync(stack.secrets).sort());
+  });
+});

@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readYaml } from '../../../infra/python/ensure.js';
+import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
+import { logqlErrors } from '../../support/monitoring/logql.js';
+
+// The services that the profiles of docker-compose.yml add.
+
+const run = promisify(execFile);
+const MONITORING = 'infra/compose/monitoring';
+
+/** @type {Awaited<ReturnType<typeof loadCompose>>} */
+let stack;
+beforeAll(async () => {
+  stack = await loadCompose();
+}, INSTALLS_MS);
+afterAll(() => stack.remove());
+
+/** @param {string | undefined} profile undefined: services without a profile @returns {string[]} names of its services */
+const servicesOf = (profile) =>
+  stack.services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
+
+test('Compose: no profile: the services that a measurement needs', () => {
+  expect(servicesOf(undefined)).toEqual(['scylla', 'mosquitto', 'roles', 'migrate', 'api', 'simulator']);
+});
+
+describe('Profile cluster', () => {
+  const nodes = ['scylla', 'scylla-2', 'scylla-3'];
+
+  test('nodes: two more, each in its own rack; one joins after the other', () => {
+    expect(servicesOf('cluster')).toEqual(nodes.slice(1));
+    const racks = nodes.map((name) => stack.compose.services[name].command);
+    expect(racks).toEqual([['--rack=rack1'], ['--rack=rack2'], ['--rack=rack3']]);
+    for (const [index, name] of nodes.entries()) {
+      const { entrypoint, networks, depends_on: needs = {} } = stack.compose.services[name];
+      // One power failure hits all nodes, so each must write its commit log before it acknowledges.
+      expect(entrypoint).toEqual(expect.arrayContaining(['--commitlog-sync=batch', '--seeds=scylla']));
+      expect(networks.database.aliases).toEqual(['cql']);
+      expect(Object.keys(needs)).toEqual(nodes.slice(index - 1, index));
+    }
+  });
+
+  test('roles and migrate: they wait for all nodes, because migrate counts them for the replicas', () => {
+    const { depends_on: needs } = stack.compose.services.roles;
+    expect(needs['scylla-3']).toEqual({ condition: 'service_healthy', required: false });
+    expect(stack.compose.services.migrate.depends_on).toHaveProperty('roles');
+  });
+});
+
+describe('Profile tls', () => {
+  test('certificate: valid for every name that a client uses', () => {
+    expect(servicesOf('tls')).toEqual(['https']);
+    const { subjectAltName } = new X509Certificate(readFileSync(join(stack.secrets, 'server.pem')));
+    for (const name of ['localhost', 'mosquitto', 'cql', 'https'])
+      expect(subjectAltName).toContain(`DNS:${name}`);
+    expect(subjectAltName).toContain('IP Address:127.0.0.1');
+  });
+
+  test('ports of broker and nodes: those that the service https connects to', () => {
+    const { CQL_CONTACT_POINTS, MQTT_URL, HTTP_PORT } = stack.compose.services.https.environment;
+    const [port] = CQL_CONTACT_POINTS.split(':').slice(-1);
+    expect(stack.compose.services.scylla.entrypoint).toContain(`--native-transport-port-ssl=${port}`);
+    const broker = readFileSync('infra/compose/mosquitto.conf', 'utf8');
+    expect(broker).toMatch(new RegExp(`^listener ${new URL(MQTT_URL).port}\ncertfile`, 'm'));
+    expect(stack.compose.services.https.ports[0]).toMatch(new RegExp(`:${HTTP_PORT}$`));
+  });
+});
+
+describe('Profile kafka', () => {
+  test('console: it reads the Kafka of the profile, and only this machine reaches it', () => {
+    expect(servicesOf('kafka')).toEqual(['kafka', 'kafka-console']);
+    const { environment, networks, ports } = stack.compose.services['kafka-console'];
+    const properties = readFileSync('infra/compose/kafka.properties', 'utf8');
+    expect(properties).toContain(`advertised.listeners=CLIENTS://${environment.KAFKA_BROKERS}`);
+    const { networks: own } = stack.compose.services.kafka;
+    expect(networks).toEqual(expect.arrayContaining(own));
+    // An internal network publishes no port.
+    const isOpen = networks.some((/** @type {string} */ name) => !stack.compose.networks[name]?.internal);
+    expect([isOpen, ports]).toEqual([true, [expect.stringMatching(/^127\.0\.0\.1:/)]]);
+  });
+});
+
+describe('Profile debezium', () => {
+  const folder = 'infra/compose/debezium';
+
+  test('connector: it reads the files of the node, and its configuration names the services', () => {
+    expect(servicesOf('debezium')).toEqual(['cassandra-cdc', 'debezium']);
+    const { debezium, 'cassandra-cdc': node } = stack.compose.services;
+    expect([debezium.image, debezium.volumes]).toEqual([node.image, node.volumes]);
+    expect(debezium.networks).toEqual(node.networks);
+    const [, data] = node.volumes[0].split(':');
+    const properties = readFileSync(`${folder}/connector.properties`, 'utf8');
+    const read = new Map(
+      [...properties.matchAll(/^([\w.]+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
+    );
+    expect(read.get('kafka.producer.bootstrap.servers')).toBe('kafka:9092');
+    for (const name of ['commit.log.relocation.dir', 'offset.backing.store.dir'])
+      expect(read.get(name)).toMatch(new RegExp(`^${data}/`));
+    expect(readFileSync(`${folder}/driver.conf`, 'utf8')).toContain('"cassandra-cdc:9042"');
+  });
+
+  test('image: hadolint finds nothing, and each file that the services name is copied into it', async () => {
+    const path = `${folder}/Dockerfile`;
+    await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', path]);
+    const dockerfile = readFileSync(path, 'utf8');
+    const { entrypoint } = stack.compose.services.debezium;
+    expect(entrypoint).toContain('/opt/debezium/connector.jar');
+    expect(dockerfile).toMatch(
+      /^\s+https:\S+-jar-with-dependencies\.jar \\\n\s+\/opt\/debezium\/connector\.jar$/m,
+    );
+    expect(entrypoint.at(-1)).toBe('/opt/debezium/connector.properties');
+    expect(dockerfile).toContain('COPY connector.properties driver.conf /opt/debezium/\n');
+  });
+});
+
+describe('Profile telegraf', () => {
+  test('service: it writes to the API with the token for ingest alone', () => {
+    expect(servicesOf('telegraf')).toEqual(['telegraf']);
+    const { environment } = stack.compose.services.telegraf;
+    expect(environment.MILLRACE_TOKEN_FILE).toBe(stack.compose.services.api.environment.INGEST_TOKENS_FILE);
+  });
+
+  test('configuration: the environment has each of its variables, by itself or by the script', () => {
+    const { environment, volumes } = stack.compose.services.telegraf;
+    const configuration = readFileSync('infra/compose/telegraf/telegraf.conf', 'utf8');
+    const named = [...configuration.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(['MILLRACE_URL', 'MILLRACE_TOKEN', 'MODBUS_URL', 'OPCUA_URL']));
+    const given = [...Object.keys(environment), 'MILLRACE_TOKEN'];
+    expect(given).toEqual(expect.arrayContaining(named));
+    const script = readFileSync('infra/compose/telegraf/start.sh', 'utf8');
+    expect(script).toContain('export MILLRACE_TOKEN\n');
+    for (const [mount] of script.matchAll(/\/opt\/millrace\/[\w.]+/g)) {
+      expect(volumes.map((/** @type {string} */ volume) => volume.split(':')[1])).toContain(mount);
+    }
+  });
+});
+
+describe('Profile monitoring', () => {
+  test('Prometheus: its configuration with the rules of infra/monitoring: accepted', async () => {
+    const home = join(stack.secrets, 'prometheus');
+    cpSync('infra/monitoring/prometheus/rules', join(home, 'rules'), { recursive: true });
+    const configuration = readFileSync(`${MONITORING}/prometheus.yml`, 'utf8');
+    const local = configuration.replaceAll(/\/run\/secrets\/\w+/g, (path) => stack.secretFile(path));
+    expect(local).not.toBe(configuration);
+    writeFileSync(join(home, 'prometheus.yml'), local);
+    const { stdout } = await run('promtool', ['check', 'config', join(home, 'prometheus.yml')]);
+    expect(stdout).toContain('2 rule files found');
+    const { prometheus } = stack.compose.services;
+    for (const [path] of configuration.matchAll(/\/run\/secrets\/\w+/g)) {
+      expect(prometheus.secrets).toContain(path.split('/').at(-1));
+    }
+  });
+
+  test('addresses: each names a service, and the port where it listens', async () => {
+    const files = ['prometheus.yml', 'datasources.yml', 'config.alloy'].map((name) =>
+      readFileSync(`${MONITORING}/${name}`, 'utf8'),
+    );
+    const asked = [...files, JSON.stringify(stack.compose)].flatMap((text) =>
+      [...text.matchAll(/(?:https?:\/\/|targets: \[")([a-z][\w-]+):(\d+)/g)].map((match) => match.slice(1)),
+    );
+    const ports = { prometheus: 9090, alertmanager: 9093, loki: 3100, api: 8080 };
+    expect(new Set(asked.map(([name]) => name))).toEqual(new Set(Object.keys(ports)));
+    for (const [name, port] of asked) expect(ports).toHaveProperty(String(name), Number(port));
+    expect(stack.compose.services).toMatchObject({ prometheus: {}, alertmanager: {}, loki: {}, api: {} });
+  });
+
+  test('Grafana: data sources and folder of the dashboards: those of infra/monitoring', async () => {
+    const [composeFile, monitoringFile] = await Promise.all(
+      [
+        `${MONITORING}/datasources.yml`,
+        'infra/monitoring/grafana/provisioning/datasources/prometheus.yml',
+      ].map((path) => readYaml(stack.python, path)),
+    );
+    const named = (/** @type {any} */ file) =>
+      file.datasources.map((/** @type {any} */ { uid, type }) => `${uid} ${type}`).sort();
+    expect(named(composeFile)).toEqual(named(monitoringFile));
+    const provisioning = 'infra/monitoring/grafana/provisioning/dashboards';
+    const { providers } = await readYaml(stack.python, `${provisioning}/millrace.yml`);
+    const mounts = stack.compose.services.grafana.volumes;
+    expect(mounts).toContain(`./${provisioning}:/etc/grafana/provisioning/dashboards:ro`);
+    expect(mounts).toContain(`./infra/monitoring/grafana/dashboards:${providers[0].options.path}:ro`);
+  });
+
+  test("Alloy: the database's log: it has the labels that the log rules use", () => {
+    const alloy = readFileSync(`${MONITORING}/config.alloy`, 'utf8');
+    const selectors = [...alloy.matchAll(/selector = "(.+)"$/gm)].map(([, text]) =>
+      String(text).replaceAll('\\"', '"'),
+    );
+    expect(selectors).toHaveLength(3);
+    expect(selectors.flatMap((selector) => logqlErrors(selector))).toEqual([]);
+    const rules = readFileSync('infra/monitoring/loki/rules/fake/database.yml', 'utf8');
+    for (const [label] of rules.matchAll(/job="\w+"/g)) expect(alloy).toContain(label.replace('=', ' = '));
+    for (const [, name] of rules.matchAll(/sum by \((\w+)\)/g))
+      expect(alloy).toContain(`${name} = "container"`);
+    const { tag } = stack.compose.services.scylla.logging.options;
+    expect([tag, alloy.includes('attrs.tag')]).toEqual(['{{.Name}}', true]);
+  });
+});

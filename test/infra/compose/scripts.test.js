@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+import { prepareSmoke, WELL } from '../../support/compose/smoke.js';
+
+/** @import { PythonTools } from '../../../infra/python/ensure.js' */
+
+// Runs the scripts of infra/compose. compose-broker.test.js runs that of Mosquitto.
+
+const run = promisify(execFile);
+const INSTALLS_MS = 180_000;
+
+/** @type {PythonTools} */
+let python;
+/** @type {string} */
+let directory;
+/** @type {string} */
+let secrets;
+
+beforeAll(async () => {
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  directory = mkdtempSync(join(tmpdir(), 'millrace-scripts-'));
+  secrets = join(directory, 'secrets');
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+}, INSTALLS_MS);
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test('init.sh: a second run: it keeps the files; the directory is readable by its owner only', async () => {
+  const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+  expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
+  expect(new Set(before).size).toBe(before.length);
+  expect(statSync(secrets).mode & 0o777).toBe(0o700);
+});
+
+test('init.sh: --dry-run: prints a script with the same effect, and writes nothing', async () => {
+  const planned = join(directory, 'planned');
+  const { stdout } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
+  expect(existsSync(planned)).toBe(false);
+  writeFileSync(join(directory, 'plan.sh'), stdout);
+  await run('/bin/sh', ['-eu', join(directory, 'plan.sh')]);
+  expect(readdirSync(planned)).toEqual(readdirSync(secrets));
+  const { stdout: nothing } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
+  expect(nothing).not.toContain('openssl"');
+});
+
+test('init.sh: certificate: valid for the services and the given hosts; only the owner can read the key of the authority', async () => {
+  const other = join(directory, 'other');
+  await run('/bin/sh', ['infra/compose/init.sh', '--host', 'broker.example,192.0.2.7', other]);
+  const checks = [
+    '-verify_hostname cql',
+    '-verify_hostname broker.example',
+    '-verify_ip 192.0.2.7',
+    '-verify_ip ::1',
+  ];
+  for (const check of checks) {
+    const args = [
+      '-purpose',
+      'sslserver',
+      '-x509_strict',
+      '-CAfile',
+      join(other, 'ca.pem'),
+      ...check.split(' '),
+    ];
+    await run('openssl', ['verify', ...args, join(other, 'server.pem')]);
+  }
+  const otherHost = [
+    '-CAfile',
+    join(other, 'ca.pem'),
+    '-verify_hostname',
+    'other.example',
+    join(other, 'server.pem'),
+  ];
+  await expect(run('openssl', ['verify', ...otherHost])).rejects.toThrow(/hostname mismatch/i);
+  expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
+});
+
+test("init.sh: ScyllaDB's superuser: the hash of the password that the service roles uses", async () => {
+  const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
+  const hash = superuser.auth_superuser_salted_password;
+  const [, kind, salt] = hash.split('$');
+  expect(kind).toBe('6');
+  const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
+  const { stdout } = await run('openssl', ['passwd', '-6', '-salt', salt, password]);
+  expect(stdout.trim()).toBe(hash);
+  const compose = await readYaml(python, 'docker-compose.yml');
+  expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
+});
+
+test("scylla-start.sh: the image's entry point: it gets a scylla.yaml with the superuser and the certificate", async () => {
+  const configuration = join(directory, 'scylla.yaml');
+  const original = join(directory, 'original.yaml');
+  writeFileSync(original, 'num_tokens: 256'); // Some files have no newline at their end.
+  const env = {
+    ...process.env,
+    SCYLLA_YAML: original,
+    SUPERUSER_YAML: join(secrets, 'scylla_superuser.yaml'),
+    TLS_CERTIFICATE: join(secrets, 'server.pem'),
+    TLS_KEY: join(secrets, 'server.key'),
+    SCYLLA_ENTRYPOINT: '/bin/echo',
+    CONFIGURATION: configuration,
+    CQL_PASSWORD_FILE: join(secrets, 'cql_password'),
+    CQLSH_CREDENTIALS: join(directory, 'cqlsh-credentials'),
+  };
+  const { stdout } = await run('/bin/sh', ['infra/compose/scylla-start.sh', '--smp=1'], { env });
+  expect(stdout.trim()).toBe(`--smp=1 --options-file=${configuration}`);
+  expect(await readYaml(python, configuration)).toMatchObject({
+    num_tokens: 256,
+    authenticator: 'PasswordAuthenticator',
+    auth_superuser_name: 'millrace',
+    client_encryption_options: { enabled: true, certificate: env.TLS_CERTIFICATE, keyfile: env.TLS_KEY },
+  });
+  const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
+  expect(readFileSync(env.CQLSH_CREDENTIALS, 'utf8')).toBe(
+    `[plain_text_auth]\nusername = millrace\npassword = ${password}\n`,
+  );
+  expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
+});
+
+test('smoke.sh: --dry-run with profiles: a script whose services, ports and secrets exist', async () => {
+  const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
+  const profiles = ['cluster', 'monitoring', 'tls'];
+  const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
+  expect(all.length).toBeGreaterThan(2 * alone.length);
+  const plan = join(directory, 'smoke.sh');
+  writeFileSync(plan, all);
+  await run('shellcheck', ['--shell', 'sh', plan]);
+  const { services } = await readYaml(python, 'docker-compose.yml');
+  for (const [, name] of all.matchAll(/docker compose (?:exec -T|stop|start) (\S+)/g))
+    expect(services).toHaveProperty(String(name));
+  const published = JSON.stringify(services);
+  for (const [, setting] of all.matchAll(/\$\{(\w+_PORT:-\d+)\}/g))
+    expect(published).toContain(`\${${setting}}`);
+  for (const [, name] of all.matchAll(/\$secrets\/([\w.]+)/g)) expect(readdirSync(secrets)).toContain(name);
+  await expect(run('/bin/sh', ['infra/compose/smoke.sh', 'another'])).rejects.toMatchObject({ code: 64 });
+});
+
+describe('smoke.sh', () => {
+  /** @param {string[]} containers @returns {Promise<string>} its output until it ends, because there is no broker */
+  async function smokeWith(containers) {
+    const home = mkdtempSync(join(directory, 'smoke-'));
+    const { script, programs } = prepareSmoke({ home, secrets, containers });
+    const env = { PATH: `${programs}${delimiter}${process.env['PATH']}` };
+    const ended = await run('/bin/sh', [script], { env }).catch((error) => error);
+    expect(ended.code).toBe(1);
+    return ended.stdout;
+  }
+
+  test('every service is healthy, or has ended with success: it goes on', async () => {
+    expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
+    expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
+  });
+
+  test.each([
+    'api exited  1',
+    'api exited healthy 1',
+    'api restarting  78',
+    'api running starting 0',
+    'api running unhealthy 0',
+    'migrate exited  10',
+    'migrate running  0',
+    'simulator exited  0',
+    'api', // The service has no container.
+  ])('state %p: it stops', async (state) => {
+    const [name, ...seen] = state.split(' ');
+    const others = WELL.filter((line) => !line.startsWith(`${name} `));
+    const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
+    expect(output).toContain('Every service is healthy');
+    expect(output).not.toContain('The commit log');
+  });
+
+  test('a program is missing: the error names it, before anything starts', async () => {
+    const bare = mkdtempSync(join(directory, 'bare-'));
+    for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
+    const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });
+    await expect(ended).rejects.toMatchObject({ code: 66, stderr: expect.stringContaining("no 'docker'") });
+  });
+});

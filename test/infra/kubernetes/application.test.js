@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SERVICE_ROUTES } from '../../../api/http/routes/index.js';
+import { SETTINGS } from '../../../common/settings/index.js';
+import { buildAll } from '../../support/kubernetes/build.js';
+import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../../support/kubernetes/workloads.js';
+
+/** @import { Builds } from '../../support/kubernetes/build.js' */
+/** @import { Workload } from '../../support/kubernetes/workloads.js' */
+
+// Checks the manifests for Kubernetes against the application.
+
+const INSTALLS_MS = 240_000;
+
+/** @type {Builds} */
+let builds;
+/** @type {ReturnType<typeof ourWorkloads>} */
+let workloads;
+beforeAll(async () => {
+  builds = await buildAll();
+  workloads = ourWorkloads(builds);
+}, INSTALLS_MS);
+afterAll(() => builds?.remove());
+
+/** @param {string} pattern for the name of the workload */
+const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
+
+/** @param {Workload} entry */
+const settings = (entry) => settingsOf(builds, entry);
+
+test('Kubernetes: settings of every process: the application knows and accepts them', () => {
+  expect(workloads.length).toBeGreaterThanOrEqual(5);
+  const known = Object.entries(SETTINGS).flatMap(([key, { secret }]) =>
+    secret ? [key, `${key}_FILE`] : [key],
+  );
+  for (const entry of workloads) {
+    const names = Object.keys(environmentOf(entry.applied, entry.workload));
+    expect([entry.where, names.filter((name) => !known.includes(name))]).toEqual([entry.where, []]);
+    expect(settings(entry).cql.contactPoints).not.toHaveLength(0);
+  }
+});
+
+test('Kubernetes: settings that the migration stores: every process has the defaults, and the README names them', () => {
+  for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
+    const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
+    expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
+    expect(readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8')).toContain(`\`${name}\``);
+  }
+});
+
+describe('Kubernetes commands', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  /** @param {string} script of package.json @returns {string[]} its words, without settings and exec */
+  const wordsOf = (script) => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
+
+  test.each([
+    ['millrace-ingest', 'start'],
+    ['millrace-sparkplug', 'start'],
+    ['millrace-http', 'start:http'],
+    ['millrace-roles', 'roles'],
+    ['millrace-migrate', 'migrate'],
+  ])('%s: its command: that of npm run %s', (name, script) => {
+    for (const { workload } of named(`^${name}$`)) {
+      const { command } = containerOf(workload);
+      expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
+      expect(existsSync(command.find((/** @type {string} */ word) => word.endsWith('.js')))).toBe(true);
+    }
+  });
+
+  test('ingest process: its MQTT client id: the name of its pod; the drain job uses the same', () => {
+    for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
+      expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
+    for (const entry of named('^millrace-drain')) {
+      expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.js', '--drain', '--or-none']);
+      expect(settings(entry)).toMatchObject({
+        role: 'ingest',
+        mqtt: { clientId: 'millrace-ingest-ORDINAL' },
+      });
+      expect(entry.workload.spec.podFailurePolicy.rules[0].onExitCodes.values).toContain(64);
+    }
+  });
+});
+
+test('Kubernetes: Sparkplug: one process in overlays/sparkplug, none elsewhere', () => {
+  // Jobs receive no messages.
+  const receivers = workloads.filter((entry) => entry.workload.kind !== 'Job' && settings(entry).sparkplug);
+  expect(receivers.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
+  expect(receivers[0]?.workload.spec.replicas).toBe(1);
+});
+
+test('Kubernetes: probes: they request existing routes, on the port of the process', () => {
+  const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
+  for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
+    const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);
+    const { http } = settings(entry);
+    expect(ports).toEqual([{ name: 'http', containerPort: http.port }]);
+    expect(http.host).toBe('0.0.0.0');
+    const probed = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+    for (const { path, port, scheme = 'HTTP' } of probed) {
+      expect(routes).toContain(path);
+      expect([port, scheme]).toEqual(['http', http.tls ? 'HTTPS' : 'HTTP']);
+    }
+    // Only a dead process is restarted. A restart does not bring back a database that is unavailable.
+    expect(probed.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
+  }
+});

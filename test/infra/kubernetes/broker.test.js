@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { certificatesFolder } from '../../support/certificates.js';
+import { prepareBroker } from '../../support/kubernetes/broker.js';
+import { KUBERNETES } from '../../support/kubernetes/build.js';
+import { until } from '../../support/until.js';
+
+/** @import { IClientOptions } from 'mqtt' */
+
+// Runs the broker's configuration and start script for Kubernetes with the installed Mosquitto.
+
+/** @type {string} */
+let directory;
+/** @type {(() => void | Promise<void>)[]} */
+let cleanUps;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-broker-'));
+  cleanUps = [() => rmSync(directory, { recursive: true, force: true })];
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
+
+/** @param {'mosquitto' | 'mosquitto-tls'} component */
+async function brokerOf(component) {
+  const broker = await prepareBroker(directory, component);
+  cleanUps.push(broker.stop);
+  return broker;
+}
+
+/** @param {string} url @param {IClientOptions} options @returns {Promise<boolean>} whether the broker accepts it */
+async function canConnect(url, options) {
+  const client = await mqtt
+    .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)
+    .catch(() => null);
+  await client?.endAsync();
+  return client !== null;
+}
+
+test('Broker of Kubernetes: permissions: those of docker-compose.yml', () => {
+  const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
+  const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
+  expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
+});
+
+test('Broker of Kubernetes: a password changes while it runs: it accepts the new one', async () => {
+  const broker = await brokerOf('mosquitto');
+  const child = broker.start();
+  const url = `mqtt://127.0.0.1:${broker.port}`;
+  await until(() => canConnect(url, { username: 'millrace', password: 'application' }));
+  expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
+  expect(await canConnect(url, { username: 'devices', password: 'application' })).toBe(false);
+  writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
+  await until(() => canConnect(url, { username: 'devices', password: 'another' }));
+  expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(false);
+  expect(child.exitCode).toBeNull();
+});
+
+describe('Broker of Kubernetes: passwords cannot be hashed', () => {
+  /** @type {string} */
+  let brokenFile;
+  /** @type {string} */
+  let programs;
+  beforeEach(() => {
+    brokenFile = join(directory, 'is-broken');
+    programs = join(directory, 'programs');
+    mkdirSync(programs);
+  });
+  /** @param {string} outcome of mosquitto_passwd while the file exists */
+  function breaks(outcome) {
+    const program = join(programs, 'mosquitto_passwd');
+    const text = `#!/bin/sh\n[ -e ${brokenFile} ] && ${outcome}\nPATH=\${PATH#*:} exec mosquitto_passwd "$@"\n`;
+    writeFileSync(program, text, { mode: 0o755 });
+    writeFileSync(brokenFile, '');
+  }
+
+  test.each(['exit 1', 'exit 0'])(
+    'at the start (mosquitto_passwd: %s): an error, and the broker is not started',
+    async (outcome) => {
+      const broker = await brokerOf('mosquitto');
+      breaks(outcome);
+      const [code] = await once(broker.start(programs), 'close');
+      expect([code, broker.output()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
+      expect(broker.output()).toContain('the broker is not started');
+      expect(readdirSync(join(directory, 'run'))).toEqual([]);
+    },
+  );
+
+  test('while it runs: it keeps the old passwords, logs it, and loads the new ones later', async () => {
+    const broker = await brokerOf('mosquitto');
+    breaks('exit 1');
+    rmSync(brokenFile);
+    broker.start(programs);
+    const url = `mqtt://127.0.0.1:${broker.port}`;
+    await until(() => canConnect(url, { username: 'devices', password: 'devices' }));
+    writeFileSync(brokenFile, '');
+    writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
+    await until(() => broker.output().includes('goes on with the old ones'));
+    expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
+    rmSync(brokenFile);
+    await until(() => canConnect(url, { username: 'devices', password: 'another' }));
+  });
+});
+
+test('Broker of Kubernetes: component mosquitto-tls: only TLS; it presents a renewed certificate while it runs', async () => {
+  const broker = await brokerOf('mosquitto-tls');
+  const folder = certificatesFolder();
+  cleanUps.push(folder.remove);
+  /** @param {boolean} renew */
+  const certify = async (renew) => {
+    const { cert, key, authority } = await folder.make('ours', { renew });
+    copyFileSync(key, join(broker.certificates, 'tls.key'));
+    copyFileSync(cert, join(broker.certificates, 'tls.crt'));
+    return authority;
+  };
+  const ca = await certify(false);
+  const child = broker.start();
+  const account = { username: 'devices', password: 'devices' };
+  const secure = `mqtts://localhost:${broker.port}`;
+  await until(() => canConnect(secure, { ...account, ca }));
+  expect(await canConnect(`mqtt://localhost:${broker.port}`, account)).toBe(false);
+
+  const serialNumber = async () => {
+    const socket = connect({ port: broker.port, host: 'localhost', ca });
+    await once(socket, 'secureConnect');
+    const certificate = socket.getPeerCertificate();
+    socket.destroy();
+    return certificate.serialNumber;
+  };
+  const before = await serialNumber();
+  await certify(true);
+  await until(async () => (await serialNumber()) !== before);
+  expect(await canConnect(secure, { ...account, ca })).toBe(true);
+  expect(child.exitCode).toBeNull();
+});

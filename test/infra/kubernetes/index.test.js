@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readVersions } from '../../support/documents/versions.js';
+import { BUILDS, buildAll } from '../../support/kubernetes/build.js';
+import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
+
+/** @import { Builds } from '../../support/kubernetes/build.js' */
+
+// No cluster runs here. kubectl builds the kustomizations, and the tests check the result against the schemas of Kubernetes, and one
+// resource against the others.
+
+const INSTALLS_MS = 240_000;
+
+/** @type {Builds} */
+let builds;
+beforeAll(async () => {
+  builds = await buildAll();
+}, INSTALLS_MS);
+afterAll(() => builds?.remove());
+
+const everything = () => [...builds.built.values()].flat();
+const pods = () =>
+  everything().flatMap((item) => (podOf(item) ? [{ name: nameOf(item), spec: podOf(item)?.spec }] : []));
+
+test('Kubernetes: every resource: valid by the schemas of Kubernetes, in strict mode', async () => {
+  const version = readVersions().get('KUBERNETES_VERSION') ?? '';
+  const args = ['-k', version, '--strict', '--quiet', '--no-warn', ...builds.files];
+  const validate = promisify(execFile)(builds.python.program('kubernetes-validate'), args);
+  await expect(validate).resolves.toMatchObject({ stdout: '', stderr: '' });
+});
+
+test('Kubernetes: images: those of infra/versions.env, and the application in the version of package.json', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const images = pods().flatMap(({ spec }) => spec.containers.map((/** @type {any} */ { image }) => image));
+  expect([...new Set(images)].sort()).toEqual([
+    `eclipse-mosquitto:${readVersions().get('MOSQUITTO_VERSION')}`,
+    `millrace:${version}`,
+  ]);
+});
+
+test('Kubernetes: pods: not root, a read-only file system, no capabilities', () => {
+  for (const { name, spec } of pods()) {
+    expect([name, spec]).toEqual([
+      name,
+      expect.objectContaining({
+        automountServiceAccountToken: false,
+        serviceAccountName: 'millrace',
+        securityContext: expect.objectContaining({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        }),
+      }),
+    ]);
+    for (const { securityContext, resources } of spec.containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(resources).toMatchObject({
+        requests: { cpu: expect.anything() },
+        limits: { memory: expect.anything() },
+      });
+    }
+  }
+});
+
+test('Kubernetes: volumes: every volume is mounted, and every mount has a volume', () => {
+  for (const { name, spec } of pods()) {
+    const claims = everything().find((item) => nameOf(item) === name)?.spec.volumeClaimTemplates ?? [];
+    const volumes = [...(spec.volumes ?? []), ...claims.map((/** @type {any} */ { metadata }) => metadata)];
+    const mounted = spec.containers.flatMap((/** @type {any} */ { volumeMounts }) => volumeMounts);
+    const names = (/** @type {any[]} */ list) => [...new Set(list.map(({ name }) => name))].sort();
+    expect([name, names(mounted)]).toEqual([name, names(volumes)]);
+  }
+});
+
+describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Build: %s', (build) => {
+  const resources = () => builds.built.get(build) ?? [];
+  /** @param {string[]} kinds */
+  const ofKind = (...kinds) => resources().filter(({ kind }) => kinds.includes(kind));
+  const templates = () =>
+    resources().flatMap((item) =>
+      podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
+    );
+
+  test('namespace: millrace', () => {
+    for (const item of resources())
+      expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
+        nameOf(item),
+        'millrace',
+      ]);
+  });
+
+  test('selectors: labels that pods have', () => {
+    const selectors = [
+      ...ofKind('StatefulSet', 'Deployment').map((item) => [item, item.spec.selector.matchLabels]),
+      ...ofKind('Service').map((item) => [item, item.spec.selector]),
+      ...ofKind('PodDisruptionBudget').map((item) => [item, item.spec.selector.matchLabels]),
+    ];
+    expect(selectors.length).toBeGreaterThan(4);
+    for (const [item, wanted] of selectors) {
+      const matching = templates().filter(({ labels }) => carries(labels, wanted));
+      expect([nameOf(item), matching.length]).toEqual([nameOf(item), 1]);
+      if (podOf(item)) expect(matching[0]?.name).toBe(nameOf(item));
+    }
+  });
+
+  test('services: ports that their pods have', () => {
+    for (const { spec } of ofKind('Service')) {
+      const pod = resources().find(
+        (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
+      );
+      const ports = podOf(/** @type {any} */ (pod))?.spec.containers[0].ports;
+      for (const { targetPort } of spec.ports)
+        expect(ports.map((/** @type {any} */ { name }) => name)).toContain(targetPort);
+    }
+    for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
+  });
+
+  test('autoscaling: never removes an ingest process', () => {
+    const { spec } = find(resources(), 'HorizontalPodAutoscaler/millrace-ingest');
+    expect(spec.behavior.scaleDown).toEqual({ selectPolicy: 'Disabled' });
+    for (const { spec: scaled } of ofKind('HorizontalPodAutoscaler'))
+      expect(
+        find(resources(), `${scaled.scaleTargetRef.kind}/${scaled.scaleTargetRef.name}`).spec.replicas,
+      ).toBeUndefined();
+  });
+});

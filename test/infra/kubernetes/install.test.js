@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readVersions } from '../../support/documents/versions.js';
+import { KUBERNETES } from '../../support/kubernetes/build.js';
+import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
+
+// The script that installs the operators of other projects. The page and the workflow run it. Nothing is downloaded here.
+
+const INSTALL = `${KUBERNETES}/scylla/install.sh`;
+const VERSION = readVersions().get('SCYLLA_OPERATOR_VERSION');
+
+/** @type {ReturnType<typeof standIns>} */
+let cluster;
+beforeAll(() => {
+  cluster = standIns({
+    kubectl: `case "$*" in
+      "get nodes"*) echo "$NODES" ;;
+      *" --filename -") cat >"$HERE/applied" ;;
+    esac`,
+    curl: '[ -z "$MANIFEST" ] && exit 22; echo "$MANIFEST"',
+  });
+});
+afterAll(() => cluster?.remove());
+
+/** Lines as in the operator's own manifest, whose tag is not fixed. */
+const MANIFEST = `
+        image: docker.io/scylladb/scylla-operator:1.21
+        - name: SCYLLA_OPERATOR_IMAGE
+          value: "docker.io/scylladb/scylla-operator:1.21@sha256:0123"
+`;
+
+/** @param {string[]} args @param {Record<string, string>} [variables] */
+const install = (args, variables) =>
+  cluster.run('bash', [INSTALL, ...args], { NODES: 'node/a', MANIFEST, ...variables });
+
+test('install.sh: --dry-run: prints exactly the commands that run', async () => {
+  const { calls } = await install([]);
+  const { stdout, calls: none } = await install(['--dry-run']);
+  const printed = commandsIn(stdout).filter((command) => !command.startsWith('sed '));
+  expect(none).toEqual([]);
+  // The query for nodes changes nothing, and is not printed.
+  expect(printed).toEqual(calls.filter((command) => !command.startsWith('kubectl get nodes')));
+  expect(printed.length).toBeGreaterThan(15);
+  // Readers of overlays/managed run the first five, because they need cert-manager only.
+  const first = printed.findIndex((command) => !command.includes('cert-manager'));
+  expect(first).toBe(5);
+});
+
+test('install.sh: every operator: it is ready before the next', async () => {
+  const { calls } = await install([]);
+  const applied = calls.flatMap((command, index) =>
+    command.includes(' apply ') || /^kubectl apply/.test(command) ? [index] : [],
+  );
+  expect(applied).toHaveLength(6);
+  for (const index of applied) expect(calls[index + 1]).toMatch(/ (wait|rollout status) --timeout=/);
+});
+
+test('install.sh: ScyllaDB Operator: its version in both places; any other manifest is refused', async () => {
+  await install([]);
+  const images = [...cluster.read('applied').matchAll(/scylladb\/scylla-operator:([^"\s]*)/g)].map(
+    (match) => match[1],
+  );
+  expect(images).toEqual([VERSION, VERSION]);
+  for (const manifest of ['', 'image: docker.io/scylladb/scylla-operator:1.21']) {
+    const { code, stderr, calls } = await install([], { MANIFEST: manifest });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/could not fetch|does not name its image twice/),
+    ]);
+    expect(calls.at(-1)).toMatch(/^curl /);
+  }
+});
+
+test('install.sh: no node has the label: it ends before it configures nodes', async () => {
+  const { code, stderr, calls } = await install([], { NODES: '' });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no node has the label')]);
+  expect(calls.at(-1)).toMatch(/^kubectl get nodes/);
+  expect(await install(['--operators-only'], { NODES: '' })).toMatchObject({ code: 0 });
+});
+
+describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network.yml'])(
+  'Installation in %s',
+  (file) => {
+    const text = readFileSync(file, 'utf8');
+
+    test('installation: uses install.sh, and applies no remote file itself', () => {
+      expect(text).toContain(`bash ${INSTALL}`);
+      expect(text).not.toMatch(/kubectl .*https:/);
+      expect(text).not.toContain('raw.githubusercontent.com');
+    });
+  },
+);

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BUILDS, buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
+import { readModules } from '../../support/terraform/modules.js';
+
+/** @import { Builds } from '../../support/kubernetes/build.js' */
+
+// The connections that network policies allow. Only a cluster can show that a network plug-in enforces them.
+
+const INSTALLS_MS = 240_000;
+
+/** @type {Builds} */
+let builds;
+beforeAll(async () => {
+  builds = await buildAll();
+}, INSTALLS_MS);
+afterAll(() => builds?.remove());
+
+describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Network: %s', (build) => {
+  const resources = () => builds.built.get(build) ?? [];
+  /** @param {string} kind */
+  const ofKind = (kind) => resources().filter((resource) => resource.kind === kind);
+  const templates = () =>
+    resources().flatMap((resource) =>
+      podOf(resource) ? [{ name: nameOf(resource), labels: podOf(resource)?.metadata.labels }] : [],
+    );
+
+  test('default: all connections denied; each policy names pods, peers and ports', () => {
+    const policies = ofKind('NetworkPolicy');
+    expect(policies).toContainEqual(
+      expect.objectContaining({ spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }),
+    );
+    for (const { spec } of policies) {
+      const labels = spec.podSelector.matchLabels ?? {};
+      expect(templates().some((pod) => carries(pod.labels, labels))).toBe(true);
+      for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
+        expect(rule.to ?? rule.from).not.toHaveLength(0);
+        expect(rule.ports).not.toHaveLength(0);
+      }
+    }
+  });
+
+  test('egress to a pod of the overlay: its ingress allows it', () => {
+    const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
+    for (const { podSelector, egress = [] } of policies)
+      for (const { podSelector: to, namespaceSelector } of egress.flatMap(
+        (/** @type {any} */ rule) => rule.to,
+      )) {
+        if (!to || namespaceSelector) continue;
+        const targets = templates().filter(({ labels }) => carries(labels, to.matchLabels));
+        expect(targets).toHaveLength(1);
+        const admitted = policies
+          .filter((policy) => carries(targets[0]?.labels, policy.podSelector.matchLabels ?? {}))
+          .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
+        expect(admitted).toContainEqual({ podSelector });
+      }
+  });
+});
+
+describe('Network of overlays/managed, and its Terraform module', () => {
+  const MODULE = 'infra/terraform/modules/scylladb-cloud';
+  const TLS_PORT = 9142;
+
+  test('outputs: the overlay and the page use names that exist', async () => {
+    const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
+    for (const file of [
+      `${KUBERNETES}/overlays/managed/kustomization.yaml`,
+      'docs/how-to/deploy-to-kubernetes.md',
+    ]) {
+      const text = readFileSync(file, 'utf8');
+      expect(text).toContain(MODULE);
+      const named = [...text.matchAll(/\b(settings|secrets|files)\.([A-Z][A-Z_]+)\b/g)];
+      expect(named.map(([name]) => name)).toEqual(
+        expect.arrayContaining(['settings.CQL_CONTACT_POINTS', 'settings.CQL_LOCAL_DC']),
+      );
+      for (const [, output, setting] of named)
+        expect(terraform?.outputs[String(output)]?.value).toHaveProperty(String(setting));
+    }
+  });
+
+  test('database: connected by the TLS port, which the network policy allows', () => {
+    const resources = builds.built.get('overlays/managed') ?? [];
+    const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
+    expect(CQL_TLS_CA).toBeDefined();
+    for (const point of CQL_CONTACT_POINTS.split(',')) expect(point).toMatch(new RegExp(`:${TLS_PORT}$`));
+    expect(readFileSync(`${MODULE}/outputs.tf`, 'utf8')).toContain(`has_tls ? ${TLS_PORT} :`);
+    const [{ ports }] = find(resources, 'NetworkPolicy/to-database').spec.egress;
+    expect(ports).toContainEqual({ protocol: 'TCP', port: TLS_PORT });
+  });
+});

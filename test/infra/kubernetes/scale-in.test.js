@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { KUBERNETES } from '../../support/kubernetes/build.js';
+
+// scale-in.sh removes an ingest process. A stand-in for kubectl keeps the state of the cluster in files. No session may stay at the
+// broker without a subscriber: after any failure, the next run must finish the same process, and not begin with another.
+
+const run = promisify(execFile);
+
+/** Records its calls. Its state is a number of processes, a mark and a job. It fails at the verb in the file `failing`. */
+const KUBECTL = `#!/bin/sh
+case "$*" in
+  kustomize*) exec "$KUBECTL" "$@" ;;
+esac
+cd "$CLUSTER"
+echo "$*" >>notes
+shift 2
+[ "$1" != "$(cat failing)" ] || exit 1
+case "$*" in
+  "get statefulset/"*) echo "$(cat replicas) $(cat mark)" ;;
+  "get horizontalpodautoscaler/"*) echo 2 ;;
+  "get job/"*) cat job ;;
+  "annotate "*-) : >mark ;;
+  "annotate "*) echo "\${*##*=}" >mark ;;
+  "scale "*) echo "\${*##*=}" >replicas ;;
+  "delete job/"*) : >job ;;
+  "apply "*) cat >>notes; [ -s job ] || cat outcome >job ;;
+esac
+`;
+
+/** @type {string} */
+let cluster;
+beforeEach(() => {
+  cluster = mkdtempSync(join(tmpdir(), 'millrace-scale-in-'));
+  writeFileSync(join(cluster, 'kubectl'), KUBECTL);
+  chmodSync(join(cluster, 'kubectl'), 0o755);
+  // The completed job of an earlier run, which must not count for this one.
+  writeState({ replicas: '3', mark: '', job: 'Complete', outcome: 'Complete', failing: '', notes: '' });
+});
+afterEach(() => rmSync(cluster, { recursive: true, force: true }));
+
+/** @param {Record<string, string>} state */
+function writeState(state) {
+  for (const [name, text] of Object.entries(state)) writeFileSync(join(cluster, name), text);
+}
+/** @param {string} name */
+const readState = (name) => readFileSync(join(cluster, name), 'utf8').trim();
+
+/** @param {string[]} args */
+async function scaleIn(...args) {
+  writeState({ notes: '' });
+  const { stdout: kubectl } = await run('/bin/sh', ['-c', 'command -v kubectl']);
+  const env = { PATH: `${cluster}:${process.env['PATH']}`, CLUSTER: cluster, KUBECTL: kubectl.trim() };
+  const script = run('/bin/sh', [`${KUBERNETES}/scale-in.sh`, ...args], { env });
+  const outcome = await script.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+  const notes = readState('notes');
+  return {
+    ...outcome,
+    notes,
+    verbs: [...notes.matchAll(/^--namespace millrace (\w+)/gm)].map(([, verb]) => verb),
+    drained: notes.match(/(?<=name: MQTT_CLIENT_ID\n\s+value: ).*/)?.[0] ?? null,
+  };
+}
+
+test('scale-in.sh: no flags: it ends the last pod, then drains the session of that pod', async () => {
+  const { code, notes, verbs, drained } = await scaleIn();
+  expect([code, drained]).toEqual([0, 'millrace-ingest-2']);
+  expect(verbs.join(' ')).toBe('get get delete annotate scale wait apply get annotate');
+  expect(notes).toContain('--current-replicas=3 --replicas=2');
+  expect(notes).toContain('wait --for=delete pod/millrace-ingest-2');
+  expect(notes).not.toContain('ORDINAL');
+  expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
+});
+
+test('scale-in.sh: --dry-run: prints the commands, and changes nothing', async () => {
+  const { stdout, stderr, verbs } = await scaleIn('--dry-run');
+  expect(verbs).toEqual(['get', 'get']);
+  expect(stdout.match(/^\+ kubectl .*$/gm)).toHaveLength(6);
+  expect(stderr).toBe('');
+});
+
+test('scale-in.sh: at the minimum: an error, and nothing changes', async () => {
+  writeState({ replicas: '2' });
+  const { code, verbs } = await scaleIn();
+  expect([code, verbs]).toEqual([1, ['get', 'get']]);
+});
+
+test.each(['wait', 'apply'])(
+  'scale-in.sh: %s fails: the next run finishes that process, and removes no other',
+  async (verb) => {
+    writeState({ replicas: '4', failing: verb });
+    const first = await scaleIn();
+    expect([first.code, readState('replicas')]).toEqual([1, '3']);
+    expect(first.stderr).toContain('run this again: it finishes millrace-ingest-3');
+    writeState({ failing: '' });
+    const second = await scaleIn();
+    expect([second.code, second.drained, readState('replicas')]).toEqual([0, 'millrace-ingest-3', '3']);
+    expect(second.verbs).not.toContain('scale');
+    const third = await scaleIn();
+    expect([third.code, third.drained, readState('replicas')]).toEqual([0, 'millrace-ingest-2', '2']);
+  },
+);
+
+test('scale-in.sh: the drain job fails: an error; the next run creates the job again', async () => {
+  writeState({ outcome: 'Failed' });
+  const failed = await scaleIn();
+  expect([failed.code, readState('mark')]).toEqual([1, '2']);
+  expect(failed.stderr).toContain('the session of millrace-ingest-2 is not ended');
+  writeState({ outcome: 'Complete' });
+  expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
+  expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
+});
+
+test('scale-in.sh: the job completes after a run stopped waiting: the next run only reports it', async () => {
+  writeState({ replicas: '2', mark: '2', job: 'Complete' });
+  const { code, verbs } = await scaleIn();
+  expect([code, readState('mark')]).toEqual([0, '']);
+  expect(verbs).not.toContain('delete');
+});
+
+test('scale-in.sh: scaling fails: nothing is removed, and the next run starts from the beginning', async () => {
+  writeState({ failing: 'scale' });
+  expect(await scaleIn()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('nothing was taken away'),
+  });
+  writeState({ failing: '' });
+  expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
+});
+
+test('scale-in.sh: the marked process was added again: the last process is removed', async () => {
+  writeState({ replicas: '5', mark: '2' });
+  expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
+});
+
+test('scale-in.sh: --within with a unit: refused before any command', async () => {
+  expect(await scaleIn('--within', '15m')).toMatchObject({
+    code: 2,
+    verbs: [],
+    stderr: expect.stringContaining('15m'),
+  });
+});

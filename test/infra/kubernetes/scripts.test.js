@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+import { KUBERNETES } from '../../support/kubernetes/build.js';
+
+// Runs the scripts for Kubernetes that work without a cluster.
+
+const run = promisify(execFile);
+const SCRIPTS = readdirSync(KUBERNETES, { encoding: 'utf8', recursive: true }).filter((name) =>
+  name.endsWith('.sh'),
+);
+
+/** @type {string} */
+let directory;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-scripts-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @param {string} path */
+const read = (path) => readFileSync(path, 'utf8');
+
+test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds nothing', async () => {
+  expect(SCRIPTS.length).toBeGreaterThan(4);
+  await run(
+    'shellcheck',
+    SCRIPTS.map((name) => `${KUBERNETES}/${name}`),
+  );
+});
+
+test('make.sh: run twice: the same secrets, all different, readable by their owner only', async () => {
+  const files = join(directory, 'files');
+  await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
+  const written = readdirSync(files).map((name) => read(join(files, name)));
+  expect(new Set(written).size).toBe(10);
+  for (const name of readdirSync(files)) expect(statSync(join(files, name)).mode & 0o077).toBe(0);
+  expect(statSync(files).mode & 0o077).toBe(0);
+  for (const text of written) expect(text).toMatch(/^([0-9a-f]{48}|authenticator: [\s\S]*)$/);
+  await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
+  expect(readdirSync(files).map((name) => read(join(files, name)))).toEqual(written);
+});
+
+test('prometheus-rules.sh: its output: the rules of infra/monitoring, unchanged', async () => {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const { stdout } = await run('/bin/sh', [`${KUBERNETES}/prometheus-rules.sh`]);
+  const rules = 'infra/monitoring/prometheus/rules';
+  const documents = stdout.split(/^---\n/m).slice(1);
+  expect(documents).toHaveLength(readdirSync(rules).length);
+  for (const [index, name] of readdirSync(rules).sort().entries()) {
+    const file = join(directory, name);
+    writeFileSync(file, String(documents[index]));
+    const { metadata, spec } = await readYaml(python, file);
+    expect([metadata.name, spec]).toEqual([
+      `millrace-${name.replace('.yml', '')}`,
+      await readYaml(python, join(rules, name)),
+    ]);
+  }
+}, 240_000);

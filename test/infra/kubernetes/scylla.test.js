@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BUILDS, buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { find, nameOf } from '../../support/kubernetes/resources.js';
+
+/** @import { Builds } from '../../support/kubernetes/build.js' */
+
+// The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
+
+const run = promisify(execFile);
+const SCHEMAS = `${KUBERNETES}/schemas`;
+const INSTALLS_MS = 240_000;
+
+/** @type {Builds} */
+let builds;
+/** @type {string} */
+let directory;
+beforeAll(async () => {
+  builds = await buildAll();
+  directory = mkdtempSync(join(tmpdir(), 'millrace-operators-'));
+}, INSTALLS_MS);
+afterAll(() => {
+  builds?.remove();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const scylla = () => builds.built.get('scylla') ?? [];
+const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
+/** @returns {any[]} */
+const racks = () => cluster().spec.datacenter.racks;
+
+/** Kinds that Kubernetes itself does not know, with the file of their schema. @type {Map<string, string>} */
+const SCHEMA_OF = new Map(
+  readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
+);
+
+test.each([...SCHEMA_OF])('Every %s: valid by the schema of its operator', async (kind, schema) => {
+  const files = [...builds.built].flatMap(([build, resources]) =>
+    resources
+      .filter((resource) => resource.kind === kind)
+      .map((resource) => {
+        const file = join(directory, `${build}-${nameOf(resource)}.json`.replaceAll('/', '-'));
+        writeFileSync(file, JSON.stringify(resource));
+        return file;
+      }),
+  );
+  expect(files).not.toHaveLength(0);
+  await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
+});
+
+test('Kubernetes: kinds of operators: each has a schema in this repository', () => {
+  // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
+  const isOfOperator = (/** @type {string} */ version) =>
+    /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
+  const unknown = [...builds.built.values()].flat().filter(({ apiVersion }) => isOfOperator(apiVersion));
+  expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
+});
+
+test('Scylla Manager: its ServiceMonitor: the job that the backup alert queries', () => {
+  const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
+  const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
+  expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
+});
+
+describe('ScyllaCluster', () => {
+  test('racks: one for each replica, each in a different zone', () => {
+    const zones = racks().map(({ placement }) => {
+      const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+      return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
+        .values;
+    });
+    expect(zones).toEqual(racks().map(({ name }) => [name]));
+    expect(new Set(zones.flat()).size).toBe(3);
+    expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
+  });
+
+  test('resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
+    for (const { resources, agentResources } of racks()) {
+      expect(resources.requests).toEqual(resources.limits);
+      expect(agentResources.requests).toEqual(agentResources.limits);
+      expect(Number.isInteger(resources.requests.cpu)).toBe(true);
+    }
+  });
+
+  test('placement: the nodes that the NodeConfig prepares', () => {
+    const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
+    const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
+      key,
+      operator: 'In',
+      values: [value],
+    }));
+    for (const { placement } of racks()) {
+      const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+      expect(term.matchExpressions).toEqual(expect.arrayContaining(wanted));
+      expect(placement.tolerations).toEqual(tolerations);
+    }
+  });
+
+  test('network: overlays connect to it, and its policy admits them', () => {
+    const { name, namespace } = cluster().metadata;
+    for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
+      const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
+      const [host, port = '9042'] = data.CQL_CONTACT_POINTS.split(':');
+      expect(host).toBe(`${name}-client.${namespace}.svc`);
+      expect(data.CQL_LOCAL_DC).toBe(cluster().spec.datacenter.name);
+      const { spec } = find(builds.built.get(build) ?? [], 'NetworkPolicy/to-database');
+      expect(spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: Number(port) }]);
+      const admitted = find(scylla(), 'NetworkPolicy/clients').spec.ingress;
+      expect(admitted.flatMap((/** @type {any} */ { ports = [] }) => ports)).toContainEqual(
+        spec.egress[0].ports[0],
+      );
+      const [to] = spec.egress[0].to;
+      expect(to.namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': namespace });
+      expect(to.podSelector).toEqual(find(scylla(), 'NetworkPolicy/clients').spec.podSelector);
+      expect(to.podSelector.matchLabels).toMatchObject({ 'scylla/cluster': name });
+    }
+  });
+
+  test('configuration: with a superuser, and a separate one for its agent', () => {
+    for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
+      const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
+      expect(metadata.namespace).toBe(cluster().metadata.namespace);
+      expect(data['scylla.yaml']).toMatch(/^authenticator: PasswordAuthenticator$/m);
+      expect(data['scylla.yaml']).toMatch(/^auth_superuser_name: millrace$/m);
+      expect(data['scylla.yaml']).toMatch(/^auth_superuser_salted_password: '\$6\$[^']+'$/m);
+      expect(Object.keys(find(scylla(), `Secret/${scyllaAgentConfig}`).data)).toEqual([
+        'scylla-manager-agent.yaml',
+      ]);
+    }
+    // The operator has its own disruption budget. A second one would block every eviction of its pods.
+    expect(scylla().map(({ kind }) => kind)).not.toContain('PodDisruptionBudget');
+  });
+});

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SETTINGS } from '../../../common/settings/index.js';
+import { buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { find } from '../../support/kubernetes/resources.js';
+import {
+  containerOf,
+  environmentOf,
+  ourWorkloads,
+  secretFilesOf,
+} from '../../support/kubernetes/workloads.js';
+
+/** @import { Builds } from '../../support/kubernetes/build.js' */
+
+// Each process has the secrets that it reads, as files, and no others.
+
+const INSTALLS_MS = 240_000;
+
+/** @type {Builds} */
+let builds;
+/** @type {ReturnType<typeof ourWorkloads>} */
+let workloads;
+beforeAll(async () => {
+  builds = await buildAll();
+  workloads = ourWorkloads(builds);
+}, INSTALLS_MS);
+afterAll(() => builds?.remove());
+
+test('Kubernetes: secrets of processes: only as files, from Secrets of the generator', () => {
+  for (const { where, workload, applied } of workloads) {
+    const mounted = secretFilesOf(workload);
+    for (const { secret, key } of mounted.values())
+      expect([where, find(applied, `Secret/${secret}`).data]).toEqual([
+        where,
+        expect.objectContaining({ [key]: expect.any(String) }),
+      ]);
+    const environment = environmentOf(applied, workload);
+    for (const [name, value] of Object.entries(environment)) {
+      expect([where, name, SETTINGS[name]?.secret ?? false]).toEqual([where, name, false]);
+      if (name.endsWith('_FILE'))
+        expect([where, [...mounted.keys()]]).toEqual([where, expect.arrayContaining([value])]);
+    }
+    // The process reads every mounted secret.
+    const read = [
+      ...Object.values(environment),
+      ...containerOf(workload).command.map((/** @type {string} */ word) => word.replace(/^.*=/, '')),
+    ];
+    expect([where, [...mounted.keys()].filter((file) => !read.includes(file))]).toEqual([where, []]);
+  }
+});
+
+test('Kubernetes: database roles: the superuser creates them, and each process has its role with its password', () => {
+  for (const { workload } of workloads.filter((entry) => entry.workload.metadata.name === 'millrace-roles')) {
+    const flags = containerOf(workload).command;
+    expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
+    expect(flags).toContain('--serve-password-file=/run/secrets/millrace/cql_serve_password');
+    expect(flags).toContain('--manager-password-file=/run/secrets/millrace/cql_manager_password');
+  }
+  const roleOf = Object.fromEntries(
+    workloads.map(({ workload, applied }) => {
+      const { CQL_USERNAME, CQL_PASSWORD_FILE } = environmentOf(applied, workload);
+      return [workload.metadata.name, [CQL_USERNAME, String(CQL_PASSWORD_FILE).split('/').at(-1)]];
+    }),
+  );
+  expect(roleOf).toEqual({
+    'millrace-roles': ['millrace', 'cql_password'],
+    'millrace-migrate': ['millrace_migrate', 'cql_migrate_password'],
+    'millrace-drain-ORDINAL': ['millrace_serve', 'cql_serve_password'],
+    'millrace-ingest': ['millrace_serve', 'cql_serve_password'],
+    'millrace-http': ['millrace_serve', 'cql_serve_password'],
+    'millrace-sparkplug': ['millrace_serve', 'cql_serve_password'],
+  });
+});
+
+test('Kubernetes: broker: it has the files that its start script reads, at the same paths', () => {
+  const script = readFileSync(`${KUBERNETES}/components/mosquitto/start.sh`, 'utf8');
+  const [, secrets, configuration] = script.match(/SECRETS:-(.+?)\}[\s\S]*CONFIGURATION:-(.+?)\}/) ?? [];
+  const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
+  const read = [...script.matchAll(/\$secrets\/(\w+)/g)].map(([, name]) => `${secrets}/${name}`);
+  expect([...secretFilesOf(broker).keys()].sort()).toEqual([...new Set(read)].sort());
+  const mounts = containerOf(broker).volumeMounts.map((/** @type {any} */ { mountPath }) => mountPath);
+  expect(mounts).toEqual(expect.arrayContaining([configuration, '/etc/millrace/tls', '/mosquitto/data']));
+  expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
+});
+
+test('Kubernetes: generator: it makes a Secret from every file of make.sh', () => {
+  const made = builds.secrets.flatMap(({ data }) => Object.values(data));
+  for (const name of readdirSync(builds.secretFiles)) {
+    const text = readFileSync(join(builds.secretFiles, name), 'utf8');
+    expect([name, made.includes(text) || made.includes(Buffer.from(text).toString('base64'))]).toEqual([
+      name,
+      true,
+    ]);
+  }
+});

@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { makeFakes, operate, run } from '../../support/operations/fakes.js';
+
+// Checks the page of infra/operations against the operations.
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @returns {string[]} the commands on the page, for a shell */
+function examples() {
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
+  return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
+    String(line).replace('--nodes …', '--nodes a,b,c'),
+  );
+}
+
+test('Page of operations: examples: more than 10', () => expect(examples().length).toBeGreaterThan(10));
+
+test.each(examples())('Page of operations: %s: it can be planned', async (line) => {
+  const { env } = makeFakes(join(directory, 'examples'));
+  const npmFunction = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
+  const ran = await run('sh', ['-euc', `${npmFunction}\n${line}`], { ...env, NODE: process.execPath });
+  expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
+});
+
+test('Page of operations: every operation: named', async () => {
+  const { out } = await operate(['--help'], process.env);
+  const names = [...out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
+  expect(names.length).toBe(6);
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
+  for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
+});
+
+test('Page of operations: files of secrets: those of Compose, Kubernetes and the secured installation', () => {
+  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
+  const [, section = ''] = page.split('## New secrets');
+  const [, compose = '', kubernetes = ''] = section.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
+  for (const [text, path] of [
+    [compose, 'infra/compose/init.sh'],
+    [kubernetes, 'infra/kubernetes/secrets/make.sh'],
+  ]) {
+    const named = [...new Set(text?.match(/\b(cql|api|read|cursor|mqtt)_\w+/g))];
+    expect(named.length).toBeGreaterThan(5);
+    const script = readFileSync(String(path), 'utf8');
+    for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
+  }
+  const securePage = readFileSync('docs/how-to/secure-an-installation.md', 'utf8');
+  for (const name of ['superuser', 'serve', 'migrate', 'token']) {
+    expect(section).toContain(`secrets/${name}`);
+    expect(securePage).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
+  }
+});

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { makeFakes, operate, SECRETS } from '../../support/operations/fakes.js';
+import { writePrograms } from '../../support/processes/programs.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @param {string} file with the old password of the role that serves @returns {string[]} the arguments of its rotation */
+const rotation = (file) =>
+  `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
+
+test('Rotate: a new secret: in its file, and in no output and no command', async () => {
+  const fakes = makeFakes(join(directory, 'rotated'));
+  const keys = join(directory, 'keys');
+  mkdirSync(keys);
+  const file = join(keys, 'serve');
+  writeFileSync(file, 'the-old-one\n', { mode: 0o640 });
+  const words = [...rotation(file), '--nodes', 'host-1'];
+  const { code, out, errors } = await operate(words, fakes.env);
+  expect(code).toBe(0);
+  const secret = readFileSync(file, 'utf8').trim();
+  expect(secret).toMatch(/^[0-9a-f]{48}$/);
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(keys)).toEqual(['serve']);
+  const seen = [out, errors, ...fakes.called()].join('\n');
+  for (const value of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
+    expect(seen).not.toContain(value);
+  // A run that continues from an earlier step must not change the secret again.
+  expect(await operate([...words, '--from', '4'], fakes.env)).toMatchObject({ code: 1 });
+  expect(readFileSync(file, 'utf8').trim()).toBe(secret);
+});
+
+test.each([
+  ['npm', 'the database keeps the old secret: no file changes', []],
+  ['node', 'the database refuses the new secret: no process restarts', []],
+  ['curl', 'a process does not become ready: the next one is not restarted', ['host-1']],
+])('Rotate: %s fails, so %s', async (program, _, restarted) => {
+  const home = join(directory, 'stuck');
+  const fakes = makeFakes(home);
+  writePrograms(join(home, 'bin'), { [program]: 'exit 1', sleep: '' });
+  const file = join(home, 'serve');
+  writeFileSync(file, 'the-old-one\n');
+  expect(
+    await operate([...rotation(file), '--within', '1s', '--nodes', 'host-1,host-2'], fakes.env),
+  ).toMatchObject({
+    code: 1,
+  });
+  const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
+  expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
+  if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
+});

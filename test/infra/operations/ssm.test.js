@@ -1,0 +1,96 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { run } from '../../support/operations/fakes.js';
+
+// ssm.sh reaches nodes on EC2. A stand-in for the AWS command line tool accepts its documented arguments, and no others.
+
+const INSTANCE = 'i-0123456789abcdef0';
+
+/** @type {string} */
+let directory;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-ssm-'));
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  copyFileSync('test/support/operations/aws.js', join(bin, 'aws'));
+  // `sleep` can interrupt the script while it waits.
+  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n[ -z "$FAKE_INTERRUPT" ] || kill -INT "$PPID"\n');
+  for (const name of ['aws', 'sleep']) chmodSync(join(bin, name), 0o755);
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @param {string} script @param {Record<string, string>} [variables] for the environment of the stand-in */
+const reach = (script, variables = {}) =>
+  run('sh', ['infra/operations/reach/ssm.sh', INSTANCE, script], {
+    ...process.env,
+    ...variables,
+    FAKE_AWS: directory,
+    PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
+  });
+
+test('ssm.sh: a script: it runs unchanged, and its output and exit code are returned', async () => {
+  const script = `printf '%s\\n' "it's" '$HOME' 'a "b" \\\\'\necho twice >&2\nexit 7`;
+  const { code, out, errors } = await reach(script);
+  expect({ code, out, errors }).toEqual({
+    code: 7,
+    out: `it's\n$HOME\na "b" \\\\\n`,
+    errors: 'twice\n',
+  });
+  const sent = JSON.parse(readFileSync(join(directory, 'sent.json'), 'utf8'));
+  expect(sent).toEqual({
+    '--instance-ids': INSTANCE,
+    '--document-name': 'AWS-RunShellScript',
+    '--timeout-seconds': '60',
+    '--parameters': { commands: [script], executionTimeout: ['172800'] },
+    '--query': 'Command.CommandId',
+    '--output': 'text',
+  });
+});
+
+test('ssm.sh: a script without output: no output', async () => {
+  expect(await reach('true')).toEqual({ code: 0, out: '', errors: '' });
+});
+
+test('ssm.sh: no instance, no script, or too many arguments: usage, and nothing runs', async () => {
+  for (const words of [[], [''], ['', 'true'], [INSTANCE], [INSTANCE, 'true', 'more']]) {
+    const { code, out, errors } = await run('sh', ['infra/operations/reach/ssm.sh', ...words], process.env);
+    expect({ code, out, errors }).toEqual({ code: 64, out: '', errors: expect.stringContaining('usage: ') });
+  }
+});
+
+test('ssm.sh: the command is not delivered: it fails with the reason', async () => {
+  const never = { FAKE_STATUS: 'TimedOut', FAKE_DETAILS: 'Delivery Timed Out' };
+  expect(await reach('true', never)).toEqual({ code: 1, out: '', errors: 'Delivery Timed Out\n' });
+});
+
+test('ssm.sh: AWS refuses the command: its error and exit code', async () => {
+  const { code, errors } = await reach('true', { FAKE_REFUSED: 'InvalidInstanceId' });
+  expect(code).toBe(254);
+  expect(errors).toContain('InvalidInstanceId');
+});
+
+test('ssm.sh: status requests fail: two are retried; after ten it ends, and the command continues', async () => {
+  expect(await reach('echo done', { FAKE_UNSEEN: '2' })).toMatchObject({ code: 0, out: 'done\n' });
+  const { code, errors } = await reach('echo done', { FAKE_UNSEEN: '1000' });
+  expect(code).toBe(1);
+  expect(errors).toContain(`goes on at ${INSTANCE}`);
+  expect(existsSync(join(directory, 'cancelled'))).toBe(false);
+});
+
+test('ssm.sh: interrupted: it cancels the command', async () => {
+  expect(await reach('true', { FAKE_INTERRUPT: 'yes' })).toMatchObject({ code: 130 });
+  expect(existsSync(join(directory, 'cancelled'))).toBe(true);
+});

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { offlineTerraform } from '../../support/terraform/offline.js';
+
+/** @import { Terraform } from '../../support/terraform/offline.js' */
+
+// Without a network, Terraform can check the format, and the one module without a provider. terraform-modules.test.js reads the
+// others as HCL.
+
+const ROOT = 'infra/terraform';
+const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
+
+/** @type {Terraform} */
+let terraform;
+
+beforeAll(async () => {
+  terraform = await offlineTerraform();
+});
+
+afterAll(() => terraform?.remove());
+
+test('Terraform: all files: formatted by terraform fmt', async () => {
+  const { code, stdout, stderr } = await terraform.run(ROOT, 'fmt', '-check', '-recursive', '-diff', '.');
+  expect({ code, output: stdout + stderr }).toEqual({ code: 0, output: '' });
+});
+
+test('Terraform: scylla-bootstrap: valid without a network, and its own tests pass', async () => {
+  const init = await terraform.run(BOOTSTRAP, 'init', '-backend=false', '-input=false', '-no-color');
+  expect(init).toMatchObject({ code: 0 });
+  const validate = await terraform.run(BOOTSTRAP, 'validate', '-no-color');
+  expect(validate).toMatchObject({ code: 0, stdout: expect.stringContaining('The configuration is valid.') });
+  const { code, stdout, stderr } = await terraform.run(BOOTSTRAP, 'test', '-no-color');
+  expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' });
+  expect(stdout).toContain(`Success! ${runsIn(join(BOOTSTRAP, 'tests'))} passed, 0 failed.`);
+});
+
+/** @param {string} directory of tests @returns {number} the number of its tests */
+const runsIn = (directory) =>
+  readdirSync(directory)
+    .map((file) => readFileSync(join(directory, file), 'utf8'))
+    .reduce((sum, text) => sum + (text.match(/^run "/gm) ?? []).length, 0);

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+
+const run = promisify(execFile);
+
+/** Timeout for the installation of the Python tools, in ms. */
+export const INSTALLS_MS = 180_000;
+
+/**
+ * @param {unknown} value of docker-compose.yml
+ * @param {Record<string, string>} [variables] of `.env`
+ * @returns {string} with `${NAME:-default}` put in, as Compose does
+ */
+export const interpolate = (value, variables = {}) =>
+  String(value).replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, fallback) => variables[name] || fallback);
+
+/**
+ * Reads docker-compose.yml with anchors and merges resolved, and makes secrets by init.sh. No container engine runs here. The tests
+ * check the files by schemas and linters, and their content against the application.
+ */
+export async function loadCompose() {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const compose = await readYaml(python, 'docker-compose.yml');
+  const secrets = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+  /** @type {[name: string, service: any][]} */
+  const services = Object.entries(compose.services);
+  return {
+    python,
+    compose,
+    services,
+    /** The directory that init.sh wrote. */
+    secrets,
+    /** @param {string} path in a container, `/run/secrets/NAME` @returns {string} the file that is mounted there */
+    secretFile: (path) => join(secrets, basename(compose.secrets[basename(path)].file)),
+    remove: () => rmSync(secrets, { recursive: true, force: true }),
+  };
+}

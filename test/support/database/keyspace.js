@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { readdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect } from '../../../api/store/connect.js';
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { namesOf, PART } from '../../../schema/migrate/installation.js';
+import { CONTACT_POINT, uniqueName } from './engine.js';
+
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Config } from '../../../common/settings/config.js' */
+
+/** The environment variable with the folder of used keyspaces, which the global set-up sets for the test files. */
+export const KEYSPACES = 'TEST_KEYSPACES';
+
+/**
+ * On a busy machine a change of the schema takes longer than the usual 5 s of a request. The columns of a keyspace are more rows
+ * than the usual page.
+ */
+const OPTIONS = { prepare: false, readTimeout: 60_000, fetchSize: 10_000 };
+
+/** Those of this test file, by name. @type {Map<string, ClaimedKeyspace>} */
+const claimed = new Map();
+
+/** What describes the tables of a keyspace. */
+const DESCRIPTIONS = ['keyspaces', 'tables', 'columns', 'dropped_columns', 'indexes', 'views'];
+
+/** @param {Config['cql']} cql whose keyspace is dropped, if it exists */
+export const dropKeyspace = (cql) =>
+  withAdmin(cql, (admin) => admin.execute(`DROP KEYSPACE IF EXISTS ${cql.keyspace}`, [], OPTIONS));
+
+/**
+ * A keyspace that belongs to this test file until its last user leaves it. To create and drop one of 40 tables takes the server 2 to
+ * 4 s of CPU, to empty one 0.1 s. So it is emptied for the next test file that wants one.
+ */
+class ClaimedKeyspace {
+  #users = 0;
+  #released = false;
+  /** @type {() => Promise<unknown>} */
+  #give;
+
+  /** @param {string} name @param {() => Promise<unknown>} give leaves it to other test files, or drops it */
+  constructor(name, give) {
+    this.name = name;
+    this.#give = give;
+    claimed.set(name, this);
+  }
+
+  /** @returns {{ leave: () => void, release: () => Promise<void> }} `release`: leaves it, too */
+  use() {
+    if (this.#released) throw new Error(`The last user of ${this.name} has released it.`);
+    this.#users++;
+    let uses = true;
+    const leave = () => {
+      if (uses) this.#users--;
+      uses = false;
+    };
+    const release = async () => {
+      leave();
+      if (this.#users > 0 || this.#released) return;
+      this.#released = true;
+      await this.#give();
+    };
+    return { leave, release };
+  }
+}
+
+/** The right to use a keyspace. @typedef {ReturnType<ClaimedKeyspace['use']>} Use */
+
+/**
+ * Uses the keyspace that the settings name, with others of this test file or alone, and migrates it. Without a name it is an
+ * empty one of the shared database.
+ *
+ * @param {Record<string, string>} settings as in the environment
+ * @param {() => number} [clock] of the test, epoch ms: the time of the first migration
+ * @returns {Promise<{ config: Config, use: Use }>}
+ */
+export async function useKeyspace(settings, clock) {
+  const named = settings['CQL_KEYSPACE'];
+  const configOf = (/** @type {string} */ name) =>
+    readSettings({ ...settings, CQL_KEYSPACE: name }, { envFile: '' });
+  const isShared = settings['CQL_CONTACT_POINTS'] === process.env[CONTACT_POINT];
+  if (named === undefined && isShared) return claim(configOf, clock);
+  const config = configOf(named ?? uniqueName('t'));
+  const { cql } = config;
+  const keyspace = claimed.get(cql.keyspace) ?? new ClaimedKeyspace(cql.keyspace, () => dropKeyspace(cql));
+  const use = keyspace.use();
+  const { from } = await migrateDatabase(config);
+  if (clock && from === 0) await withAdmin(cql, (admin) => setInstalled(admin, cql.keyspace, clock()));
+  return { config, use };
+}
+
+/**
+ * Takes a keyspace that another test file has used, or a new one. A file of the folder has the name of a used one, after the
+ * settings that its tables depend on, and before a digest of its schema.
+ *
+ * @param {(keyspace: string) => Config} configOf
+ * @param {() => number} [clock]
+ * @returns {Promise<{ config: Config, use: Use }>}
+ */
+async function claim(configOf, clock = Date.now) {
+  const folder = process.env[KEYSPACES];
+  const fresh = configOf(uniqueName('t'));
+  const { batchDays, historyDays } = fresh.retention;
+  const kind = `${batchDays}-${historyDays}`;
+  for (const file of folder ? await readdir(folder) : []) {
+    const [of, keyspace = '', schema, state] = file.split('.');
+    if (!folder || of !== kind || state || !(await takes(join(folder, file)))) continue;
+    const config = configOf(keyspace);
+    const isEmpty = await withAdmin(config.cql, async (admin) => {
+      if ((await schemaOf(admin, keyspace)) !== schema) return false;
+      await empty(admin, config, clock());
+      return true;
+    });
+    if (isEmpty) {
+      const use = new ClaimedKeyspace(keyspace, () => writeFile(join(folder, file), '')).use();
+      return { config, use };
+    }
+    await dropKeyspace(config.cql);
+  }
+  const { cql } = fresh;
+  const schema = await withAdmin(cql, async (admin) => {
+    // Its commit log would be of use after a kill only, and makes each change dearer.
+    await admin.execute(
+      `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1} AND durable_writes = false`,
+      [],
+      OPTIONS,
+    );
+    await migrateDatabase(fresh);
+    await setInstalled(admin, cql.keyspace, clock());
+    return schemaOf(admin, cql.keyspace);
+  });
+  const note = folder && join(folder, `${kind}.${cql.keyspace}.${schema}`);
+  const give = () => (note ? writeFile(note, '') : dropKeyspace(cql));
+  return { config: fresh, use: new ClaimedKeyspace(cql.keyspace, give).use() };
+}
+
+/**
+ * Sets the time of the first migration, because packing begins shortly before it.
+ *
+ * @param {Client} admin @param {string} keyspace @param {number} installed epoch ms
+ */
+const setInstalled = (admin, keyspace, installed) =>
+  admin.execute(
+    `UPDATE ${keyspace}.schema_version SET applied_at = ? WHERE part = ? AND version = 1`,
+    [new Date(installed), PART],
+    { prepare: true },
+  );
+
+/** @template T @param {Config['cql']} cql @param {(admin: Client) => Promise<T>} use */
+async function withAdmin(cql, use) {
+  const admin = await connect(cql, { applicationName: 'test' });
+  try {
+    return await use(admin);
+  } finally {
+    await admin.shutdown();
+  }
+}
+
+/** Another worker may have been faster. A file is renamed once. @param {string} file */
+const takes = (file) =>
+  rename(file, `${file}.taken`).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Makes it as the migrations left it. All tables are truncated, also empty ones: a deletion hides later writes of an earlier event time.
+ *
+ * @param {Client} admin @param {Config} config @param {number} installed epoch ms
+ */
+async function empty(admin, { cql: { keyspace }, retention }, installed) {
+  const { rows } = await admin.execute(
+    'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?',
+    [keyspace],
+    OPTIONS,
+  );
+  const tables = rows.map((row) => row['table_name']).filter((table) => table !== 'schema_version');
+  await Promise.all(tables.map((table) => admin.execute(`TRUNCATE ${keyspace}.${table}`, [], OPTIONS)));
+  const names = namesOf(retention);
+  // A lightweight transaction, as all changes of this row: plain writes would be ordered by another clock.
+  await admin.execute(
+    `INSERT INTO ${keyspace}.installation (part, ${Object.keys(names).join(', ').toLowerCase()}) VALUES (?, ?, ?, ?) IF NOT EXISTS`,
+    [PART, ...Object.values(names)],
+    { prepare: true },
+  );
+  await setInstalled(admin, keyspace, installed);
+}
+
+/** @param {Client} admin @param {string} keyspace @returns {Promise<string>} digest of its tables and migrations */
+async function schemaOf(admin, keyspace) {
+  const hash = createHash('sha256');
+  for (const table of DESCRIPTIONS) {
+    const query = `SELECT * FROM system_schema.${table} WHERE keyspace_name = ?`;
+    const { rows } = await admin.execute(query, [keyspace], OPTIONS);
+    hash.update(JSON.stringify(rows));
+  }
+  const versions = `SELECT part, version, name FROM ${keyspace}.schema_version`;
+  const { rows } = await admin.execute(versions, [], OPTIONS);
+  return hash.update(JSON.stringify(rows)).digest('hex');
+}

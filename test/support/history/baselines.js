@@ -1,0 +1,94 @@
+import pino from 'pino';
+import { createLearner, LearningLag } from '../../../api/history/baselines/learner.js';
+import { Steps } from '../../../api/history/packing/steps.js';
+import { Retry } from '../../../api/store/retry.js';
+import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { DAY_MS, dayOf } from '../../../schema/rules.js';
+import { until } from '../until.js';
+
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { TestSystem } from '../system/index.js' */
+
+/** The same mean and deviation at every hour. @param {number} mean @param {number} deviation */
+export const flatProfile = (mean, deviation) =>
+  Float32Array.from({ length: 48 }, (_, index) => (index % 2 === 0 ? mean : deviation));
+
+/** @param {string} device @param {string} sensor names */
+export function keysOf(device, sensor) {
+  const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+  const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+  return { device: bytes, sensor: identity.bytes, key: `${id}/${identity.id}` };
+}
+
+/**
+ * Stores what is usual for some sensors yesterday, today and tomorrow, and waits until a system judges by it. Its period `baselines` is short.
+ *
+ * @param {TestSystem} system
+ * @param {Array<{ device: string, sensor: string, mean: number, deviation: number }>} sensors names
+ */
+export async function writeUsual(system, sensors) {
+  const { latestGroups } = system.config.retention;
+  const today = dayOf(Date.now());
+  const store = await system.openStore();
+  try {
+    for (const { device, sensor, mean, deviation } of sensors) {
+      const keys = keysOf(device, sensor);
+      for (const day of [today - DAY_MS, today, today + DAY_MS]) {
+        const learned = [{ ...keys, profile: flatProfile(mean, deviation) }];
+        await store.baselines.write(groupOf(keys.device, latestGroups), day, learned);
+      }
+    }
+    for (let group = 0; group < latestGroups; group++) {
+      await store.baselines.writeLearned(group, today + 2 * DAY_MS);
+    }
+  } finally {
+    await store.close();
+  }
+  await until(
+    async () => {
+      const answers = sensors.map(({ device, sensor }) =>
+        system.get(`/devices/${device}/sensors/${sensor}/baseline`),
+      );
+      return (await Promise.all(answers)).every(({ hours }) => hours.length > 0);
+    },
+    { what: 'baselines in memory' },
+  );
+}
+
+/** Leases without other processes. */
+const ALONE = {
+  /** @param {number} _group @param {() => Promise<void>} work */
+  async hold(_group, work) {
+    await work();
+    return true;
+  },
+};
+
+/**
+ * Makes a learner that learns when the test calls it, without rests.
+ *
+ * @param {object} options
+ * @param {Pick<Store, 'packing' | 'baselines'>} options.store
+ * @param {number} options.groups
+ * @param {() => number} options.clock epoch ms, set by the test
+ */
+export function createTestLearner({ store, groups, clock }) {
+  const logger = pino({ level: 'silent' });
+  const retry = new Retry({ logger, onRetry: () => {} });
+  const steps = new Steps({ retry, isPressed: () => false, overdueMs: () => 0 });
+  const lag = new LearningLag(clock);
+  const counts = { learned: 0 };
+  const learner = createLearner({
+    store,
+    groups,
+    clock,
+    steps,
+    leases: ALONE,
+    lag,
+    onLearned() {
+      counts.learned++;
+    },
+  });
+  return { learnDue: learner.learnDue, lag, steps, counts };
+}

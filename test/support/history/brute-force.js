@@ -1,0 +1,106 @@
+/** @typedef {{ ts: number, min: number, max: number, avg: number | null, count: number }} Point */
+
+/** @import { Sample } from './index.js' */
+
+const SECOND = 1000;
+const [MINUTE, HOUR, DAY] = [60 * SECOND, 3600 * SECOND, 86_400 * SECOND];
+
+/** The widths that the contract names, in ms. */
+export const WIDTHS = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 7, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360].map((days) => days * DAY),
+];
+
+/** @param {{ from: number, to: number }} range @param {number} points @returns {number | undefined} ms */
+export const widthOf = ({ from, to }, points) =>
+  WIDTHS.find((width) => Math.floor((to - 1) / width) - Math.floor(from / width) + 1 <= points);
+
+/**
+ * Computes a series from all samples, in the simplest way.
+ *
+ * @param {Sample[]} samples one for each instant, in order of time
+ * @param {{ from: number, to: number }} range
+ * @param {number} width ms
+ * @returns {Point[]}
+ */
+export function seriesOf(samples, { from, to }, width) {
+  /** @type {Map<number, number[]>} */
+  const bins = new Map();
+  for (const [ts, value] of samples) {
+    if (ts < from || ts >= to) continue;
+    const start = Math.floor(ts / width) * width;
+    bins.set(start, [...(bins.get(start) ?? []), value]);
+  }
+  return [...bins].map(([ts, values]) => ({
+    ts,
+    min: Math.min(...values),
+    max: Math.max(...values),
+    avg: averageOf(values),
+    count: values.length,
+  }));
+}
+
+/** Large values are scaled down before the sum, so that it does not overflow. Small values are not, because they would lose precision. @param {number[]} values */
+function averageOf(values) {
+  const scale = values.some((value) => Math.abs(value) > 2 ** 900) ? 2 ** 20 : 1;
+  const sum = values.reduce((total, value) => total + value / scale, 0);
+  return Math.abs(sum) > Number.MAX_VALUE / scale ? null : (sum / values.length) * scale;
+}
+
+/**
+ * Computes the aggregates of an aligned query from all samples, in the simplest way.
+ *
+ * @param {Sample[]} samples in any order
+ * @param {{ from: number, to: number }} range
+ * @param {number[]} edges of the bins, epoch ms
+ * @returns {Record<string, Array<number | null>>} by aggregate
+ */
+export function alignedOf(samples, { from, to }, edges) {
+  const inRange = samples.filter(([ts]) => ts >= from && ts < to).sort(([a], [b]) => a - b);
+  const bins = edges.slice(0, -1).map((edge, index) => {
+    const values = inRange
+      .filter(([ts]) => ts >= edge && ts < Number(edges[index + 1]))
+      .map(([, value]) => value);
+    if (values.length === 0) return { count: 0 };
+    const sum = values.reduce((total, value) => total + value, 0);
+    return {
+      avg: sum / values.length,
+      min: Math.min(...values),
+      max: Math.max(...values),
+      count: values.length,
+      sum,
+      first: values[0],
+      last: values.at(-1),
+    };
+  });
+  return Object.fromEntries(
+    ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'].map((name) => [
+      name,
+      bins.map((bin) => /** @type {Record<string, number | undefined>} */ (bin)[name] ?? null),
+    ]),
+  );
+}
+
+/**
+ * @param {Point[]} given
+ * @param {Point[]} expected
+ * @returns {string | null} the first difference; averages may differ by a billionth of the largest value of their bin
+ */
+export function difference(given, expected) {
+  if (given.length !== expected.length) return `${given.length} points, not ${expected.length}`;
+  for (const [index, { avg, ...exactly }] of expected.entries()) {
+    const { avg: average, ...point } = /** @type {Point} */ (given[index]);
+    if (JSON.stringify(point) !== JSON.stringify(exactly)) {
+      return `${JSON.stringify(point)}, not ${JSON.stringify(exactly)}`;
+    }
+    if ((average === null) !== (avg === null)) return `average ${average}, not ${avg}, of ${point.ts}`;
+    const largest = Math.max(Math.abs(point.min), Math.abs(point.max));
+    // A difference that overflows or is not a number counts as well.
+    if (avg !== null && !(Math.abs(Number(average) / 2 - avg / 2) <= largest * 5e-10)) {
+      return `average ${average}, not ${avg}, of ${point.ts}`;
+    }
+  }
+  return null;
+}

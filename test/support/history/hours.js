@@ -1,0 +1,15 @@
+import { bucketOf } from '../../../schema/rules.js';
+import { until } from '../until.js';
+
+/** Longer than what a test does within one hour, in ms. */
+const MARGIN_MS = 60_000;
+
+/**
+ * Waits, at the end of an hour, for the next one. A test whose write timestamps must be of one hour begins after it. Other tests set a
+ * clock instead.
+ */
+export const untilHourGoesOn = () =>
+  until(() => bucketOf(Date.now()) === bucketOf(Date.now() + MARGIN_MS), {
+    withinMs: 2 * MARGIN_MS,
+    what: 'the next hour',
+  });

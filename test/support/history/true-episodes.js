@@ -1,0 +1,75 @@
+/** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
+
+/** @typedef {{ start: number, opened: number, cleared: number | null, peak: number | null }} TrueEpisode */
+
+/** @param {RuleCondition} condition @param {number} value @returns {{ isBad: boolean, isGood: boolean }} */
+function judge(condition, value) {
+  if (condition.kind === 'outside') {
+    const [low, high] = condition.limit;
+    const [goodLow, goodHigh] = condition.clear ?? condition.limit;
+    return { isBad: value < low || value > high, isGood: value >= goodLow && value <= goodHigh };
+  }
+  if (condition.kind === 'absent') throw new TypeError('an absence has no values');
+  const { limit, clear = limit } = condition;
+  return condition.kind === 'below'
+    ? { isBad: value < limit, isGood: value >= clear }
+    : { isBad: value > limit, isGood: value <= clear };
+}
+
+/** @param {RuleCondition} condition @param {number} a @param {number} b @returns {number} */
+function worse(condition, a, b) {
+  if (condition.kind === 'below') return Math.min(a, b);
+  if (condition.kind !== 'outside') return Math.max(a, b);
+  const [low, high] = condition.limit;
+  const distance = (/** @type {number} */ value) => Math.max(low - value, value - high);
+  return distance(b) > distance(a) ? b : a;
+}
+
+/**
+ * The episodes of samples in order of time, by the plainest reading of a rule. It shares no code with evaluation.
+ *
+ * @param {RuleCondition} condition
+ * @param {Array<[ts: number, value: number]>} samples in order, one for each instant
+ * @param {{ since: number, now: number, intervalMs?: number }} options epoch ms; `intervalMs` of the sensor
+ * @returns {TrueEpisode[]}
+ */
+export function trueEpisodes(condition, samples, { since, now, intervalMs = 0 }) {
+  if (condition.kind === 'absent') {
+    const silence = condition.for_ms ?? (condition.intervals ?? 3) * intervalMs;
+    return samples.flatMap(([ts], index) => {
+      const next = samples[index + 1]?.[0] ?? null;
+      const end = next ?? now;
+      const isLonger = next === null ? end >= ts + silence : next > ts + silence;
+      return isLonger && ts >= since ? [{ start: ts, opened: ts + silence, cleared: next, peak: null }] : [];
+    });
+  }
+  const signals =
+    condition.kind === 'rate'
+      ? samples.slice(1).map(([ts, value], index) => {
+          const [before, last] = /** @type {[number, number]} */ (samples[index]);
+          return /** @type {[number, number]} */ ([ts, Math.abs((value - last) / ((ts - before) / 1000))]);
+        })
+      : samples;
+  /** @type {TrueEpisode[]} */
+  const found = [];
+  for (let index = 0; index < signals.length; index++) {
+    const [start, first] = /** @type {[number, number]} */ (signals[index]);
+    if (!judge(condition, first).isBad) continue;
+    let end = index;
+    while (end < signals.length && !judge(condition, Number(signals[end]?.[1])).isGood) end++;
+    const run = signals.slice(index, end);
+    const opened = run.find(
+      ([ts], at) => ts - start >= (condition.for_ms ?? 0) && at + 1 >= (condition.for_samples ?? 1),
+    );
+    if (opened) {
+      found.push({
+        start,
+        opened: opened[0],
+        cleared: signals[end]?.[0] ?? null,
+        peak: run.map(([, value]) => value).reduce((a, b) => worse(condition, a, b)),
+      });
+    }
+    index = end;
+  }
+  return found;
+}

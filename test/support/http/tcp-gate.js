@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { steadyPort } from '../../../infra/engine/ports.js';
+
+/** @import { Socket } from 'node:net' */
+
+/**
+ * The ways in which a network fails.
+ *
+ * - `refuse`: every connection breaks, and nothing listens on the port.
+ * - `reset`: every connection breaks, and new ones break at once.
+ * - `silence`: connections stay, and no bytes pass, as when packets are lost. The bytes pass afterwards.
+ *
+ * @typedef {'refuse' | 'reset' | 'silence'} Cut
+ */
+
+/** Callbacks for the bytes of one connection. @typedef {{ fromClient?: (chunk: Buffer) => void, fromServer?: (chunk: Buffer) => void }} Tap */
+
+/**
+ * Starts a proxy between a client and a server. It can fail as a network does, and recover on the same port.
+ *
+ * @param {string} url of the server, such as mqtt://127.0.0.1:1883
+ * @param {() => Tap} [listen] called for every connection
+ */
+export async function startGate(url, listen = () => ({})) {
+  const { protocol, hostname, port } = new URL(url);
+  const ownPort = await steadyPort();
+  /** @type {Set<Socket>} */
+  const sockets = new Set();
+  /** @type {Cut | null} */
+  let cut = null;
+
+  /** Forwards the bytes of one side to the other. A side that does not read slows the other down. @param {Socket} from @param {Socket} to @param {((chunk: Buffer) => void) | undefined} tap */
+  function pass(from, to, tap) {
+    sockets.add(from);
+    from.on('data', (chunk) => {
+      tap?.(chunk);
+      if (!to.write(chunk)) from.pause();
+    });
+    to.on('drain', () => {
+      if (cut !== 'silence') from.resume();
+    });
+    from.on('end', () => to.end());
+    from.on('error', () => {}); // Its `close` follows, and ends the other side.
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+    if (cut === 'silence') from.pause();
+  }
+
+  const server = createServer((client) => {
+    if (cut === 'reset') {
+      client.on('error', () => {});
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(Number(port), hostname);
+    const tap = listen();
+    pass(client, upstream, tap.fromClient);
+    pass(upstream, client, tap.fromServer);
+  });
+
+  async function open() {
+    const previous = cut;
+    cut = null;
+    if (!server.listening) {
+      server.listen(ownPort, '127.0.0.1');
+      await once(server, 'listening');
+    }
+    if (previous === 'silence') for (const socket of sockets) socket.resume();
+  }
+
+  /** Breaks every connection, and accepts new ones. */
+  function breakAll() {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  await open();
+  return {
+    url: `${protocol}//127.0.0.1:${ownPort}`,
+    port: ownPort,
+    open,
+    breakAll,
+
+    /** @param {Cut} mode until `open` */
+    cut(mode) {
+      cut = mode;
+      if (mode === 'refuse') server.close();
+      if (mode === 'silence') for (const socket of sockets) socket.pause();
+      else for (const socket of sockets) socket.resetAndDestroy();
+    },
+
+    async stop() {
+      if (server.listening) server.close();
+      breakAll();
+      while (sockets.size > 0) await once(/** @type {Socket} */ ([...sockets][0]), 'close');
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startGate>>} Gate */

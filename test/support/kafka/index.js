@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Admin, Consumer } from '@platformatic/kafka';
+import { TOPICS, topicName } from '../../../api/stream-out/index.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { startKafka } from '../../../infra/kafka/index.js';
+import { ENGINE_DIR } from '../database/engine.js';
+
+/** @import { KafkaOptions } from '../../../infra/kafka/index.js' */
+
+/**
+ * A Kafka of a test, which can stop, kill and start it.
+ *
+ * @typedef {object} TestKafka
+ * @property {string} address stays the same
+ * @property {() => Promise<void>} start
+ * @property {() => Promise<void>} stop data kept
+ * @property {() => Promise<void>} kill at once
+ * @property {() => Promise<void>} dispose stops it and removes its data
+ */
+
+/**
+ * Starts a Kafka that only the caller uses.
+ *
+ * @param {Partial<KafkaOptions>} [options]
+ * @returns {Promise<TestKafka>}
+ */
+export async function startTestKafka(options = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-kafka-'));
+  const port = await steadyPort();
+  const launch = () => startKafka({ dataDir, port, engineDir: ENGINE_DIR, ...options });
+  let kafka = await launch();
+  return {
+    address: kafka.contactPoint,
+    start: async () => {
+      kafka = await launch();
+    },
+    stop: () => kafka.stop(),
+    kill: async () => {
+      kafka.kill();
+      await kafka.exited;
+    },
+    dispose: async () => {
+      await kafka.stop();
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+/** Makes all topics of a prefix. @param {string} address @param {string} prefix @param {number} [partitions] */
+export async function makeTopics(address, prefix, partitions = 3) {
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
+  const topics = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS)).map((kind) =>
+    topicName(prefix, kind),
+  );
+  await admin.createTopics({ topics, partitions, replicas: 1 });
+  await admin.close();
+}
+
+/** @typedef {{ key: string, value: Buffer, headers: Record<string, string>, partition: number, offset: bigint }} ReadRecord */
+
+/**
+ * Reads a topic from its beginning to its present end.
+ *
+ * @param {string} address
+ * @param {string} topic
+ * @returns {Promise<ReadRecord[]>} in the order of each partition
+ */
+export async function readTopic(address, topic) {
+  const consumer = new Consumer({
+    clientId: 'test',
+    groupId: `test-${Math.random()}`,
+    bootstrapBrokers: [address],
+    maxWaitTime: 100,
+  });
+  /** @type {ReadRecord[]} */
+  const found = [];
+  try {
+    const ends = (await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [];
+    let left = ends.reduce((sum, end) => sum + end, 0n);
+    if (left === 0n) return found;
+    const stream = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
+    for await (const { key, value, headers, partition, offset } of stream) {
+      found.push({
+        key: String(key),
+        value,
+        headers: Object.fromEntries([...headers].map(([name, text]) => [String(name), String(text)])),
+        partition,
+        offset,
+      });
+      left -= 1n;
+      if (left <= 0n) break;
+    }
+    await stream.close();
+  } finally {
+    await consumer.close(true);
+  }
+  return found;
+}

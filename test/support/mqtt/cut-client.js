@@ -1,0 +1,101 @@
+import { connect } from 'node:net';
+import mqttPacket from 'mqtt-packet';
+import { until } from '../until.js';
+import { connectBytes } from './packets.js';
+
+/** @import { Socket } from 'node:net' */
+/** @import { Packet } from 'mqtt-packet' */
+
+/** The packets after which a connection is cut. `publish` and `pubrel`: sent, and no answer is awaited. @typedef {'publish' | 'answer' | 'pubrel' | 'none'} Cut */
+
+/**
+ * A client of MQTT 3.1.1 that follows each clause of 4.3.2 and 4.3.3, and whose connection is cut where the test wants it. After each cut it
+ * connects again with the same client id and continues.
+ */
+export class CutClient {
+  #port;
+  #clientId;
+  /** @type {Socket | null} */
+  #socket = null;
+  /** @type {Packet[]} of this connection, since they were last taken */
+  #received = [];
+
+  /** @param {{ port: number, clientId: string }} options */
+  constructor({ port, clientId }) {
+    this.#port = port;
+    this.#clientId = clientId;
+  }
+
+  /**
+   * Sends one message until it is acknowledged.
+   *
+   * @param {{ topic: string, payload: string, qos: 1 | 2, messageId: number }} message
+   * @param {Cut[]} cuts one for each connection that is cut; then the connection stays
+   */
+  async send(message, cuts) {
+    let state = 'publish';
+    let dup = false;
+    const left = [...cuts];
+    while (state !== 'done') {
+      const cut = left.shift() ?? 'none';
+      await this.#open();
+      if (state === 'publish') {
+        this.#write({
+          cmd: 'publish',
+          ...message,
+          payload: Buffer.from(message.payload),
+          dup,
+          retain: false,
+        });
+        dup = true;
+        if (cut === 'publish') {
+          this.cut();
+          continue;
+        }
+        await this.#packet(message.qos === 2 ? 'pubrec' : 'puback', message.messageId);
+        state = message.qos === 2 ? 'pubrel' : 'done';
+        if (cut === 'answer') this.cut();
+        if (cut === 'answer' || state === 'done') continue;
+      }
+      this.#write({ cmd: 'pubrel', messageId: message.messageId });
+      if (cut === 'pubrel') {
+        this.cut();
+        continue;
+      }
+      await this.#packet('pubcomp', message.messageId);
+      state = 'done';
+    }
+  }
+
+  /** Breaks the connection without DISCONNECT. */
+  cut() {
+    this.#socket?.destroy();
+    this.#socket = null;
+  }
+
+  async #open() {
+    if (this.#socket) return;
+    const socket = connect({ port: this.#port, host: '127.0.0.1' });
+    this.#socket = socket;
+    this.#received = [];
+    const parser = mqttPacket.parser({ protocolVersion: 4 });
+    parser.on('packet', (packet) => this.#received.push(packet));
+    socket.on('data', (chunk) => void parser.parse(chunk));
+    socket.on('error', () => {});
+    socket.write(connectBytes({ clientId: this.#clientId, clean: false }));
+    await this.#packet('connack');
+  }
+
+  /** @param {Packet} packet */
+  #write(packet) {
+    this.#socket?.write(mqttPacket.generate(packet));
+  }
+
+  /** Waits for a packet. @param {string} cmd @param {number} [messageId] */
+  async #packet(cmd, messageId) {
+    const isWanted = (/** @type {Packet} */ packet) =>
+      packet.cmd === cmd && (messageId === undefined || packet.messageId === messageId);
+    await until(() => this.#received.some(isWanted), { what: cmd });
+    this.#received = this.#received.filter((packet) => !isWanted(packet));
+  }
+}

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { persistentOn, runMosquitto, stopMosquitto } from '../../../tools/bench/environment/broker.js';
+
+/** @import { ChildProcess } from 'node:child_process' */
+
+// Debian keeps the broker out of the PATH of ordinary users.
+const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
+
+/**
+ * Starts a real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues.
+ *
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are accepted
+ * @param {{ cert: string, key: string }} [options.tls] paths; default: without TLS
+ * @param {string[]} [options.acl] lines of an `acl_file`; default: no restrictions
+ * @param {string} [options.files] a directory with `passwords` and `acl`, as `npm run credentials -- mosquitto` writes them
+ */
+export async function startMosquitto({ users, acl, tls, files } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-mosquitto-'));
+  const port = await steadyPort();
+  const passwords = join(files ?? directory, 'passwords');
+  for (const [index, [name, password]] of Object.entries(users ?? {}).entries()) {
+    const create = index === 0 ? ['-c'] : [];
+    execFileSync('mosquitto_passwd', ['-b', ...create, passwords, name, password], { env });
+  }
+  const aclFile = join(files ?? directory, 'acl');
+  if (acl) writeFileSync(aclFile, `${acl.join('\n')}\n`);
+  const configuration = join(directory, 'mosquitto.conf');
+  const lines = [
+    ...persistentOn(port, directory),
+    ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
+    ...(users || files ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
+    ...(acl || files ? [`acl_file ${aclFile}`] : []),
+    '',
+  ];
+  writeFileSync(configuration, lines.join('\n'));
+  /** @type {ChildProcess | null} */
+  let child = null;
+
+  async function start() {
+    child = await runMosquitto('mosquitto', configuration, { env });
+  }
+
+  async function stop() {
+    const running = child;
+    child = null;
+    if (running) await stopMosquitto(running);
+  }
+
+  await start();
+  return {
+    url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
+    start,
+    /** Stops it in order, so it writes its queues. */
+    stop,
+    /** Makes it read its files again. */
+    reload: () => child?.kill('SIGHUP'),
+    /** Pauses it: it stays connected and silent, as a machine that hangs. */
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+    /** Kills it, so it loses all messages since it last wrote its queues. */
+    async kill() {
+      const running = child;
+      child = null;
+      if (!running || running.exitCode !== null) return;
+      const exited = once(running, 'exit');
+      running.kill('SIGKILL');
+      await exited;
+    },
+    async remove() {
+      child?.kill('SIGCONT');
+      await stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startMosquitto>>} Mosquitto */

@@ -1,0 +1,53 @@
+/** @import { Labels, Samples } from '../../../api/export/rows.js' */
+
+/** Doubles that lose bits where a program takes them for texts, floats or integers. */
+export const HARD_VALUES = [
+  0,
+  -0,
+  5e-324,
+  -5e-324,
+  2.2250738585072014e-308,
+  2.225073858507201e-308,
+  1.7976931348623157e308,
+  -1.7976931348623157e308,
+  0.1,
+  0.30000000000000004,
+  1 / 3,
+  9007199254740992,
+  -9007199254740991,
+  1e23,
+];
+
+/** @param {Partial<Labels>} [labels] @returns {Labels} */
+export const labelsNamed = (labels = {}) => ({
+  device: 'dev-1',
+  sensor: 'temperature',
+  type: 'temperature',
+  unit: 'Cel',
+  ...labels,
+});
+
+/**
+ * @param {Labels} labels
+ * @param {Array<[ts: number, value: number]>} rows
+ * @returns {Samples}
+ */
+export const samplesOf = (labels, rows) => ({
+  labels,
+  times: rows.map(([ts]) => ts),
+  values: rows.map(([, value]) => value),
+  from: 0,
+  to: rows.length,
+});
+
+/** @template T @param {T[]} items @returns {AsyncGenerator<T, void>} */
+export async function* each(items) {
+  yield* items;
+}
+
+/** @param {AsyncIterable<Uint8Array>} chunks @returns {Promise<Buffer>} */
+export async function bytesOf(chunks) {
+  const all = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}

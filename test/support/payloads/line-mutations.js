@@ -1,0 +1,88 @@
+import { expect } from '@jest/globals';
+import { createRandom } from '../../../simulator/random.js';
+import { readLines } from './line-points.js';
+import { readLinesSlowly } from './line-reference.js';
+
+/** Characters that mean something. */
+const MARKS = [...' ,="\\\n\r\t#-.e_E_i_u_t_f_T_F_0159x☺', '\u0000', '\\"', '\\\\', '""', '\r\n', ' 5', '="'];
+
+/** @param {() => number} random */
+function mutator(random) {
+  const below = (/** @type {number} */ count) => Math.floor(random() * count);
+  const mark = () => String(MARKS[below(MARKS.length)]);
+  /** @param {string} line */
+  return function mutate(line) {
+    const at = below(line.length + 1);
+    const to = at + below(4);
+    const changes = [
+      () => line.slice(0, at) + mark() + line.slice(at),
+      () => line.slice(0, at) + mark() + line.slice(to),
+      () => line.slice(0, at) + line.slice(to + 1),
+      () => line.slice(0, at),
+      () => line.slice(0, at) + line.slice(at, to).repeat(2) + line.slice(to),
+      () => line.slice(at) + line.slice(0, at),
+    ];
+    return /** @type {() => string} */ (changes[below(changes.length)])();
+  };
+}
+
+/** Good lines, each with a measurement of its own. @param {() => number} random @param {number} count */
+function goodLines(random, count) {
+  const values = ['1', '-2.5', '3i', '4u', 'true', 'f', '"text"', '"a b, c=d"', '6e-3', '"x\\"y"'];
+  const value = () => String(values[Math.floor(random() * values.length)]);
+  return Array.from({ length: count }, (_, at) => {
+    const tags = random() < 0.5 ? `,host=h${at},${String.raw`room=a\ b`}` : '';
+    const time = random() < 0.7 ? ` ${1_795_680_000_000 + at}` : '';
+    return `m${at}${tags} v=${at},a=${value()},b=${value()}${time}`;
+  });
+}
+
+/**
+ * Changes good lines at random. Those next to them must be read as before, bad ones must be named by number, and a second, slow reader
+ * must agree.
+ *
+ * @param {number} times
+ * @param {number} seed
+ * @returns {number} lines that were refused
+ */
+export function readMutatedLines(times, seed) {
+  const source = createRandom(seed, 'line protocol');
+  const random = () => source.uniform();
+  const mutate = mutator(random);
+  let refused = 0;
+  for (let time = 0; time < times; time++) {
+    const lines = goodLines(random, 4);
+    const changed = Math.floor(random() * lines.length);
+    const rounds = 1 + Math.floor(random() * 3);
+    for (let round = 0; round < rounds; round++) lines[changed] = mutate(String(lines[changed]));
+    const text = lines.join('\n');
+    const { points, bad } = readLines(text);
+    const slow = readLinesSlowly(text);
+    const numbers = slow.points.map((point) => ({
+      ...point,
+      fields: point.fields.filter(([, value]) => value !== null),
+      texts: point.fields.filter(([, value]) => value === null).length,
+      tags: [...new Map(point.tags)],
+    }));
+    if (
+      JSON.stringify([points, bad.map(([line]) => line)]) !==
+      JSON.stringify([numbers, slow.bad].map(withOrder))
+    ) {
+      expect([text, points, bad.map(([line]) => line)]).toEqual([text, numbers, slow.bad]);
+    }
+    // The lines next to the mutated one are as good as before.
+    const names = new Set(points.map(({ measurement }) => measurement));
+    const lost = lines.flatMap((_, at) => (at === changed || names.has(`m${at}`) ? [] : [at]));
+    if (lost.length > 0) expect([text, lost]).toEqual([text, []]);
+    refused += bad.length;
+  }
+  return refused;
+}
+
+/** The members in the order of `read`. @param {any} value */
+const withOrder = (value) =>
+  value.map((/** @type {any} */ point) => {
+    if (typeof point === 'number') return point;
+    const { line, measurement, tags, fields, texts, time } = point;
+    return { line, measurement, tags, fields, texts, time };
+  });

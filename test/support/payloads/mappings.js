@@ -1,0 +1,38 @@
+import { MessageDecoder } from '../../../api/ingest/decode/index.js';
+
+/** @import { Mappings } from '../../../api/ingest/mappings/index.js' */
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Reads one message by the mappings, without a database.
+ *
+ * @param {Mappings} mappings
+ * @param {string} topic
+ * @param {Buffer} payload
+ * @param {number} [receivedAt] epoch ms
+ */
+export function readMapped(mappings, topic, payload, receivedAt = Date.now()) {
+  const match = mappings.match(topic);
+  if (!match) return null;
+  const opened = match.mapping.open(match.levels, payload);
+  if (!opened) return 'skipped';
+  const { device } = opened;
+  if (match.mapping.isDescription) return { device, describes: match.mapping.describe(opened) };
+  const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes: true };
+  const batch = new MessageDecoder(limits).emptyBatch(receivedAt);
+  const described = match.mapping.read(opened, batch);
+  const units = [...described].flatMap(([sensor, { unit }]) => (unit === undefined ? [] : [[sensor, unit]]));
+  return {
+    device,
+    values: Object.fromEntries(
+      [...batch.sensors].map(([sensor, { times, values }]) => [
+        sensor,
+        times.map((time, index) => [time, values[index]]),
+      ]),
+    ),
+    units: Object.fromEntries(units),
+    skipped: batch.counts.skipped,
+    refused: batch.refused,
+  };
+}

@@ -1,0 +1,22 @@
+/** `npm start` with a clock that is AHEAD_MS ahead, so that hours are closed for it. Run by tests as a separate process. */
+import pino from 'pino';
+import { startSystem } from '../../../api/system.js';
+import { PERIODS_MS } from '../../../common/periods.js';
+import { readSettings } from '../../../common/settings/index.js';
+
+const aheadMs = Number(process.env['AHEAD_MS']);
+const logger = pino();
+const system = await startSystem({
+  config: readSettings(),
+  version: 'test',
+  logger,
+  onFatal: (error) => {
+    throw error;
+  },
+  clock: () => Date.now() + aheadMs,
+  clockDifference: async () => 0,
+  periods: { ...PERIODS_MS, stream: 500 },
+});
+logger.info({ httpPort: system.httpPort, mqttPort: system.mqttPort }, 'ready');
+process.once('SIGTERM', () => void system.stop().then(() => process.exit()));
+process.once('disconnect', () => process.exit());

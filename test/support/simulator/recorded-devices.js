@@ -1,0 +1,108 @@
+/** @import { Dashboard } from '../web/dashboard.js' */
+
+/** The sensors of each device; `gap`: without samples, in minutes before now. */
+const KINDS = [
+  { name: 'brood', type: 'temperature', unit: 'Cel', base: 34.8, swing: 0.6 },
+  { name: 'entrance', type: 'temperature', unit: 'Cel', base: 17, swing: 5 },
+  { name: 'lid', type: 'temperature', unit: 'Cel', base: 24, swing: 3, gap: { began: 31, ended: 22 } },
+  { name: 'air', type: 'humidity', unit: '%RH', base: 61, swing: 8 },
+  { name: 'scale', type: 'weight', unit: 'kg', base: 48.2, swing: 0.4 },
+  { name: 'hum', type: 'sound', unit: 'dB', base: 52, swing: 7 },
+  { name: 'flights', type: 'traffic', unit: '/min', base: 120, swing: 70, gap: { began: 12, ended: 3 } },
+  { name: 'battery', type: 'voltage', unit: 'V', base: 3.86, swing: 0.05 },
+];
+
+export const SENSORS = KINDS.map(({ name }) => name);
+
+const INTERVAL_MS = 10_000;
+const SPAN_MS = 55 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** Begin and end of each session, in minutes before now; null: it is open. @type {[began: number, ended: number | null][]} */
+const RESTLESS = [
+  [52, 33],
+  [30, 14],
+  [11, null],
+];
+/** @type {[began: number, ended: number | null][]} */
+const STEADY = [[52, null]];
+
+/** Three beehives with eight sensors each and almost an hour of samples, some with gaps. The first device was offline twice. */
+export function createRecordedDevices() {
+  const start = Date.now();
+  /** Lag of the system's clock in ms, so that publications belong to the past. */
+  let lagMs = 0;
+
+  /** @param {number} minutes before now */
+  const goTo = (minutes) => {
+    lagMs = Date.now() - (start - minutes * MINUTE_MS);
+  };
+
+  /** @param {Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
+  async function publishDevice({ announce, publish, client }, name, sessions) {
+    for (const [began, ended] of sessions) {
+      goTo(began);
+      const session = start - began * MINUTE_MS;
+      const publishState = (/** @type {string} */ state) =>
+        client.publishAsync(`iot/v1/${name}/status`, JSON.stringify({ state, session }), { qos: 1 });
+      await announce(name, { session, site: 'Orchard', sensors: ANNOUNCED });
+      await publishState('online');
+      if (ended === null) continue;
+      goTo(ended);
+      await publishState('offline');
+    }
+    lagMs = 0;
+    await publish(name, measured(start));
+  }
+
+  return {
+    clock: () => Date.now() - lagMs,
+    /** @returns {number} minutes since the start, because a busy machine needs some time */
+    age: () => (Date.now() - start) / MINUTE_MS,
+    /**
+     * Publishes a new sample of each sensor. The samples of `fill` get old.
+     *
+     * @param {Dashboard} dashboard
+     * @param {string} name of the device
+     */
+    goOn({ publish }, name) {
+      const samples = KINDS.map(({ name, base }) => ({ sensor_id: name, ts: Date.now(), value: base }));
+      return publish(name, samples);
+    },
+    /** @param {Dashboard} dashboard */
+    async fill(dashboard) {
+      await publishDevice(dashboard, 'hive-1', RESTLESS);
+      await publishDevice(dashboard, 'hive-2', STEADY);
+      await publishDevice(dashboard, 'hive-3', STEADY);
+    },
+  };
+}
+
+const ANNOUNCED = KINDS.map(({ name, type, unit }) => ({
+  sensor_id: name,
+  name,
+  type,
+  unit,
+  interval_ms: INTERVAL_MS,
+}));
+
+/** @param {number} now epoch ms */
+function measured(now) {
+  const end = Math.floor(now / INTERVAL_MS) * INTERVAL_MS;
+  const steps = Array.from({ length: SPAN_MS / INTERVAL_MS }, (_, step) => ({
+    ts: end - step * INTERVAL_MS,
+    step,
+  }));
+  return KINDS.flatMap(({ name, base, swing, gap }, index) =>
+    steps
+      .filter(({ ts }) => !gap || ts < now - gap.began * MINUTE_MS || ts >= now - gap.ended * MINUTE_MS)
+      .map(({ ts, step }) => ({ sensor_id: name, ts, value: valueAt(base, swing, step + 40 * index) })),
+  );
+}
+
+/** A slow wave with some noise, the same on every run. @param {number} base @param {number} swing @param {number} step */
+function valueAt(base, swing, step) {
+  const slow = Math.sin(step / 60) + 0.4 * Math.sin(step / 17);
+  const restless = (((step * 7919) % 101) / 101 - 0.5) * 0.35;
+  return Math.round((base + swing * (slow + restless)) * 1000) / 1000;
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { connect } from '../../../api/store/connect.js';
+import { connectStore } from '../../../api/store/index.js';
+import { startSystem } from '../../../api/system.js';
+import { PERIODS_MS } from '../../../common/periods.js';
+import { sharedContactPoint } from '../database/engine.js';
+import { useKeyspace } from '../database/keyspace.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { Rate } from '../../../api/access/http/rates.js' */
+/** @import { Gate } from '../../../api/store/session.js' */
+/** @import { Periods } from '../../../common/periods.js' */
+
+/** Longer than any test, in ms. */
+const NEVER_MS = 86_400_000;
+
+/**
+ * Starts the whole system in this process, on free ports, in an empty keyspace of the shared database: embedded broker,
+ * ingest, HTTP. The test stops it in `afterAll`.
+ *
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.settings] as in the environment, added to the defaults of tests
+ * @param {() => number} [options.clock] epoch ms
+ * @param {(error: Error) => void} [options.onFatal]
+ * @param {Partial<Periods>} [options.periods] ms
+ * @param {Rate} [options.wrongTokens]
+ * @param {Logger} [options.logger] for tests that read the log
+ * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
+ * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
+ */
+export async function startTestSystem(options = {}) {
+  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openSource } = options;
+  const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
+  const { config, use } = await useKeyspace(
+    {
+      CQL_CONTACT_POINTS: settings['CQL_CONTACT_POINTS'] ?? sharedContactPoint(),
+      DATA_DIR: dataDir,
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+      LATEST_GROUPS: '4',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    },
+    clock,
+  );
+  const system = await startSystem({
+    config,
+    version: 'test',
+    logger,
+    onFatal,
+    clock,
+    // A clock that the test sets is correct by definition.
+    clockDifference: clock && (async () => 0),
+    // Automatic packing and learning would interfere with tests. A test enables them if it needs them.
+    periods: { ...PERIODS_MS, pack: NEVER_MS, learn: NEVER_MS, stream: NEVER_MS, ...periods },
+    wrongTokens,
+    openStore,
+    openSource,
+  });
+  const httpUrl = `http://127.0.0.1:${system.httpPort}`;
+
+  return {
+    config,
+    httpUrl,
+    mqttPort: system.mqttPort,
+    mqttUrl: `mqtt://127.0.0.1:${system.mqttPort}`,
+
+    /** @param {string} path below /api/v1 @param {RequestInit} [init] */
+    fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
+
+    /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
+    async get(path) {
+      const response = await fetch(`${httpUrl}/api/v1${path}`);
+      const body = await response.text();
+      if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);
+      return JSON.parse(body);
+    },
+
+    /**
+     * Follows `next` to the end.
+     *
+     * @param {string} path below /api/v1, with its query
+     * @returns {Promise<any[]>} the items of all pages
+     */
+    async all(path) {
+      const items = [];
+      let cursor = null;
+      do {
+        const page = await this.get(
+          cursor ? `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}` : path,
+        );
+        items.push(...page.items);
+        cursor = page.next;
+      } while (cursor);
+      return items;
+    },
+
+    /** Opens a client of the driver in the system's keyspace. The caller shuts it down. */
+    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
+
+    /** Opens a store as another process would. The caller closes it. @param {Gate} [gate] */
+    openStore: (gate) =>
+      connectStore({
+        cql: config.cql,
+        retention: config.retention,
+        gate,
+        observe: () => {},
+        onStaleIndex: () => {},
+      }),
+
+    /** Stops the system, and keeps its keyspace for another system. */
+    async halt() {
+      await stopSystem();
+      use.leave();
+    },
+
+    async stop() {
+      try {
+        await stopSystem();
+      } finally {
+        await release();
+      }
+    },
+  };
+
+  /** Every test ends with accounts that balance: no measurement of a settled message went another way. */
+  async function stopSystem() {
+    await system.stop();
+    const { received, stored, merged, refused, skipped } = system.measurements();
+    if (received !== stored + merged + refused + skipped)
+      throw new Error(`measurements are unaccounted for: ${JSON.stringify(system.measurements())}`);
+  }
+
+  async function release() {
+    try {
+      await use.release();
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof startTestSystem>>} TestSystem */
+
+/** @param {Error} error */
+function failLoudly(error) {
+  throw error;
+}

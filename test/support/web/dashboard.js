@@ -1,0 +1,209 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestSystem } from '../system/index.js';
+import { until } from '../until.js';
+import { startBrowser } from './browser.js';
+
+/** @import { MqttClient } from 'mqtt' */
+/** @import { BrowserContextOptions, Locator } from 'playwright-core' */
+/** @import { OpenPage, TestBrowser } from './browser.js' */
+/** @import { TestSystem } from '../system/index.js' */
+
+const SCREENSHOTS = fileURLToPath(new URL('../../../.data/screenshots/', import.meta.url));
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const PHONE = { width: 390, height: 844 };
+
+/**
+ * Opens the dashboard of a test system in a browser. The system starts before the first test of the file, each test has a new page, and
+ * all of it is removed at the end. A test fails when its page reports an error or a warning.
+ *
+ * @param {object} [options]
+ * @param {Parameters<typeof startTestSystem>[0]} [options.system]
+ * @param {(dashboard: Dashboard) => Promise<void>} [options.fill] publishes the data of the tests
+ */
+export function useDashboard({ system: systemOptions, fill } = {}) {
+  const dashboard = new Dashboard();
+
+  beforeAll(async () => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    dashboard.system = await startTestSystem(systemOptions);
+    dashboard.browser = await startBrowser();
+    const { username, password } = dashboard.system.config.mqtt;
+    const account = username === undefined ? {} : { username, password: String(password) };
+    dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl, account);
+    await fill?.(dashboard);
+  });
+
+  afterAll(async () => {
+    await dashboard.client?.endAsync(true);
+    await dashboard.browser?.stop();
+    await dashboard.system?.stop();
+  });
+
+  beforeEach(() => dashboard.open());
+
+  afterEach(async () => {
+    const { complaints } = dashboard.opened;
+    await dashboard.opened.close();
+    expect(dashboard.takeUnexpected(complaints)).toEqual([]);
+  });
+
+  return dashboard;
+}
+
+/** The dashboard under test, and its browser. */
+export class Dashboard {
+  /** @type {TestSystem} */
+  system = /** @type {any} */ (null);
+  /** @type {TestBrowser} */
+  browser = /** @type {any} */ (null);
+  /** @type {MqttClient} */
+  client = /** @type {any} */ (null);
+  /** @type {OpenPage} */
+  opened = /** @type {any} */ (null);
+
+  /** What the pages of this test may report. @type {RegExp[]} */
+  #expected = [];
+
+  get page() {
+    return this.opened.page;
+  }
+
+  /** Opens a new page that shares nothing with the previous one, and closes that. @param {BrowserContextOptions} [options] */
+  async open(options) {
+    await this.opened?.close();
+    this.opened = await this.browser.open(options);
+  }
+
+  /** @param {string} path */
+  visit = (path) => this.page.goto(this.system.httpUrl + path);
+
+  /** @returns {string[]} the expected errors and warnings of the page, which are then forgotten */
+  takeComplaints = () => this.opened.complaints.splice(0);
+
+  /**
+   * Lets the pages of this test report some errors until the test ends. The console may have an error later than the page shows it.
+   *
+   * @param {RegExp} pattern of the expected errors and warnings
+   */
+  expectComplaints(pattern) {
+    this.#expected.push(pattern);
+  }
+
+  /** @param {string[]} complaints of a page @returns {string[]} the unexpected ones; afterwards none is expected */
+  takeUnexpected(complaints) {
+    const expected = this.#expected.splice(0);
+    return complaints.filter((complaint) => !expected.some((pattern) => pattern.test(complaint)));
+  }
+
+  /** @param {string} device @param {Record<string, unknown>} birth its session is now by default */
+  announce = (device, birth) =>
+    this.#publish(`iot/v1/${device}/birth`, { session: Date.now(), name: device, ...birth });
+
+  /** @param {string} device @param {Record<string, unknown> | Record<string, unknown>[]} measurements */
+  publish = (device, measurements) => this.#publish(`iot/v1/${device}/measurements`, measurements);
+
+  /** @param {string} topic @param {unknown} payload */
+  #publish = (topic, payload) => this.client.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
+
+  /**
+   * Waits until an element has the focus. A page may move the focus after it is drawn, so a key pressed before could reach another
+   * element.
+   *
+   * @param {Locator} element
+   */
+  untilFocused = (element) => element.and(this.page.locator(':focus')).waitFor({ state: 'attached' });
+
+  /** Rows of a table of sensors. */
+  rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
+
+  /** @param {number} count */
+  untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
+
+  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 if nothing is drawn */
+  paintedColors = (selector) =>
+    this.page.evaluate((found) => {
+      const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
+      if (!canvas) return 1;
+      // Reads a copy, because the browser warns about slow reads from a canvas in use.
+      const { width, height } = canvas;
+      const copy = Object.assign(document.createElement('canvas'), { width, height });
+      const context = copy.getContext('2d', { willReadFrequently: true });
+      context?.drawImage(canvas, 0, 0);
+      const picture = context?.getImageData(0, 0, width, height);
+      return new Set(picture ? new Uint32Array(picture.data.buffer) : []).size;
+    }, selector);
+
+  /**
+   * Saves screenshots of the page under `.data/screenshots/`, in both themes and the width of a phone, and checks each for
+   * accessibility.
+   *
+   * @param {string} name
+   */
+  async lookAt(name) {
+    const wide = this.page.viewportSize() ?? PHONE;
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.#examine(`${name}-${colorScheme}`);
+    }
+    await this.page.setViewportSize(PHONE);
+    await this.#examine(`${name}-phone`);
+    const overflow = await this.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+    await this.page.setViewportSize(wide);
+  }
+
+  /** @param {string} name of the screenshot */
+  #examine = (name) =>
+    this.#withoutMotion(async () => {
+      await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+      await this.#checkAccessibility();
+    });
+
+  /** Fails on anything that axe-core calls serious or critical. */
+  expectAccessible = () => this.#withoutMotion(() => this.#checkAccessibility());
+
+  /**
+   * Works on a page at rest: a new value that fades in has too little contrast at first.
+   *
+   * @param {() => Promise<void>} work
+   */
+  async #withoutMotion(work) {
+    await this.page.emulateMedia({ reducedMotion: 'reduce' });
+    // What moves already goes on to its end.
+    await this.page.evaluate(() =>
+      Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => {}),
+    );
+    await work();
+    await this.page.emulateMedia({ reducedMotion: null });
+  }
+
+  async #checkAccessibility() {
+    // The page's policy blocks scripts of other hosts. It does not apply to scripts of the debugger.
+    const found = await this.#axe();
+    const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious).toEqual([]);
+  }
+
+  /** @returns {Promise<Array<{ id: string, impact: string, nodes: string[] }>>} */
+  async #axe() {
+    if (!(await this.page.evaluate(() => 'axe' in window))) {
+      await this.page.evaluate(await readFile(AXE, 'utf8'));
+    }
+    return this.page.evaluate(async () => {
+      const { violations } = await /** @type {any} */ (window).axe.run(document, {
+        resultTypes: ['violations'],
+      });
+      return violations.map((/** @type {any} */ { id, impact, nodes }) => ({
+        id,
+        impact,
+        nodes: nodes.map((/** @type {any} */ { html, failureSummary }) => `${html}: ${failureSummary}`),
+      }));
+    });
+  }
+}

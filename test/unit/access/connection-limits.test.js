@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { boundConnections } from '../../../api/access/connection-limits.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { createTcpClients } from '../../support/http/tcp-clients.js';
+import { readSeries } from '../../support/metrics.js';
+import { until } from '../../support/until.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Bounds } from '../../../api/access/connection-limits.js' */
+
+const NEVER_MS = 86_400_000;
+
+const afterwards = useCleanUps();
+const strangers = createTcpClients(afterwards);
+
+/** @param {'mqtt' | 'http'} listener @param {Bounds} bounds */
+async function listen(listener, bounds) {
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const server = createServer((socket) => socket.on('error', () => {}));
+  boundConnections(server, listener, bounds, metrics);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterwards(() => server.close());
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  /** @returns {Promise<Record<string, number>>} refused connections by reason */
+  async function refused() {
+    const text = await metrics.registry.metrics();
+    const count = (/** @type {string} */ reason) =>
+      readSeries(text, `iot_connections_refused_total{listener="${listener}",reason="${reason}"}`);
+    return {
+      crowded: count('crowded') ?? Number.NaN,
+      silent: count('silent') ?? Number.NaN,
+      full: count('full') ?? Number.NaN,
+    };
+  }
+  return { port, refused };
+}
+
+test.each(/** @type {const} */ (['mqtt', 'http']))(
+  'Connections: %s, one more than may be pending: the oldest counts as crowded',
+  async (listener) => {
+    const { port, refused } = await listen(listener, { connections: 100, pending: 2, withinMs: NEVER_MS });
+    expect(await refused()).toEqual({ crowded: 0, silent: 0, full: 0 });
+    const [oldest] = await strangers.flood(3, port);
+    await until(() => oldest?.closed());
+    expect(await refused()).toEqual({ crowded: 1, silent: 0, full: 0 });
+  },
+);
+
+test.each(/** @type {const} */ (['mqtt', 'http']))(
+  'Connections: %s, one more than there may be: it counts as full',
+  async (listener) => {
+    const { port, refused } = await listen(listener, { connections: 1, pending: 100, withinMs: NEVER_MS });
+    const [, late] = await strangers.flood(2, port);
+    await until(() => late?.closed());
+    expect(await refused()).toEqual({ crowded: 0, silent: 0, full: 1 });
+  },
+);
+
+test('Connections: nothing comes in time: the connection counts as silent', async () => {
+  const { port, refused } = await listen('mqtt', { connections: 3, pending: 3, withinMs: 20 });
+  const stranger = await strangers.open(port);
+  await until(() => stranger.closed());
+  expect(await refused()).toEqual({ crowded: 0, silent: 1, full: 0 });
+});

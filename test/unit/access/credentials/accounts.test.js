@@ -1,0 +1,245 @@
+import { describe, expect, test } from '@jest/globals';
+import { Accounts, FailedLogins } from '../../../../api/access/credentials/accounts.js';
+import { hashSecret } from '../../../../api/access/credentials/secret.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const MQTT = { auth: true, username: 'installation', password: 'the password of the installation' };
+const HERE = { address: '192.0.2.1' };
+const THERE = { address: '192.0.2.2' };
+
+/** @param {Partial<ConstructorParameters<typeof Accounts>[0]>} parts */
+function start(parts = {}) {
+  const accounts = new Accounts({
+    store: { find: async () => null, writeTimes: async () => new Map() },
+    mqtt: MQTT,
+    ...parts,
+  });
+  /** @param {string} password @param {{ address: string }} from */
+  const signIn = async (password, from) =>
+    (await accounts.signIn(MQTT.username, Buffer.from(password), from)) !== null;
+  return { accounts, signIn };
+}
+
+test('Sign-in: after ten wrong passwords in a minute the right one is refused as well, from that address only', async () => {
+  const { signIn } = start();
+  for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
+  expect(await signIn(MQTT.password, HERE)).toBe(true);
+  expect(await signIn('the tenth', HERE)).toBe(false);
+  expect(await signIn(MQTT.password, HERE)).toBe(false);
+  expect(await signIn(MQTT.password, THERE)).toBe(true);
+});
+
+test('Sign-in: a minute after the first wrong password: the right one is accepted again, however many came meanwhile', async () => {
+  let now = 0;
+  const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
+  now = 1;
+  for (let at = 0; at < 10; at++) await signIn(`guess ${at}`, HERE);
+  now = 60_000;
+  expect(await signIn('wrong', HERE)).toBe(false);
+  expect(await signIn(MQTT.password, HERE)).toBe(false);
+  now = 60_002;
+  expect(await signIn(MQTT.password, HERE)).toBe(true);
+});
+
+test('Sign-in: wrong passwords of devices: no failed logins of the installation', async () => {
+  const { accounts, signIn } = start();
+  for (let at = 0; at < 100; at++) await accounts.signIn(`device ${at}`, Buffer.from('wrong'), HERE);
+  expect(await signIn(MQTT.password, HERE)).toBe(true);
+});
+
+test('Permissions of an account: calculated once for each credential', async () => {
+  const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
+  const credential = {
+    deviceId: id,
+    account: 'gateway',
+    hash: await hashSecret('secret'),
+    devices: ['a', 'b'],
+    issuedAt: 1,
+    changedAt: 1,
+    writtenAt: 1,
+  };
+  const { accounts } = start({
+    store: { find: async () => ({ ...credential }), writeTimes: async () => new Map() },
+  });
+  const signIn = () => accounts.signIn('gateway', Buffer.from('secret'), HERE);
+  const first = await signIn();
+  expect(await signIn()).toBe(first);
+  credential.devices = ['a'];
+  credential.writtenAt = 2;
+  const second = await signIn();
+  expect([...(second?.speaksFor ?? [])]).toEqual(['gateway', 'a']);
+  expect([...(first?.speaksFor ?? [])]).toEqual(['gateway', 'a', 'b']);
+});
+
+describe('Sign-in: MQTT_AUTH is off', () => {
+  test('any client: it may do everything, and the database is not asked', async () => {
+    const { accounts } = start({
+      mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
+      store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
+    });
+    for (const [name, password] of [[], ['installation', 'wrong'], ['pump', '']]) {
+      const account = await accounts.signIn(name, password === undefined ? undefined : Buffer.from(password));
+      expect(account).toMatchObject({ isInstallation: true, name: '' });
+    }
+  });
+});
+
+describe('Sign-in: the account of the installation', () => {
+  test.each([
+    ['neither a name nor a password', { username: undefined, password: undefined }],
+    ['no name', { username: undefined, password: '' }],
+    ['no password', { username: 'installation', password: undefined }],
+    ['an empty password', { username: 'installation', password: '' }],
+    ['an empty name', { username: '', password: 'secret' }],
+  ])('%s is set: nobody signs in as the installation', async (_, settings) => {
+    const { accounts } = start({ mqtt: { auth: true, ...settings } });
+    for (const name of ['installation', '', undefined]) {
+      for (const password of ['', 'secret', undefined]) {
+        const given = password === undefined ? undefined : Buffer.from(password);
+        expect(await accounts.signIn(name, given, HERE)).toBeNull();
+      }
+    }
+  });
+
+  test('Installation account: its name and password: all permissions; a wrong name with its password: nobody', async () => {
+    const { accounts } = start();
+    const password = Buffer.from(MQTT.password);
+    expect(await accounts.signIn('installation', password)).toMatchObject({
+      isInstallation: true,
+      name: 'installation',
+    });
+    for (const name of ['Installation', 'installation ', '', undefined]) {
+      expect(await accounts.signIn(name, password, HERE)).toBeNull();
+    }
+  });
+});
+
+/** A store with one good credential. @param {{ account: string, hash?: string }} credential */
+async function storeWith({ account, hash }) {
+  const store = createMemoryCredentials();
+  const deviceId = String(identifyDevice(account)?.id);
+  const secret = hash ?? (await hashSecret('secret'));
+  await store.replace({ deviceId, account, hash: secret, devices: [], issuedAt: 1, changedAt: 1 }, null);
+  return { store, deviceId };
+}
+
+test('Sign-in: the installation, with its password, more than ten times: no failed logins', async () => {
+  const { signIn } = start();
+  for (let count = 0; count < 12; count++) expect(await signIn(MQTT.password, HERE)).toBe(true);
+});
+
+describe('Sign-in: a device', () => {
+  test('Device sign-in: the secret of the device: its account; any other secret: nobody', async () => {
+    const { store, deviceId } = await storeWith({ account: 'pump' });
+    const { accounts } = start({ store });
+    expect(await accounts.signIn('pump', Buffer.from('secret'), HERE)).toMatchObject({
+      isInstallation: false,
+      name: 'pump',
+      deviceId,
+    });
+    for (const wrong of ['', 'Secret', 'secret ', undefined]) {
+      const given = wrong === undefined ? undefined : Buffer.from(wrong);
+      expect(await accounts.signIn('pump', given, HERE)).toBeNull();
+    }
+  });
+
+  test('an account by name: not by its id, though that is the same device; and the other way round', async () => {
+    const byName = await storeWith({ account: 'pump' });
+    expect(
+      await start({ store: byName.store }).accounts.signIn(byName.deviceId, Buffer.from('secret')),
+    ).toBeNull();
+    const byId = await storeWith({ account: byName.deviceId });
+    expect(await start({ store: byId.store }).accounts.signIn('pump', Buffer.from('secret'))).toBeNull();
+  });
+
+  test('revoked, unknown, or no device at all: nobody', async () => {
+    const { store } = await storeWith({ account: 'pump', hash: '' });
+    const { accounts } = start({ store });
+    for (const name of ['pump', 'valve', '', 'x'.repeat(1000)]) {
+      for (const secret of ['', 'secret']) {
+        expect(await accounts.signIn(name, Buffer.from(secret), HERE)).toBeNull();
+      }
+    }
+  });
+
+  test('Device sign-in: the client has gone: nobody, and no request to the database', async () => {
+    let finds = 0;
+    const find = async () => {
+      finds++;
+      return null;
+    };
+    const { accounts } = start({ store: { find, writeTimes: async () => new Map() } });
+    const signIn = (/** @type {AbortSignal} */ gone) =>
+      accounts.signIn('pump', Buffer.from('secret'), { ...HERE, gone });
+    expect(await signIn(AbortSignal.abort())).toBeNull();
+    expect(finds).toBe(0);
+    await signIn(new AbortController().signal);
+    expect(finds).toBe(1);
+  });
+
+  test('500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
+    /** @type {Array<() => void>} */
+    const answers = [];
+    /** @type {() => Promise<null>} */
+    const find = () => new Promise((resolve) => answers.push(() => resolve(null)));
+    const { accounts, signIn } = start({ store: { find, writeTimes: async () => new Map() } });
+    const all = Array.from({ length: 500 }, (_, at) =>
+      accounts.signIn(`stranger ${at}`, Buffer.from('wrong'), HERE),
+    );
+    expect(await signIn(MQTT.password, THERE)).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answers).toHaveLength(64);
+    const isOver = Promise.all(all);
+    let answered = 0;
+    while (answered < 500) {
+      while (answers[answered]) answers[answered++]?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(new Set(await isOver)).toEqual(new Set([null]));
+  });
+});
+
+test('Recheck: accounts whose credential changed or is gone are outdated; the installation never is', async () => {
+  const store = createMemoryCredentials();
+  const signedIn = [];
+  for (const account of ['same', 'rotated', 'revoked', 'gone']) {
+    const deviceId = String(identifyDevice(account)?.id);
+    const hash = await hashSecret('secret');
+    await store.replace({ deviceId, account, hash, devices: [], issuedAt: 1, changedAt: 1 }, null);
+    signedIn.push(await start({ store }).accounts.signIn(account, Buffer.from('secret')));
+  }
+  const { accounts } = start({
+    store: {
+      find: store.find,
+      writeTimes: async (devices) => {
+        expect(devices).toHaveLength(new Set(devices).size);
+        const writeTimes = await store.writeTimes(devices);
+        writeTimes.delete(String(identifyDevice('gone')?.id));
+        return writeTimes;
+      },
+    },
+  });
+  signedIn.push(await accounts.signIn(MQTT.username, Buffer.from(MQTT.password)));
+  for (const [account, hash] of [
+    ['rotated', 'another'],
+    ['revoked', ''],
+  ]) {
+    const deviceId = String(identifyDevice(String(account))?.id);
+    const next = {
+      deviceId,
+      account: String(account),
+      hash: String(hash),
+      devices: [],
+      issuedAt: 1,
+      changedAt: 2,
+    };
+    expect(await store.replace(next, { changedAt: 1 })).toBe(true);
+  }
+  const connected = signedIn.flatMap((account) => account ?? []);
+  expect(connected).toHaveLength(5);
+  const outdated = await accounts.outdated([...connected, ...connected]);
+  expect([...outdated].map(({ name }) => name)).toEqual(['rotated', 'revoked', 'gone']);
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from '@jest/globals';
+import { createCredentialService } from '../../../../api/access/credentials/credential-service.js';
+import { isSecret } from '../../../../api/access/credentials/secret.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const NOW = 1_795_000_000_000;
+const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
+const idOf = (/** @type {string} */ name) => identify(name).id;
+
+function start() {
+  const store = createMemoryCredentials();
+  /** @type {string[]} */
+  const notified = [];
+  const credentialService = createCredentialService({
+    store,
+    clock: () => NOW,
+    installation: 'installation',
+    onChange: async (device) => void notified.push(device),
+  });
+  return {
+    credentialService,
+    notified,
+    find: (/** @type {string} */ name) => store.find(identify(name).bytes),
+  };
+}
+
+/** @param {number} count */
+const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
+
+describe('Issue a credential', () => {
+  test('a new account: its secret is shown once and only its hash is kept', async () => {
+    const { credentialService, find, notified } = start();
+    const { secret, credential } = await credentialService.issue({
+      account: 'pump',
+      devices: ['a', 'b', 'a'],
+    });
+    expect(credential).toMatchObject({ deviceId: idOf('pump'), account: 'pump', devices: ['a', 'b'] });
+    expect(credential).toMatchObject({ issuedAt: NOW, changedAt: NOW });
+    const row = await find('pump');
+    expect(row).toMatchObject(credential);
+    expect(await isSecret(secret, String(row?.hash))).toBe(true);
+    expect(JSON.stringify(row)).not.toContain(secret);
+    expect(notified).toEqual([]);
+  });
+
+  test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
+    const { credentialService, find } = start();
+    await credentialService.issue({ account: 'gateway', devices: names(1000) });
+    expect((await find('gateway'))?.devices).toHaveLength(1000);
+    await expect(credentialService.issue({ account: 'larger', devices: names(1001) })).rejects.toMatchObject({
+      code: 'bad_id',
+      message: expect.stringContaining('1000'),
+    });
+    expect(await find('larger')).toBeNull();
+  });
+
+  test.each([
+    ['no name', { account: '' }, 'bad_id'],
+    ['a name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
+    ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
+    ['the name of the installation', { account: 'installation' }, 'credential_exists'],
+  ])('%s: refused', async (_, wanted, code) => {
+    const { credentialService, find } = start();
+    await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
+    expect(await find('pump')).toBeNull();
+  });
+
+  test('the account has one, by its name or its id: refused, and its secret stays', async () => {
+    const { credentialService, find } = start();
+    const { secret } = await credentialService.issue({ account: 'pump' });
+    for (const account of ['pump', idOf('pump')]) {
+      await expect(credentialService.issue({ account })).rejects.toMatchObject({ code: 'credential_exists' });
+    }
+    expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(true);
+  });
+
+  test('the account was revoked: it gets a new one, with its new list', async () => {
+    const { credentialService, find } = start();
+    await credentialService.issue({ account: 'pump', devices: ['a'] });
+    await credentialService.revoke('pump');
+    await credentialService.issue({ account: 'pump', devices: ['b'] });
+    expect((await find('pump'))?.devices).toEqual(['b']);
+  });
+});
+
+describe('Rotate and revoke a credential', () => {
+  test('rotate: another secret, the same list, connections are closed at once', async () => {
+    const { credentialService, find, notified } = start();
+    const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
+    const second = await credentialService.rotate(idOf('pump'));
+    const hash = String((await find('pump'))?.hash);
+    expect([await isSecret(first.secret, hash), await isSecret(second.secret, hash)]).toEqual([false, true]);
+    expect(second.credential).toMatchObject({ account: 'pump', devices: ['a'], issuedAt: NOW });
+    expect(notified).toEqual([idOf('pump')]);
+  });
+
+  test('revoke: no secret is right any more, connections are closed at once', async () => {
+    const { credentialService, find, notified } = start();
+    const { secret } = await credentialService.issue({ account: 'pump' });
+    await credentialService.revoke('pump');
+    expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(false);
+    expect(notified).toEqual([idOf('pump')]);
+  });
+
+  test('no credential, or one that was revoked: not found, and nothing is written', async () => {
+    const { credentialService, find, notified } = start();
+    await credentialService.issue({ account: 'revoked' });
+    await credentialService.revoke('revoked');
+    notified.length = 0;
+    for (const account of ['revoked', 'never']) {
+      await expect(credentialService.rotate(account)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(credentialService.revoke(account)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect((await find('revoked'))?.hash).toBe('');
+    expect(await find('never')).toBeNull();
+    expect(notified).toEqual([]);
+  });
+
+  test('no id: refused', async () => {
+    const { credentialService } = start();
+    await expect(credentialService.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
+    await expect(credentialService.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
+  });
+});
+
+describe('Forget a device', () => {
+  test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
+    const { credentialService, find, notified } = start();
+    await credentialService.issue({ account: 'sheep' });
+    await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
+    await credentialService.issue({ account: 'by id', devices: [idOf('sheep')] });
+    await credentialService.issue({ account: 'other', devices: ['goat'] });
+    const rotated = await find('by name');
+    expect(await credentialService.forget(identify('sheep'))).toBe(true);
+    expect((await find('sheep'))?.hash).toBe('');
+    expect(await find('by name')).toMatchObject({ devices: ['goat'], hash: rotated?.hash });
+    expect((await find('by id'))?.devices).toEqual([]);
+    expect((await find('other'))?.devices).toEqual(['goat']);
+    expect(notified.sort()).toEqual([idOf('sheep'), idOf('by name'), idOf('by id')].sort());
+  });
+
+  test.each([
+    ['its own account alone', true, { account: 'sheep' }],
+    ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
+    ['nobody', false, { account: 'gateway', devices: ['goat'] }],
+  ])('%s could speak for it: %p', async (_, expected, wanted) => {
+    const { credentialService } = start();
+    await credentialService.issue(wanted);
+    expect(await credentialService.forget(identify('sheep'))).toBe(expected);
+    expect(await credentialService.forget(identify('sheep'))).toBe(false);
+  });
+});
+
+test('Forget a device: a gateway is revoked after it was listed: it is left alone', async () => {
+  const store = createMemoryCredentials();
+  const other = createCredentialService({ store, clock: () => NOW });
+  const credentialService = createCredentialService({
+    clock: () => NOW,
+    store: {
+      ...store,
+      async page(page) {
+        const listed = await store.page(page);
+        for (const { account } of listed.rows) await other.revoke(account);
+        return listed;
+      },
+    },
+  });
+  await other.issue({ account: 'gateway', devices: ['sheep'] });
+  expect(await credentialService.forget(identify('sheep'))).toBe(false);
+  expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
+});
+
+test('Forget a device: another process removes it from a gateway after the listing: nothing is written', async () => {
+  const store = createMemoryCredentials();
+  const other = createCredentialService({ store, clock: () => NOW });
+  /** @type {string[]} */
+  const notified = [];
+  const credentialService = createCredentialService({
+    clock: () => NOW,
+    onChange: async (device) => void notified.push(device),
+    store: {
+      ...store,
+      async page(page) {
+        const listed = await store.page(page);
+        await other.forget(identify('sheep'));
+        return listed;
+      },
+    },
+  });
+  await other.issue({ account: 'gateway', devices: ['sheep', 'goat'] });
+  expect(await credentialService.forget(identify('sheep'))).toBe(false);
+  expect(await store.find(identify('gateway').bytes)).toMatchObject({ devices: ['goat'] });
+  expect(notified).toEqual([]);
+});
+
+test('Forget a device: gateways without it: they are listed, and not read again', async () => {
+  const store = createMemoryCredentials();
+  /** @type {string[]} */
+  const found = [];
+  const credentialService = createCredentialService({
+    clock: () => NOW,
+    store: {
+      ...store,
+      find: (device) => {
+        found.push(device.toString('hex'));
+        return store.find(device);
+      },
+    },
+  });
+  await credentialService.issue({ account: 'gateway', devices: ['goat'] });
+  found.length = 0;
+  await credentialService.forget(identify('sheep'));
+  expect(found).toEqual([identify('sheep').bytes.toString('hex')]);
+});
+
+test('Issue and rotate: the driver repeats a request that was applied: the returned secret is right', async () => {
+  const store = createMemoryCredentials();
+  /** @type {typeof store.replace} */
+  const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
+  const credentialService = createCredentialService({ store: { ...store, replace }, clock: () => NOW });
+  for (const issued of [
+    await credentialService.issue({ account: 'pump' }),
+    await credentialService.rotate('pump'),
+  ]) {
+    expect(issued.credential.account).toBe('pump');
+  }
+  const { secret } = await credentialService.rotate('pump');
+  expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
+});
+
+test('List credentials: all that are good, across pages', async () => {
+  const store = createMemoryCredentials();
+  const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
+  const credentialService = createCredentialService({ store: small, clock: () => NOW });
+  for (const account of names(7)) await credentialService.issue({ account });
+  await credentialService.revoke('device 3');
+  const listed = [];
+  for await (const { account } of credentialService.all()) listed.push(account);
+  expect(listed.sort()).toEqual(names(7).filter((name) => name !== 'device 3'));
+});

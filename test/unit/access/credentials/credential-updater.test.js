@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import { createCredentialUpdater } from '../../../../api/access/credentials/credential-service.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+
+/** @import { Wanted } from '../../../../api/access/credentials/credential-service.js' */
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const NOW = 1_795_000_000_000;
+const { id: deviceId, bytes: DEVICE } = /** @type {Identity} */ (identifyDevice('pump'));
+
+/** @param {Partial<Wanted>} [other] @returns {Wanted} */
+const wanted = (other) => ({ deviceId, account: 'pump', hash: 'first', devices: [], ...other });
+
+/** @param {{ clock?: () => number, replaces?: (replace: () => Promise<boolean>, count: number) => Promise<boolean> }} [options] */
+function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
+  const memory = createMemoryCredentials();
+  /** @type {string[]} */
+  const notified = [];
+  /** @type {string[]} */
+  const calls = [];
+  let count = 0;
+  const change = createCredentialUpdater({
+    clock,
+    store: {
+      async find(device) {
+        calls.push('find');
+        return memory.find(device);
+      },
+      replace: (credential, before) => {
+        calls.push('replace');
+        return replaces(() => memory.replace(credential, before), ++count);
+      },
+    },
+    onChange: async (device) => void notified.push(device),
+  });
+  return { change, memory, notified, calls };
+}
+
+describe('Change of a credential: times', () => {
+  test('a new one: issued and changed now', async () => {
+    const { change, memory } = start();
+    expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
+    expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
+  });
+
+  test.each([
+    ['goes on', NOW + 5, NOW + 5],
+    ['stands still', NOW, NOW + 1],
+    ['went back', NOW - 1000, NOW + 1],
+  ])('the clock %s: changed later than before, issued as before', async (_, later, changedAt) => {
+    let now = NOW;
+    const { change } = start({ clock: () => now });
+    await change(DEVICE, () => wanted());
+    now = later;
+    expect(await change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: 'second' }))).toMatchObject({
+      issuedAt: NOW,
+      changedAt,
+    });
+  });
+});
+
+describe('Change of a credential: onChange: connections are closed at once', () => {
+  test.each([
+    ['rotated', { hash: 'second' }],
+    ['revoked', { hash: '' }],
+    ['of another list', { devices: ['a'] }],
+  ])('one that was good is %s: called once, with its device', async (_, other) => {
+    const { change, notified } = start();
+    await change(DEVICE, () => wanted());
+    expect(notified).toEqual([]);
+    await change(DEVICE, () => wanted(other));
+    expect(notified).toEqual([deviceId]);
+  });
+
+  test('onChange: a credential that was revoked before: no call', async () => {
+    const { change, notified } = start();
+    await change(DEVICE, () => wanted({ hash: '' }));
+    await change(DEVICE, () => wanted());
+    expect(notified).toEqual([]);
+  });
+
+  test('nothing changes: not called, nothing written', async () => {
+    const { change, notified, calls } = start();
+    await change(DEVICE, () => wanted());
+    calls.length = 0;
+    expect(await change(DEVICE, (before) => before)).toMatchObject(wanted());
+    expect(await change(DEVICE, () => null)).toMatchObject(wanted());
+    expect(calls).toEqual(['find', 'find']);
+    expect(notified).toEqual([]);
+  });
+
+  test('onChange: the answer to the revocation was lost, and a read finds it: a call', async () => {
+    // The driver repeats the request: the second time it is not applied, since the first one was.
+    const { change, notified } = start({
+      replaces: async (replace, count) => (await replace()) && count !== 2,
+    });
+    await change(DEVICE, () => wanted());
+    await change(DEVICE, (before) => (before?.hash ? { ...before, hash: '' } : before));
+    expect(notified).toEqual([deviceId]);
+  });
+
+  test('onChange runs: the change ends after it', async () => {
+    let isClosed = false;
+    const memory = createMemoryCredentials();
+    const onChange = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      isClosed = true;
+    };
+    const change = createCredentialUpdater({ store: memory, clock: () => NOW, onChange });
+    await change(DEVICE, () => wanted());
+    await change(DEVICE, () => wanted({ hash: '' }));
+    expect(isClosed).toBe(true);
+  });
+});
+
+describe('Change of a credential: another process changes it meanwhile', () => {
+  test('Credential updater: a concurrent change: read and decided again until its own is applied', async () => {
+    /** @type {Array<string | undefined>} */
+    const seen = [];
+    /** @type {ReturnType<typeof createMemoryCredentials>} */
+    let store;
+    const { change, memory, calls } = start({
+      async replaces(replace, count) {
+        const before = await store.find(DEVICE);
+        const other = { ...wanted(), hash: `other ${count}`, issuedAt: 1, changedAt: NOW + count };
+        if (count < 3) await store.replace(other, before);
+        return replace();
+      },
+    });
+    store = memory;
+    const became = await change(DEVICE, (before) => {
+      seen.push(before?.hash);
+      return { ...wanted(before ?? {}), hash: `${before?.hash} and mine` };
+    });
+    expect(seen).toEqual([undefined, 'other 1', 'other 2']);
+    expect(calls).toEqual(['find', 'replace', 'find', 'replace', 'find', 'replace']);
+    expect(became).toMatchObject({ hash: 'other 2 and mine', changedAt: NOW + 3 });
+    expect(await memory.find(DEVICE)).toMatchObject({ hash: 'other 2 and mine' });
+  });
+});
+
+test('Change of a credential: several at once in this process: one after the other, none is tried in vain', async () => {
+  const { change, memory, calls } = start();
+  await change(DEVICE, () => wanted({ hash: '' }));
+  calls.length = 0;
+  await Promise.all(
+    ['a', 'b', 'c'].map((suffix) =>
+      change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: `${before?.hash}${suffix}` })),
+    ),
+  );
+  expect(calls).toEqual(['find', 'replace', 'find', 'replace', 'find', 'replace']);
+  expect((await memory.find(DEVICE))?.hash).toBe('abc');
+});
+
+test('Change of a credential: the store fails: the caller gets the error, and the next change is made', async () => {
+  const { change } = start({
+    replaces: async (replace, count) => {
+      if (count === 1) throw new Error('no database');
+      return replace();
+    },
+  });
+  await expect(change(DEVICE, () => wanted())).rejects.toThrow('no database');
+  expect(await change(DEVICE, () => wanted())).toMatchObject(wanted());
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  canPublish,
+  canSendFor,
+  canSubscribe,
+  deviceAccount,
+  installationAccount,
+} from '../../../../api/access/credentials/permissions.js';
+import { matchesFilter } from '../../../../api/mqtt/embedded/retained.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.js';
+import { parseTopic } from '../../../../schema/topics.js';
+
+const idOf = (/** @type {string} */ text) => String(identifyDevice(text)?.id);
+
+/** @param {string} account @param {string[]} devices */
+const device = (account, ...devices) =>
+  deviceAccount({ account, deviceId: idOf(account), devices, writtenAt: 1 });
+
+const PUMP = device('pump');
+const GATEWAY = device('gateway', 'a', idOf('b'));
+const EDGE = device('plant/edge');
+
+describe('Permissions: a device of a mapped topic', () => {
+  test.each([
+    [PUMP, ['pump', idOf('pump')], ['a', idOf('a'), '', '+', '#', 'pump/x']],
+    [GATEWAY, ['gateway', 'a', idOf('a'), 'b'], ['pump', 'plant/edge']],
+    [device('+', '#'), [idOf('+'), idOf('#')], ['+', '#', 'pump']],
+    [EDGE, ['plant/edge'], ['plant', 'edge', 'plant/edge/any']],
+    [installationAccount('operator'), ['pump', 'any', '+'], []],
+  ])('%#: it may send for %j, and not for %j', (account, own, others) => {
+    for (const name of own) expect([name, canSendFor(account, name)]).toEqual([name, true]);
+    for (const name of others) expect([name, canSendFor(account, name)]).toEqual([name, false]);
+  });
+});
+
+describe('Permissions: a device may publish', () => {
+  test.each([
+    [PUMP, 'iot/v1/pump/measurements'],
+    [PUMP, 'iot/v1/pump/birth'],
+    [PUMP, `iot/v1/${idOf('pump')}/status`],
+    [device(idOf('pump')), 'iot/v1/pump/status'],
+    [GATEWAY, 'iot/v1/gateway/status'],
+    [GATEWAY, `iot/v1/${idOf('a')}/measurements`],
+    [GATEWAY, 'iot/v1/b/measurements'],
+    [EDGE, 'spBv1.0/plant/NBIRTH/edge'],
+    [EDGE, 'spBv1.0/plant/DDATA/edge/any'],
+    [EDGE, `iot/v1/${idOf('plant/edge')}/measurements`],
+    [device('a+b'), `iot/v1/${idOf('a+b')}/measurements`],
+    [device('gateway', 'plant/edge'), 'spBv1.0/plant/NDEATH/edge'],
+  ])('%#: %p', (account, topic) => {
+    expect(canPublish(account, topic)).toBe(true);
+  });
+});
+
+describe('Permissions: a device may not publish', () => {
+  test.each([
+    [PUMP, 'iot/v1/valve/measurements'],
+    [PUMP, `iot/v1/${idOf('valve')}/measurements`],
+    [PUMP, 'iot/v1/Pump/measurements'],
+    [PUMP, `iot/v1/${idOf('pump').toUpperCase()}/measurements`],
+    [PUMP, 'iot/v1/pump /measurements'],
+    [PUMP, 'iot/v1/pump'],
+    [PUMP, 'iot/v1/pump/'],
+    [PUMP, 'iot/v1/pump/other'],
+    [PUMP, 'iot/v1/pump/measurements/'],
+    [PUMP, 'iot/v1//measurements'],
+    [PUMP, 'iot/live/pump'],
+    [PUMP, `iot/live/${idOf('pump')}`],
+    [PUMP, 'iot/live/stats/pump'],
+    [PUMP, 'spBv1.0/pump/NDATA/pump'],
+    [PUMP, 'spBv1.0/STATE/pump'],
+    [PUMP, ''],
+    [EDGE, 'iot/v1/plant/edge/measurements'],
+    [EDGE, 'iot/v1/edge/measurements'],
+    [EDGE, 'spBv1.0/plant/NDATA/edge-2'],
+    [EDGE, 'spBv1.0/plant-2/NDATA/edge'],
+    [EDGE, 'spBv1.0/plant/NDATA/edge/x'],
+    [EDGE, 'spBv1.0/plant/NCMD/edge'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/x'],
+    [EDGE, 'spBv1.0/STATE/edge'],
+    [device('plant/edge/x'), 'spBv1.0/plant/DDATA/edge/x'],
+    [device('+'), 'iot/v1/+/measurements'],
+    [device('#'), 'iot/v1/#/measurements'],
+    [device('a+b'), 'iot/v1/a+b/measurements'],
+    [GATEWAY, 'iot/v1/c/measurements'],
+    [GATEWAY, 'iot/v1/a,b/measurements'],
+    [device('gateway', '+', '#', ''), 'iot/v1/c/measurements'],
+    [device('gateway', '+', '#', ''), 'iot/v1/+/measurements'],
+    [device('gateway', '+', '#', ''), 'iot/v1//measurements'],
+    [device(`iot/v1/pump`), 'iot/v1/pump/measurements'],
+  ])('%#: %p', (account, topic) => {
+    expect(canPublish(account, topic)).toBe(false);
+  });
+});
+
+describe('Permissions: a device may subscribe', () => {
+  test.each([
+    [PUMP, 'iot/v1/pump/#'],
+    [PUMP, 'iot/v1/pump/+'],
+    [PUMP, 'iot/v1/pump/commands/now'],
+    [PUMP, `iot/v1/${idOf('pump')}/#`],
+    [GATEWAY, 'iot/v1/a/#'],
+    [EDGE, 'spBv1.0/plant/NCMD/edge'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/x'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/+'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/#'],
+    [PUMP, 'spBv1.0/STATE/+'],
+    [PUMP, 'spBv1.0/STATE/millrace-1'],
+  ])('%#: %p', (account, filter) => {
+    expect(canSubscribe(account, filter)).toBe(true);
+  });
+});
+
+describe('Permissions: a device may not subscribe', () => {
+  test.each([
+    [PUMP, '#'],
+    [PUMP, '+/v1/pump/#'],
+    [PUMP, 'iot/#'],
+    [PUMP, 'iot/v1/#'],
+    [PUMP, 'iot/v1/+/measurements'],
+    [PUMP, 'iot/v1/valve/#'],
+    [PUMP, 'iot/+/pump/#'],
+    [PUMP, 'iot/live/#'],
+    [PUMP, `iot/live/${idOf('pump')}`],
+    [PUMP, '$SYS/#'],
+    [PUMP, '$share/ingest/iot/v1/pump/measurements'],
+    [PUMP, 'spBv1.0/#'],
+    [PUMP, 'spBv1.0/STATE/#'],
+    [PUMP, 'spBv1.0/STATE/'],
+    [EDGE, 'spBv1.0/plant/NCMD/+'],
+    [EDGE, 'spBv1.0/+/NCMD/edge'],
+    [EDGE, 'spBv1.0/plant/+/edge'],
+    [EDGE, 'spBv1.0/plant/NCMD/edge/#'],
+    [EDGE, 'spBv1.0/plant/NCMD/edge-2'],
+    [EDGE, 'spBv1.0/plant/NDATA/edge'],
+    [EDGE, 'spBv1.0/plant/DCMD/+/x'],
+    [device('+'), 'iot/v1/+/#'],
+    [device('#'), 'iot/v1/#'],
+    [device('+/+'), 'spBv1.0/+/NCMD/+'],
+    [device('plant/+'), 'spBv1.0/plant/DCMD/+/#'],
+    [device('gateway', '+'), 'iot/v1/+/measurements'],
+    [PUMP, 'spBv1.0/STATE/host/#'],
+    [PUMP, 'spBv1.0/STATE/host/x'],
+    [EDGE, 'other/spBv1.0/plant/NCMD/edge'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/x/y'],
+    [device('undefined/undefined'), '#'],
+  ])('%#: %p', (account, filter) => {
+    expect(canSubscribe(account, filter)).toBe(false);
+  });
+});
+
+test('Permissions: the installation: everything except the topics of the broker itself', () => {
+  const account = installationAccount('installation');
+  for (const topic of ['iot/v1/pump/measurements', 'iot/live/x', 'spBv1.0/plant/NCMD/edge']) {
+    expect(canPublish(account, topic)).toBe(true);
+    expect(canSubscribe(account, topic)).toBe(true);
+  }
+  expect(canSubscribe(account, '#')).toBe(true);
+  expect(canSubscribe(account, '$SYS/#')).toBe(false);
+});
+
+test('Permissions: the installation: no device, no credential', () => {
+  expect(installationAccount('operator')).toEqual({
+    name: 'operator',
+    isInstallation: true,
+    deviceId: '',
+    writtenAt: 0,
+    speaksFor: new Set(),
+    ids: new Set(),
+  });
+});
+
+/** What strangers write, made of what might mean something. */
+const level = fc.oneof(
+  fc.constantFrom('+', '#', '', 'pump', 'valve', 'plant', 'edge', 'STATE', 'live', 'v1', 'iot', 'spBv1.0'),
+  fc.constantFrom('pump', 'valve', 'plant/edge', '+').map(idOf),
+  fc.string({ unit: 'binary', maxLength: 4 }).filter((text) => !text.includes('/')),
+);
+const kind = fc.constantFrom('measurements', 'birth', 'status', '#', '+', 'NDATA', 'DDATA', 'NCMD', 'DCMD');
+const topic = fc.oneof(
+  fc.tuple(fc.constant('iot/v1'), level, kind).map((levels) => levels.join('/')),
+  fc.tuple(fc.constant('spBv1.0'), level, kind, level).map((levels) => levels.join('/')),
+  fc.tuple(fc.constant('spBv1.0'), level, kind, level, level).map((levels) => levels.join('/')),
+  fc.array(fc.oneof(level, kind), { maxLength: 6 }).map((levels) => levels.join('/')),
+);
+const name = fc
+  .oneof(
+    level,
+    fc.tuple(level, level).map((levels) => levels.join('/')),
+  )
+  .filter((text) => identifyDevice(text) !== null);
+const account = fc
+  .record({ of: name, devices: fc.array(name, { maxLength: 2 }) })
+  .map(({ of, devices }) => device(of, ...devices));
+
+test('Permissions: any allowed publication: it belongs to the account or to a device of its list', () => {
+  fc.assert(
+    fc.property(account, topic, (who, where) => {
+      if (!canPublish(who, where)) return;
+      const parsed = parseTopic(where);
+      const own = [...who.speaksFor].map(idOf);
+      expect(own).toContain(idOf(parsed?.sparkplug?.node ?? String(parsed?.device)));
+      expect(where).not.toMatch(/[+#]/);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('Permissions: any subscription: no message of another device and no live change matches it', () => {
+  const others = ['iot/v1/other/measurements', 'iot/live/other', `iot/v1/${idOf('other')}/status`];
+  const nodes = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'other'));
+  const commands = ['spBv1.0/other/NCMD/other', 'spBv1.0/other/DCMD/other/x'];
+  fc.assert(
+    fc.property(account, topic, (who, filter) => {
+      if (!canSubscribe(who, filter)) return;
+      for (const topic of [...others, ...nodes, ...commands])
+        expect(matchesFilter(filter, topic)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { hashSecret, isSecret, makeSecret } from '../../../../api/access/credentials/secret.js';
+
+const KNOWN = await hashSecret('secret');
+
+test('Secret: new: 32 random bytes, without characters that a shell or a URL must quote', () => {
+  const secrets = Array.from({ length: 100 }, makeSecret);
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
+});
+
+test('Secret: a hash is right for its secret alone, and different each time', async () => {
+  const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
+  expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
+  expect(one).not.toBe(other);
+  for (const hash of [one, other]) {
+    expect(await isSecret('secret', hash)).toBe(true);
+    expect(await isSecret(Buffer.from('secret'), hash)).toBe(true);
+    for (const wrong of ['', 'Secret', 'secret ']) expect(await isSecret(wrong, hash)).toBe(false);
+  }
+});
+
+// Of Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
+test('Secret: Mosquitto: makes the same hash', async () => {
+  const hash =
+    '$7$101$/eIJv0S1aP7bAdxk$pdNJ8Wv2mIAkrAnQR4NSNdwtf5GuokukMn4N4MFY/LbbBI9aIPNLkWRtgGY6DeES/o7iYhVPUXFcCNC3ShNL0A==';
+  expect(await isSecret('right', hash)).toBe(true);
+  expect(await isSecret('wrong', hash)).toBe(false);
+});
+
+test.each([
+  null,
+  '',
+  'secret',
+  '$6$x$y',
+  '$7$101$$',
+  '$7$0$AAAAAAAAAAAAAAAA$AAAA',
+  `$7$101$$${'A'.repeat(85)}`,
+  // Of the secret 'secret' but for the kind; and hashes of the right length that no count of iterations leads to.
+  `$6${KNOWN.slice(2)}`,
+  KNOWN.replace('$101$', '$0$'),
+  KNOWN.replace('$101$', '$-101$'),
+  KNOWN.replace('$101$', '$x$'),
+])('Secret: hash %#: no secret matches', async (hash) => {
+  for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
+});

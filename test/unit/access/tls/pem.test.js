@@ -1,0 +1,65 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { authorityExpires, readPair } from '../../../../api/access/tls/certificate-reload.js';
+import { findOpenssl } from '../../../../infra/tls/openssl.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-pem-'));
+const at = (/** @type {string} */ name) => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(async () => {
+  const openssl = await findOpenssl();
+  for (const [name, days] of [
+    ['leaf', '300'],
+    ['issuer', '1'],
+  ]) {
+    const key = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      at(`${name}.key`),
+    ];
+    await openssl([
+      'req',
+      '-x509',
+      ...key,
+      '-subj',
+      `/CN=${name}`,
+      '-days',
+      `${days}`,
+      '-out',
+      at(`${name}.pem`),
+    ]);
+  }
+  for (const [file, first, second] of [
+    ['chain.pem', 'leaf', 'issuer'],
+    ['turned.pem', 'issuer', 'leaf'],
+  ]) {
+    writeFileSync(
+      at(`${file}`),
+      [first, second].map((name) => readFileSync(at(`${name}.pem`), 'utf8')).join('\n'),
+    );
+  }
+});
+
+/** @param {string} name @returns {number} epoch seconds */
+const endOf = (name) => Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
+
+test('PEM: a chain: valid until the first of its certificates expires', () => {
+  expect(endOf('issuer')).toBeLessThan(endOf('leaf'));
+  expect(readPair({ cert: at('leaf.pem'), key: at('leaf.key') }).expires).toBe(endOf('leaf'));
+  expect(readPair({ cert: at('chain.pem'), key: at('leaf.key') }).expires).toBe(endOf('issuer'));
+  expect(authorityExpires(at('chain.pem'))).toBe(endOf('issuer'));
+});
+
+test('PEM: key: it belongs to the first certificate', () => {
+  expect(() => readPair({ cert: at('turned.pem'), key: at('leaf.key') })).toThrow(
+    'leaf.key is not the key of the certificate in',
+  );
+});

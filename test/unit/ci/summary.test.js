@@ -1,0 +1,139 @@
+import { resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { summaryOf } from '../../../.ci/summary.js';
+
+/** @import { Report, Result, Results } from '../../../.ci/summary.js' */
+
+/** @param {Record<string, string | undefined>} files the failure of each, by name; undefined: it passed @returns {Results} */
+const resultsOf = (files) => ({
+  numPassedTests: 5,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  testResults: Object.entries(files).map(([name, failure], index) => ({
+    name: resolve(name),
+    status: failure === undefined ? 'passed' : 'failed',
+    message: failure ?? '',
+    startTime: 1000,
+    endTime: 1000 + (index + 1) * 1000,
+    assertionResults:
+      failure === undefined
+        ? []
+        : [{ status: 'failed', fullName: 'Subject: condition', failureMessages: [failure] }],
+  })),
+});
+
+/** @param {Partial<Report>} [report] @returns {Report} */
+const reportOf = (report) => ({
+  title: 'test --seed=1',
+  isSuite: true,
+  code: 0,
+  breaksRules: false,
+  output: '',
+  results: resultsOf({ 'test/unit/a.test.js': undefined }),
+  seconds: 12,
+  load: 'load 1 to 2, steal 0 %',
+  secondTry: null,
+  ...report,
+});
+
+/** @param {string} output @returns {Result} */
+const passedAlone = (output) => ({ code: 0, breaksRules: false, output, results: resultsOf({}) });
+
+/** @param {Partial<Report>} report @param {{ file: string }[]} [known] */
+const summarize = (report, known = []) => summaryOf([reportOf(report)], { seed: 7, known });
+
+test('Summary of the checks: all pass: it is green, and names the seed, the steps and the slowest file', () => {
+  const { text, isGreen } = summarize({});
+  expect(isGreen).toBe(true);
+  expect(text).toContain('Summary, seed 7');
+  expect(text).toContain('    12 s  test --seed=1 (load 1 to 2, steal 0 %)');
+  expect(text).toContain('     1.0 s  test/unit/a.test.js');
+  expect(text).toContain('5 tests passed, 0 failures, 0 skipped, 0 flaky files');
+});
+
+test('Summary of the checks: twelve files: the ten slowest are listed, slowest first', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 12 }, (_, index) => [`t${index}.test.js`, undefined]),
+  );
+  const { text } = summarize({ results: resultsOf(files) });
+  const listed = text.split('\n').filter((line) => line.includes(' s  t') && line.endsWith('.test.js'));
+  expect(listed).toHaveLength(10);
+  expect(listed[0]).toBe('    12.0 s  t11.test.js');
+});
+
+test('Summary of the checks: a test fails twice: it is red, with 40 lines of the message of the second try', () => {
+  const message = Array.from({ length: 60 }, (_, index) => `line ${index}`).join('\n');
+  const results = resultsOf({ 'test/unit/a.test.js': message });
+  const { text, isGreen } = summarize({
+    code: 1,
+    results: resultsOf({ 'test/unit/a.test.js': 'first message' }),
+    secondTry: { code: 1, breaksRules: false, output: '', results },
+  });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('Failed: test/unit/a.test.js: Subject: condition');
+  expect(text).toContain('line 39');
+  expect(text).not.toContain('line 40');
+  expect(text.split('\n').at(-1)).toContain('The checks failed: test/unit/a.test.js');
+});
+
+test.each([
+  ['new', [], 'flaky: test/unit/a.test.js (new: add it to .ci/flaky.json)'],
+  ['listed', [{ file: 'test/unit/a.test.js' }], 'flaky: test/unit/a.test.js\n'],
+])(
+  'Summary of the checks: a %s file passes at the second try: it is green, with both outputs',
+  (_, known, line) => {
+    const { text, isGreen } = summarize(
+      {
+        code: 1,
+        results: resultsOf({ 'test/unit/a.test.js': 'lost by luck' }),
+        secondTry: passedAlone('passed alone'),
+      },
+      known,
+    );
+    expect(isGreen).toBe(true);
+    expect(text).toContain(line);
+    expect(text).toContain('lost by luck');
+    expect(text).toContain('passed alone');
+  },
+);
+
+test('Summary of the checks: a statement breaks a query rule: it is red, also if the failed file passes alone', () => {
+  const { text, isGreen } = summarize({
+    code: 3,
+    breaksRules: true,
+    output: 'much\nCQL: SELECT without a partition\n',
+    results: resultsOf({ 'test/unit/a.test.js': 'lost by luck' }),
+    secondTry: passedAlone(''),
+  });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('CQL: SELECT without a partition');
+});
+
+test('Summary of the checks: a suite wrote no results: it is red, and shows the end of the output', () => {
+  const { text, isGreen } = summarize({ code: 1, results: null, output: 'Maven Central did not answer' });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('Failed: test --seed=1: its tests did not run');
+  expect(text).toContain('Maven Central did not answer');
+});
+
+test('Summary of the checks: a file cannot be loaded: it is red and named', () => {
+  const results = resultsOf({ 'test/unit/a.test.js': 'SyntaxError' });
+  for (const file of results.testResults) file.assertionResults = [];
+  const { text, isGreen } = summarize({ code: 1, results });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('test/unit/a.test.js: its tests did not run');
+  expect(text).toContain('SyntaxError');
+});
+
+test('Summary of the checks: a command that is no suite fails: it is red, and shows the end of the output', () => {
+  const { text, isGreen } = summarize({ isSuite: false, code: 2, results: null, output: 'lint: 1 problem' });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('Failed: test --seed=1: exit code 2');
+  expect(text).toContain('lint: 1 problem');
+});
+
+test('Summary of the checks: a test is skipped: it is red', () => {
+  const { text, isGreen } = summarize({ results: { ...resultsOf({}), numPendingTests: 1 } });
+  expect(isGreen).toBe(false);
+  expect(text).toContain('1 skipped');
+});

@@ -1,0 +1,346 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { isSecret } from '../../../../api/access/credentials/secret.js';
+import { credentialsCommand } from '../../../../api/commands/credentials/command.js';
+import { MillraceError } from '../../../../common/errors.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+/** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
+
+// Some runs start a process.
+const directory = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const identify = (/** @type {string} */ account) => /** @type {Identity} */ (identifyDevice(account));
+
+const ONCE = 'The secret is shown once: only a salted hash is stored.';
+const BIRTH =
+  'A device registers by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
+const NO_CREDENTIAL = 'This account has no credential.';
+const BAD_NAME = 'An account is the name of a device, 1 to 128 bytes, or its UUID.';
+
+let memory = createMemoryCredentials();
+beforeEach(() => {
+  memory = createMemoryCredentials();
+});
+
+const find = (/** @type {string} */ account) => memory.find(identify(account).bytes);
+
+/** @typedef {{ lines: string[], notes: string[], closed: number, options: any, error: any }} Result */
+
+/**
+ * Runs a command on the store in memory.
+ *
+ * @param {string[]} argv
+ * @param {{ autoRegister?: boolean, store?: Partial<typeof memory>, onOutput?: () => void }} [options]
+ * @returns {Promise<Result>}
+ */
+async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} } = {}) {
+  /** @type {Result} */
+  const result = { lines: [], notes: [], closed: 0, options: null, error: null };
+  const settings = {
+    cql: { keyspace: 'millrace' },
+    retention: { latestGroups: 4 },
+    mqtt: { username: 'operator', password: 'of the operator' },
+    ingest: { autoRegister },
+  };
+  try {
+    await credentialsCommand(argv, {
+      readSettings: () => /** @type {any} */ (settings),
+      async connect(options) {
+        result.options = options;
+        return {
+          credentials: { ...memory, ...store },
+          async close() {
+            await new Promise((resolve) => setImmediate(resolve));
+            result.closed++;
+          },
+        };
+      },
+      print(text) {
+        result.lines.push(text);
+        onOutput();
+      },
+      note: (text) => void result.notes.push(text),
+    });
+  } catch (error) {
+    result.error = error;
+  }
+  return result;
+}
+
+/** @param {string[]} lines of an answer @returns {Map<string, string>} secrets by account */
+const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, string]} */ (line.split('\t'))));
+
+/** @param {string} account @param {string | undefined} secret */
+const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
+
+describe('Credentials command: connection', () => {
+  test('settings of the database: they reach the store, and it is closed at the end', async () => {
+    const { options, closed, error } = await run(['list']);
+    expect(error).toBeNull();
+    expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
+    expect([options.observe({}), options.onStaleIndex('device')]).toEqual([undefined, undefined]);
+    expect(closed).toBe(1);
+  });
+
+  test('the command fails: the store is closed all the same', async () => {
+    const { closed, error } = await run(['revoke', 'absent']);
+    expect(error).toMatchObject({ code: 'failed' });
+    expect(closed).toBe(1);
+  });
+
+  test('wrong arguments: refused before the database is asked', async () => {
+    const { options, error } = await run(['issue']);
+    expect([options, error.code]).toEqual([null, 'usage']);
+  });
+});
+
+describe('Credentials command: issue', () => {
+  test('several accounts: a line for each with a valid secret, and one note that it is shown once', async () => {
+    const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
+    const secrets = secretsOf(lines);
+    expect(error).toBeNull();
+    expect([...secrets.keys()]).toEqual(['pump', 'valve']);
+    for (const [account, secret] of secrets) expect(await isValid(account, secret)).toBe(true);
+    expect(notes).toEqual([ONCE]);
+    expect(await find('pump')).toMatchObject({ devices: [] });
+  });
+
+  test('one account: the same note', async () => {
+    expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
+  });
+
+  test('the clock: it dates the credential', async () => {
+    const before = Date.now();
+    await run(['issue', 'pump']);
+    const issuedAt = Number((await find('pump'))?.issuedAt);
+    expect(issuedAt).toBeGreaterThanOrEqual(before);
+    expect(issuedAt).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('AUTO_REGISTER is off: the note shows how a device registers', async () => {
+    expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
+  });
+
+  test('--devices: each account speaks for all of them', async () => {
+    await run(['issue', 'gateway', 'other', '--devices', 'sheep,plant/edge']);
+    for (const account of ['gateway', 'other'])
+      expect(await find(account)).toMatchObject({ devices: ['plant/edge', 'sheep'] });
+  });
+
+  test('some accounts are refused: each has its reason, the others are issued, and the command fails', async () => {
+    await run(['issue', 'there']);
+    const { lines, notes, error } = await run(['issue', 'first', 'there', '', 'operator', 'last']);
+    expect([...secretsOf(lines).keys()]).toEqual(['first', 'last']);
+    expect(notes).toEqual([
+      expect.stringMatching(/^there: .*rotate it/),
+      `: ${BAD_NAME}`,
+      'operator: MQTT_USERNAME has this name.',
+      ONCE,
+    ]);
+    expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
+  });
+
+  test('no account can be issued: no note about secrets, and the command fails', async () => {
+    const { lines, notes, error } = await run(['issue', 'operator']);
+    expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
+    expect(error.message).toBe('issue: done for 0 of 1.');
+  });
+
+  test('control characters in a name: the note shows none', async () => {
+    const { notes } = await run(['revoke', 'a\u001b[2Jb']);
+    expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
+  });
+
+  test.each([
+    ['a request of the database', new MillraceError('unavailable', 'no replica answers')],
+    ['a defect', Object.assign(new Error('a defect'), { code: 'not_found' })],
+  ])('%s fails half-way: the command ends, with the secrets so far', async (_, failure) => {
+    let count = 0;
+    /** @type {typeof memory.replace} */
+    const replace = async (...args) => {
+      if (++count === 2) throw failure;
+      return memory.replace(...args);
+    };
+    const { lines, closed, error } = await run(['issue', 'a', 'b', 'c'], { store: { replace } });
+    expect([...secretsOf(lines).keys()]).toEqual(['a']);
+    expect(error).toBe(failure);
+    expect(closed).toBe(1);
+    expect(await find('c')).toBeNull();
+  });
+});
+
+describe('Credentials command: --file', () => {
+  test('secrets: added to the file that its owner alone may read, and not printed', async () => {
+    const file = join(directory, 'added.secret');
+    writeFileSync(file, 'before\tsecret\n', { mode: 0o644 });
+    const { lines, notes, error } = await run(['issue', 'pump', 'valve', '--file', file]);
+    expect({ lines, notes, error }).toEqual({ lines: [], notes: [ONCE], error: null });
+    const secrets = secretsOf(readFileSync(file, 'utf8').trimEnd().split('\n'));
+    expect([...secrets.keys()]).toEqual(['before', 'pump', 'valve']);
+    expect(await isValid('valve', secrets.get('valve'))).toBe(true);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('rotate: the new secret is added', async () => {
+    const file = join(directory, 'rotated.secret');
+    await run(['issue', 'pump', '--file', file]);
+    await run(['rotate', 'pump', '--file', file]);
+    const [first, second] = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(await isValid('pump', first?.[1])).toBe(false);
+    expect(await isValid('pump', second?.[1])).toBe(true);
+  });
+
+  test('the file cannot be opened: refused before an account is made', async () => {
+    const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
+    expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
+    expect(await find('pump')).toBeNull();
+  });
+
+  test('the second account: issued after the secret of the first is in the file', async () => {
+    const file = join(directory, 'order.secret');
+    /** @type {string[]} */
+    const written = [];
+    /** @type {typeof memory.replace} */
+    const replace = async (...args) => {
+      written.push(readFileSync(file, 'utf8').replaceAll(/\t.*/g, ''));
+      return memory.replace(...args);
+    };
+    await run(['issue', 'a', 'b', '--file', file], { store: { replace } });
+    expect(written).toEqual(['', 'a\n']);
+  });
+});
+
+describe('Credentials command: rotate', () => {
+  test('by name or id: the new secret is valid and the old one is not', async () => {
+    const issued = secretsOf((await run(['issue', 'pump', 'valve'])).lines);
+    const { lines, notes, error } = await run(['rotate', 'pump', identify('valve').id]);
+    const rotated = secretsOf(lines);
+    expect([...rotated.keys()]).toEqual(['pump', 'valve']);
+    for (const account of ['pump', 'valve']) {
+      expect(await isValid(account, issued.get(account))).toBe(false);
+      expect(await isValid(account, rotated.get(account))).toBe(true);
+    }
+    expect(notes).toEqual([
+      `${ONCE} The old secrets are no longer valid. Clients that use one are disconnected within half a minute.`,
+    ]);
+    expect(error).toBeNull();
+  });
+
+  test('Credentials, rotate: one account behind Mosquitto: the note; none: no note', async () => {
+    await run(['issue', 'pump']);
+    expect((await run(['rotate', 'pump'])).notes).toEqual([expect.stringContaining('old secrets')]);
+    const { notes, error } = await run(['rotate', 'absent']);
+    expect(notes).toEqual([`absent: ${NO_CREDENTIAL}`]);
+    expect(error).toMatchObject({ code: 'failed', message: 'rotate: done for 0 of 1.' });
+  });
+});
+
+describe('Credentials command: revoke', () => {
+  test('several accounts: a note for each that had a credential, and the command fails for the others', async () => {
+    await run(['issue', 'pump', 'valve']);
+    const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
+    expect(lines).toEqual([]);
+    const revoked = 'revoked. If it is connected, it is disconnected within half a minute.';
+    expect(notes).toEqual([`pump: ${revoked}`, `absent: ${NO_CREDENTIAL}`, `valve: ${revoked}`]);
+    expect(error).toMatchObject({ code: 'failed', message: 'revoke: done for 2 of 3.' });
+    for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
+  });
+
+  test('all accounts had one: the command succeeds', async () => {
+    await run(['issue', 'pump']);
+    expect((await run(['revoke', 'pump'])).error).toBeNull();
+  });
+});
+
+describe('Credentials command: list', () => {
+  /** @param {string} account @param {{ devices?: string[], changedAt?: number }} [other] */
+  const store = (account, { devices = [], changedAt = Date.UTC(2026, 10, 22) } = {}) =>
+    memory.replace(
+      {
+        deviceId: identify(account).id,
+        account,
+        hash: 'x',
+        devices,
+        issuedAt: Date.UTC(2026, 10, 22),
+        changedAt,
+      },
+      null,
+    );
+
+  test('each valid credential: a line with its id, its name, its times and its devices', async () => {
+    await store('pump');
+    await store('rotated', { changedAt: Date.UTC(2026, 10, 23) });
+    await store('gateway', { devices: ['sheep', 'goat'], changedAt: Date.UTC(2026, 10, 23) });
+    await store('small gateway', { devices: ['sheep'] });
+    await run(['issue', 'gone']);
+    await run(['revoke', 'gone']);
+    const { lines, notes, error } = await run(['list']);
+    const at = (/** @type {number} */ day) => `2026-11-${day}T00:00:00.000Z`;
+    expect([...lines].sort()).toEqual(
+      [
+        `${identify('pump').id}  pump  issued ${at(22)}`,
+        `${identify('rotated').id}  rotated  issued ${at(22)}  changed ${at(23)}`,
+        `${identify('gateway').id}  gateway  issued ${at(22)}  changed ${at(23)}  speaks for goat, sheep`,
+        `${identify('small gateway').id}  small gateway  issued ${at(22)}  speaks for sheep`,
+      ].sort(),
+    );
+    expect({ notes, error }).toEqual({ notes: [], error: null });
+  });
+
+  test('Credentials, list: a single credential: no note', async () => {
+    await store('pump');
+    expect((await run(['list'])).notes).toEqual([]);
+  });
+
+  test('no credential: a note', async () => {
+    const { lines, notes } = await run(['list']);
+    expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
+  });
+
+  test('long names, and control characters: a short line without them', async () => {
+    await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
+    const [line] = (await run(['list'])).lines;
+    expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);
+    expect(line).toContain(`speaks for ${'?'.repeat(80)}…`);
+  });
+});
+
+describe('Credentials command: process', () => {
+  /** @param {string[]} words */
+  function start(...words) {
+    const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['api/commands/credentials/index.js', ...words],
+      { encoding: 'utf8', env },
+    );
+    return { status, stdout, stderr };
+  }
+
+  test('--help: the usage on standard output, and exit code 0', () => {
+    expect(start('issue', '--help')).toEqual({
+      status: 0,
+      stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
+      stderr: '',
+    });
+  });
+
+  test('no database: its address in the error, and exit code 69', () => {
+    expect(start('list')).toEqual({
+      status: 69,
+      stdout: '',
+      stderr: expect.stringContaining('No database answers at 127.0.0.1:1 (CQL_CONTACT_POINTS)'),
+    });
+  });
+});

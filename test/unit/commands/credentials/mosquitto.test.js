@@ -1,0 +1,360 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createCredentialService } from '../../../../api/access/credentials/credential-service.js';
+import { hashSecret, isSecret } from '../../../../api/access/credentials/secret.js';
+import {
+  INSTALLATION_RIGHTS,
+  isFit,
+  mosquitto,
+  passwordLine,
+  rightsLines,
+} from '../../../../api/commands/credentials/mosquitto.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+
+const HASH = await hashSecret('secret');
+const INSTALLATION = { username: 'operator', password: 'of the operator' };
+const MAPPINGS = new Mappings(
+  parseMappings(
+    `mappings:
+  - { name: farm, topic: 'farm/{device}/up', values: [{ pointer: /v }] }
+  - { name: lines, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v }] }
+  - { name: config, topic: 'config/{device}', describes: { unit: V, type: voltage } }
+`,
+    'mappings.yaml',
+  ),
+);
+const NONE = new Mappings([]);
+
+const NOT_SET =
+  'MQTT_USERNAME or MQTT_PASSWORD is not set, or Mosquitto does not allow the name. So the programs of the installation cannot sign in.';
+const NEXT_STEP =
+  'Send SIGHUP to Mosquitto. It reads both files again and disconnects clients whose password is no longer valid.';
+const INVALID =
+  'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends. Issue the credential by the UUID of the device.';
+
+const isRoot = process.getuid?.() === 0;
+/** Another user for files. Only root can give files away; for another user it is the user itself. */
+const OTHER = isRoot ? 4711 : Number(process.getuid?.());
+
+/** Another user must reach the files, which it may not in a TMPDIR of this user. */
+const SHARED = isRoot ? '/tmp' : tmpdir();
+
+const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+
+/** @type {string} */
+let directory;
+/** @type {string} */
+let out;
+beforeEach(() => {
+  directory = mkdtempSync(join(SHARED, 'millrace-mosquitto-'));
+  chmodSync(directory, 0o755);
+  out = join(directory, 'of', 'mosquitto');
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/**
+ * @param {string[]} accounts
+ * @param {{ installation?: { username?: string, password?: string }, mappings?: Mappings }} [options]
+ * @returns {Promise<string[]>} the notes
+ */
+async function write(accounts, { installation = INSTALLATION, mappings = NONE } = {}) {
+  const store = createMemoryCredentials();
+  for (const account of accounts) {
+    await store.replace(
+      { deviceId: idOf(account), account, hash: HASH, devices: [], issuedAt: 1, changedAt: 1 },
+      null,
+    );
+  }
+  /** @type {string[]} */
+  const notes = [];
+  await mosquitto({
+    credentialService: createCredentialService({ store, clock: Date.now }),
+    given: { command: 'mosquitto', accounts: [], devices: [], out },
+    installation,
+    mappings,
+    autoRegister: true,
+    print: () => {},
+    note: (text) => void notes.push(text),
+  });
+  return notes;
+}
+
+const read = (/** @type {string} */ name) => readFileSync(join(out, name), 'utf8');
+const handOver = () =>
+  `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${out}. Later runs keep the owner.`;
+const countOf = (/** @type {string} */ devices) =>
+  `${devices} in ${join(out, 'passwords')} and ${join(out, 'acl')}.`;
+
+/** Runs work as a user that is not root. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+async function asAnother(work) {
+  if (!isRoot) return work();
+  process.seteuid?.(OTHER);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+describe('Files for Mosquitto: contents', () => {
+  test('installation and a device: a line each for their passwords, and a block each of permissions', async () => {
+    const notes = await write(['pump'], { mappings: MAPPINGS });
+    const [installation = '', device, ...more] = read('passwords').split('\n');
+    expect(installation.slice(0, 9)).toBe('operator:');
+    expect(await isSecret('of the operator', installation.slice(9))).toBe(true);
+    expect([device, ...more]).toEqual([`pump:${HASH}`, '']);
+    const id = idOf('pump');
+    const own = (/** @type {string} */ level) => [
+      `topic write iot/v1/${level}/measurements`,
+      `topic write iot/v1/${level}/birth`,
+      `topic write iot/v1/${level}/status`,
+      `topic read iot/v1/${level}/#`,
+      `topic write farm/${level}/up`,
+      `topic write config/${level}`,
+    ];
+    expect(read('acl').split('\n')).toEqual([
+      'user operator',
+      ...INSTALLATION_RIGHTS,
+      'topic read farm/+/up',
+      'topic read lines/+',
+      'topic read config/+',
+      '',
+      'user pump',
+      ...own('pump'),
+      ...own(id),
+      'topic read spBv1.0/STATE/+',
+      '',
+      '',
+    ]);
+    expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
+  });
+
+  test('several devices: in the order of the store, all counted', async () => {
+    const notes = await write(['pump', 'valve', 'oven']);
+    expect(notes).toContain(countOf('3 devices'));
+    expect(read('passwords').split('\n')).toHaveLength(5);
+    expect(
+      read('acl')
+        .match(/^user .*/gm)
+        ?.map((line) => line.slice(5)),
+    ).toEqual(read('passwords').match(/^[^:]+/gm));
+  });
+
+  test('no device: the installation alone', async () => {
+    expect(await write([])).toContain(countOf('0 devices'));
+    expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
+  });
+
+  test('two devices: counted as two', async () => {
+    expect(await write(['pump', 'valve'])).toContain(countOf('2 devices'));
+  });
+
+  test.each([
+    ['no name', { password: 'x' }],
+    ['no password', { username: 'operator' }],
+    ['neither', {}],
+    ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
+  ])('%s of the installation: devices alone, and a note', async (_, installation) => {
+    const notes = await write(['pump'], { installation });
+    expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
+    expect(read('passwords')).toBe(`pump:${HASH}\n`);
+    expect(read('acl')).toMatch(/^user pump\n/);
+  });
+
+  test('name and password of the installation: no note about them', async () => {
+    expect(await write([])).not.toContain(NOT_SET);
+  });
+
+  test('names that Mosquitto does not allow, or that the installation has: left out, with the reason', async () => {
+    const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
+    expect(notes.slice(0, -3).sort()).toEqual(
+      [
+        `co:lon: left out. ${INVALID}`,
+        `#hash: left out. ${INVALID}`,
+        ` space: left out. ${INVALID}`,
+        `space : left out. ${INVALID}`,
+        'operator: left out. MQTT_USERNAME has this name.',
+      ].sort(),
+    );
+    expect(notes).toContain(countOf('1 device'));
+    expect(read('passwords').match(/^[^:]+/gm)).toEqual(['operator', 'pump']);
+    expect(read('acl').match(/^user .*/gm)).toEqual(['user operator', 'user pump']);
+  });
+});
+
+describe('Files for Mosquitto: permissions of an account', () => {
+  /** @param {string} account @param {string[]} [devices] @param {Mappings} [mappings] */
+  const linesOf = (account, devices = [], mappings = NONE) =>
+    rightsLines(
+      { account, deviceId: idOf(account), hash: HASH, devices, issuedAt: 1, changedAt: 1, writtenAt: 1 },
+      mappings,
+    );
+
+  test('an edge node: its topics and those of its devices, and its commands', () => {
+    expect(linesOf('plant/edge').slice(0, 9)).toEqual([
+      'user plant/edge',
+      'topic write spBv1.0/plant/NBIRTH/edge',
+      'topic write spBv1.0/plant/NDATA/edge',
+      'topic write spBv1.0/plant/NDEATH/edge',
+      'topic write spBv1.0/plant/DBIRTH/edge/+',
+      'topic write spBv1.0/plant/DDATA/edge/+',
+      'topic write spBv1.0/plant/DDEATH/edge/+',
+      'topic read spBv1.0/plant/NCMD/edge',
+      'topic read spBv1.0/plant/DCMD/edge/+',
+    ]);
+  });
+
+  test('an edge node with dollar signs: as they are', () => {
+    expect(linesOf('$&/$1')).toContain('topic write spBv1.0/$&/NBIRTH/$1');
+  });
+
+  test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
+    '%j cannot be a topic level or an edge node: by its id alone',
+    (account) => {
+      const id = idOf(account);
+      expect(linesOf(account, [], MAPPINGS).slice(1, -1)).toEqual([
+        ...['measurements', 'birth', 'status'].map((kind) => `topic write iot/v1/${id}/${kind}`),
+        `topic read iot/v1/${id}/#`,
+        `topic write farm/${id}/up`,
+        `topic write config/${id}`,
+      ]);
+    },
+  );
+
+  test('an edge node of a mapped topic: by its id alone', () => {
+    expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
+      `topic write farm/${idOf('plant/edge')}/up`,
+    ]);
+  });
+
+  test('a name with a space at its end: no mapped topic of the name, because Mosquitto trims lines', () => {
+    const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
+    expect(lines).toContain('topic write iot/v1/pump /measurements');
+    expect(lines.filter((line) => line.includes('farm'))).toEqual([
+      'topic write farm/gateway/up',
+      ...['gateway', 'pump ', ' pump'].map((name) => `topic write farm/${idOf(name)}/up`),
+    ]);
+  });
+
+  test('an account by id: each topic once', () => {
+    const lines = linesOf(idOf('pump'));
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  test('isFit and passwordLine: the form of the password file', () => {
+    expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
+    expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
+    expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
+  });
+});
+
+describe('Files for Mosquitto: owner and mode', () => {
+  const modeOf = (/** @type {string} */ name) => statSync(join(out, name)).mode & 0o777;
+  const both = () => ['passwords', 'acl'].map((name) => join(out, name));
+
+  test('a new directory: its owner alone may read it and the files', async () => {
+    const umask = process.umask(0);
+    try {
+      await write(['pump']);
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(out).mode & 0o777).toBe(0o700);
+    expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o600, 0o600]);
+    expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);
+  });
+
+  test('files that others may read: replaced, for their owner alone', async () => {
+    mkdirSync(out, { recursive: true });
+    for (const path of both()) writeFileSync(path, 'old\n', { mode: 0o606 });
+    expect(await write(['pump'])).toContain(handOver());
+    expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o600, 0o600]);
+    expect(read('passwords') + read('acl')).not.toContain('old');
+  });
+
+  test('files that their group may read: it still may, and nobody has to hand them over', async () => {
+    mkdirSync(out, { recursive: true });
+    for (const path of both()) {
+      writeFileSync(path, 'old\n');
+      chmodSync(path, 0o664);
+    }
+    expect(await write(['pump'])).toEqual([countOf('1 device'), NEXT_STEP]);
+    expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o640]);
+  });
+
+  test('Files for Mosquitto: a group may read only one of them: the note describes how to hand them over', async () => {
+    mkdirSync(out, { recursive: true });
+    writeFileSync(join(out, 'passwords'), 'old\n');
+    chmodSync(join(out, 'passwords'), 0o640);
+    expect(await write(['pump'])).toContain(handOver());
+    expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o600]);
+  });
+
+  test('the directory was handed over: new files belong to its owner', async () => {
+    mkdirSync(out, { recursive: true });
+    chownSync(out, OTHER, Number(process.getgid?.()));
+    expect((await write(['pump'])).includes(handOver())).toBe(!isRoot);
+    for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
+  });
+
+  test('the files alone were handed over: they keep their owner, who may not enter the directory', async () => {
+    mkdirSync(out, { recursive: true });
+    for (const path of both()) {
+      writeFileSync(path, 'old\n', { mode: 0o600 });
+      chownSync(path, OTHER, Number(process.getgid?.()));
+    }
+    expect(await write(['pump'])).toContain(handOver());
+    for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
+  });
+
+  test('a user that may not give files away: the old file stays, and the error names its owner', async () => {
+    // A user that is not root writes into a directory of root, where a new file would belong to root.
+    if (isRoot) {
+      mkdirSync(out, { recursive: true });
+      writeFileSync(join(out, 'passwords'), 'old\n', { mode: 0o644 });
+      chmodSync(out, 0o777);
+    } else out = '/tmp';
+    const [error] = await asAnother(() =>
+      write(['pump']).then(
+        () => [],
+        (failure) => [failure],
+      ),
+    );
+    expect(error).toMatchObject({
+      code: 'failed',
+      message: expect.stringContaining('passwords stays as it was: it belongs to user 0 and group 0.'),
+      cause: { code: 'EPERM' },
+    });
+    if (isRoot) {
+      expect(read('passwords')).toBe('old\n');
+      expect(readdirSync(out)).toEqual(['passwords']);
+    }
+  });
+
+  test('a directory in which nobody may write: its error, and nothing else', async () => {
+    mkdirSync(out, { recursive: true });
+    chmodSync(out, 0o555);
+    await expect(asAnother(() => write(['pump']))).rejects.toMatchObject({ code: 'EACCES' });
+    chmodSync(out, 0o755);
+  });
+
+  test('a directory is in the place of a file: its error, and no draft is left', async () => {
+    mkdirSync(join(out, 'acl', 'x'), { recursive: true });
+    await expect(write(['pump'])).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);
+  });
+});

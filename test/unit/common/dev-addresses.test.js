@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  findDevAddresses,
+  readCommandSettings,
+  removeDevAddresses,
+  writeDevAddresses,
+} from '../../../common/dev-addresses.js';
+import { readSettings } from '../../../common/settings/index.js';
+
+/** @type {string} */
+let folder;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dev-addresses-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const PORTS = { HTTP_PORT: '8081', MQTT_PORT: '1884', CQL_LOCAL_PORT: '9043', CQL_KEYSPACE: 'farm' };
+const path = () => join(folder, 'millrace-dev.json');
+const envFile = () => join(folder, '.env');
+
+/** Writes the file as `npm run dev` does, from this process. @param {Record<string, string>} [settings] */
+const write = (settings = PORTS) =>
+  writeDevAddresses(readSettings({ ...settings, DATA_DIR: folder }, { envFile: envFile() }));
+
+/** @param {'database' | 'broker'} target @param {Record<string, string>} [environment] */
+function read(target, environment = {}) {
+  /** @type {string[]} */
+  const lines = [];
+  const { cql, mqtt } = readCommandSettings(target, {
+    environment: { DATA_DIR: folder, ...environment },
+    envFile: envFile(),
+    print: (text) => lines.push(text),
+  });
+  return { cql: [cql.localPort, cql.keyspace], mqtt: mqtt.port, lines };
+}
+
+const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
+
+describe('dev addresses: a file of a running process', () => {
+  test('database command: takes CQL port and keyspace, and names them in one line', () => {
+    write();
+    expect(read('database')).toEqual({
+      cql: [9043, 'farm'],
+      mqtt: 1883,
+      lines: [
+        `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
+      ],
+    });
+  });
+
+  test('database command: with a Kafka of npm run dev: takes its address', () => {
+    writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
+    const found = readCommandSettings('database', {
+      environment: { DATA_DIR: folder },
+      envFile: envFile(),
+      print: () => {},
+    });
+    expect(String(found.stream.kafka)).toBe('127.0.0.1:9092');
+  });
+
+  test('broker command: takes the MQTT port alone', () => {
+    write();
+    expect(read('broker')).toEqual({
+      cql: [9042, 'iot'],
+      mqtt: 1884,
+      lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
+    });
+  });
+
+  test('keyspace in the environment: wins, the port still comes from the file', () => {
+    write();
+    expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
+  });
+
+  test('setting in .env: wins', () => {
+    write();
+    writeFileSync(envFile(), 'MQTT_PORT=1900\n');
+    expect(read('broker')).toEqual({ ...DEFAULTS, mqtt: 1900 });
+  });
+
+  test('empty value in the environment: counts as not set', () => {
+    write();
+    expect(read('broker', { MQTT_PORT: '' }).mqtt).toBe(1884);
+  });
+
+  test.each([
+    [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
+    [{ CQL_LOCAL_PORT: '9999' }, { ...DEFAULTS, cql: [9999, 'iot'] }],
+  ])('%p in the environment: nothing comes from the file', (environment, expected) => {
+    write();
+    expect(read('database', environment)).toEqual(expected);
+  });
+
+  test('external broker in the environment: nothing comes from the file', () => {
+    write();
+    expect(read('broker', { MQTT_URL: 'mqtt://127.0.0.1:1999' })).toEqual(DEFAULTS);
+  });
+
+  test('dev on a cluster and an external broker: the file names neither', () => {
+    write({ ...PORTS, CQL_CONTACT_POINTS: '127.0.0.1:9999', MQTT_URL: 'mqtt://127.0.0.1:1999' });
+    expect(read('database')).toEqual(DEFAULTS);
+    expect(read('broker')).toEqual(DEFAULTS);
+  });
+
+  test('dev with passwords and tokens: the file holds none of them', () => {
+    write({ ...PORTS, API_TOKEN: 'a-token', MQTT_USERNAME: 'somebody', MQTT_PASSWORD: 'a-password' });
+    expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({
+      pid: process.pid,
+      start: expect.any(String),
+      settings: PORTS,
+    });
+  });
+
+  test('dev stops: the file is gone', () => {
+    write();
+    removeDevAddresses(folder);
+    expect(existsSync(path())).toBe(false);
+    expect(read('database')).toEqual(DEFAULTS);
+  });
+
+  test('another dev has written the file since: it stays', () => {
+    write();
+    const text = readFileSync(path(), 'utf8').replace(`"pid":${process.pid}`, `"pid":${process.ppid}`);
+    writeFileSync(path(), text);
+    removeDevAddresses(folder);
+    expect(existsSync(path())).toBe(true);
+  });
+});
+
+describe('dev addresses: a stale or damaged file is ignored', () => {
+  test('the process has ended: ignored', async () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    await once(child, 'spawn');
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    write();
+    const file = JSON.parse(readFileSync(path(), 'utf8'));
+    writeFileSync(path(), JSON.stringify({ ...file, pid: child.pid }));
+    expect(findDevAddresses(folder)).toBeNull();
+    expect(read('database')).toEqual(DEFAULTS);
+  });
+
+  test('another process has the pid now: its start time differs', () => {
+    write();
+    const file = JSON.parse(readFileSync(path(), 'utf8'));
+    writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
+    expect(read('database')).toEqual(DEFAULTS);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['half a file', '{"pid":'],
+    ['no object', 'null'],
+    ['a list', '[1]'],
+    ['no settings', `{"pid":${process.pid},"start":"1"}`],
+    ['a pid that is a text', '{"pid":"1","start":"1","settings":{}}'],
+    ['a pid of no process', '{"pid":0,"start":"","settings":{}}'],
+    ['no start time', '{"pid":999999999,"start":"","settings":{"CQL_LOCAL_PORT":"9043"}}'],
+  ])('Addresses of npm run dev: the file holds %s', (_, text) => {
+    writeFileSync(path(), text);
+    expect(findDevAddresses(folder)).toBeNull();
+    expect(read('database')).toEqual(DEFAULTS);
+  });
+
+  test.each([
+    ['CQL_LOCAL_PORT', '70000'],
+    ['CQL_KEYSPACE', 'iot; DROP'],
+  ])('Addresses of npm run dev: %s of the file is %s', (name, value) => {
+    write();
+    const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
+    writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
+    expect(read('database')).toEqual(DEFAULTS);
+  });
+
+  test('Addresses of npm run dev: a setting that no command takes: the others count', () => {
+    write();
+    const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
+    writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, ROLE: 'http' } }));
+    expect(read('database').cql).toEqual([9043, 'farm']);
+    expect(findDevAddresses(folder)?.settings['ROLE']).toBeUndefined();
+  });
+
+  test('no data directory: ignored', () => {
+    expect(findDevAddresses(join(folder, 'none'))).toBeNull();
+  });
+});

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { ERRORS, MillraceError } from '../../../common/errors.js';
+
+/** @import { ErrorEntry } from '../../../common/errors.js' */
+
+const PAGE = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
+
+const table = /** @type {[keyof typeof ERRORS, ErrorEntry][]} */ (Object.entries(ERRORS));
+
+/** @param {ErrorEntry['kind']} kind @returns {string[]} the rows that its section of the page must have, in order */
+const rowsOf = (kind) =>
+  table
+    .filter(([, entry]) => entry.kind === kind)
+    .map(([code, { status, exit, title }]) => `| \`${code}\` | ${status ?? exit} | ${title} |`);
+
+/** @param {string} heading @returns {string[]} the rows of the section whose heading begins so */
+const rowsUnder = (heading) => {
+  const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
+  return section.split('\n').filter((line) => line.startsWith('| `'));
+};
+
+test.each([
+  ['Refusals', 'refusal'],
+  ['Problems', 'problem'],
+  ['Stops', 'stop'],
+])('Errors: docs/reference/errors.md: the same table: %s', (heading, kind) => {
+  expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
+});
+
+describe('Errors: the table', () => {
+  test('codes: each is used', () => {
+    const sources = ['api', 'common', 'infra', 'schema', 'simulator']
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+      )
+      .filter((path) => path.endsWith('.js') && path !== 'common/errors.js')
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n');
+    expect(table.map(([code]) => code).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
+  });
+
+  test('codes and titles: identifiers for programs, and titles of one line', () => {
+    for (const [code, { title }] of table) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(title).toMatch(/^[A-Z].*[^.\s]$/);
+    }
+  });
+
+  test('statuses: only for errors that clients see', () => {
+    for (const [, { kind, status, exit }] of table) {
+      if (kind === 'stop') expect(status).toBeUndefined();
+      else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
+    }
+  });
+
+  test('exit codes: each is unique, and neither a shell nor a signal uses it', () => {
+    const exits = table.flatMap(([, { exit }]) => exit ?? []);
+    expect(new Set(exits).size).toBe(exits.length);
+    expect(exits).toHaveLength(rowsOf('stop').length);
+    expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
+  });
+
+  test('refusals of the contract: all are in it', () => {
+    expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
+      'malformed',
+      'unknown_format',
+      'bad_id',
+      'bad_timestamp',
+      'too_old',
+      'in_future',
+      'not_finite',
+      'not_numeric',
+      'too_large',
+      'unknown_device',
+      'unknown_sensor',
+      'registration_limit',
+      'rejected',
+    ]);
+  });
+});
+
+describe('Errors: an error of the table', () => {
+  test('members: code, message, cause and details', () => {
+    const cause = new Error('ECONNREFUSED');
+    const error = new MillraceError('unavailable', 'Try again in a minute', {
+      cause,
+      details: { retry: 60 },
+    });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'MillraceError',
+      code: 'unavailable',
+      message: 'Try again in a minute',
+    });
+    expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
+  });
+
+  test('Error: without a message: it has its title', () => {
+    expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
+  });
+
+  test('code without a status: 500, exit code 70; client error in a command: exit code 1', () => {
+    expect(new MillraceError('disk_full').status).toBe(500);
+    expect(new MillraceError('disk_full').exitCode).toBe(70);
+    expect(new MillraceError('not_found').exitCode).toBe(1);
+  });
+});

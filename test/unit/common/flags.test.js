@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import { durationText, parseDuration } from '../../../common/durations.js';
+import { MillraceError } from '../../../common/errors.js';
+import { parseFlags, parseGroup, parseLine } from '../../../common/flags.js';
+
+/** @import { CommandLine, Flag } from '../../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  devices: { type: 'integer', help: 'how many devices', fallback: 25, min: 1 },
+  rate: { type: 'number', help: 'how many a second' },
+  interval: { type: 'duration', help: 'time between samples', fallback: 1000, min: 1 },
+  broker: { type: 'text', help: 'address of the broker' },
+  fresh: { type: 'switch', help: 'begin with an empty database', fallback: false },
+  'no-simulator': { type: 'switch', help: 'no devices' },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run x --',
+  help: 'Starts all.',
+  examples: ['npm run x -- --devices 3'],
+  flags: FLAGS,
+};
+
+/** @param {string[]} argv */
+const parse = (...argv) => parseFlags(LINE, argv);
+
+/** @param {string[]} argv @returns {MillraceError} what is thrown */
+function refused(...argv) {
+  try {
+    parse(...argv);
+  } catch (error) {
+    if (error instanceof MillraceError) return error;
+    throw error;
+  }
+  throw new Error(`${argv.join(' ')} was taken`);
+}
+
+describe('Durations', () => {
+  test.each([
+    ['500ms', 500],
+    ['1s', 1000],
+    ['1.5s', 1500],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['30d', 2_592_000_000],
+    ['1y', 31_536_000_000],
+    ['1e3s', 1_000_000],
+    [' 5m ', 300_000],
+    ['0s', 0],
+  ])('%s: %p ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+    expect(parseDuration(durationText(ms))).toBe(ms);
+  });
+
+  test.each(['', '5', 's', '5 m', '-5m', '5M', '5m5', '1h30m', '.5s', '1e-3s', '1e999s', 'Infinitys'])(
+    '"%s" is no duration',
+    (text) => {
+      expect(parseDuration(text)).toBeNull();
+    },
+  );
+});
+
+describe('Flags', () => {
+  test('none given: the defaults', () => {
+    expect(parse()).toEqual({ devices: 25, interval: 1000, fresh: false });
+  });
+
+  test('with a space or an equals sign: both are read', () => {
+    expect(
+      parse('--devices', '1e3', '--rate=0.5', '--interval', '500ms', '--broker=mqtt://h', '--fresh'),
+    ).toEqual({
+      devices: 1000,
+      rate: 0.5,
+      interval: 500,
+      broker: 'mqtt://h',
+      fresh: true,
+    });
+  });
+
+  test('names that begin with no-: switches like others', () => {
+    expect(parse('--no-simulator')['no-simulator']).toBe(true);
+  });
+
+  test.each([
+    ['an unknown flag', ['--device', '5'], ["unknown flag '--device'. Did you mean --devices?"]],
+    ['an unknown flag with its value', ['--device=5'], ["unknown flag '--device'. Did you mean --devices?"]],
+    ['a flag like no other', ['--paint', 'red'], ["unknown flag '--paint'"]],
+    ['a name that every object has', ['--constructor'], ["unknown flag '--constructor'"]],
+    ['a short flag', ['-d'], ["unknown flag '-d'"]],
+    ['a word', ['fast'], ['unexpected word "fast": this command takes flags alone']],
+    ['a flag without its value', ['--devices'], ['--devices takes a whole number']],
+    ['a flag in place of a value', ['--broker', '--fresh'], ['--broker takes a text, not "--fresh"']],
+    ['a fraction', ['--devices', '1.5'], ['--devices takes a whole number, not "1.5"']],
+    ['no number', ['--rate', 'many'], ['--rate takes a number, not "many"']],
+    ['nothing as a number', ['--rate='], ['--rate takes a number, not ""']],
+    ['an infinite number', ['--rate', 'Infinity'], ['--rate takes a number, not "Infinity"']],
+    ['a number below the least', ['--devices', '0'], ['--devices must be 1 or more']],
+    ['a negative number', ['--devices=-5'], ['--devices must be 1 or more']],
+    [
+      'a duration without its unit',
+      ['--interval', '5'],
+      ['--interval takes a duration such as 500ms 1s 5m 1h 30d, not "5"'],
+    ],
+    ['a duration below the least', ['--interval', '0s'], ['--interval must be 1ms or more']],
+    ['a switch with a value', ['--fresh=yes'], ['--fresh takes no value']],
+    [
+      'several wrong values',
+      ['--rate', 'x', '--interval', 'y'],
+      ['--rate takes a number, not "x"', '--interval takes a duration such as 500ms 1s 5m 1h 30d, not "y"'],
+    ],
+    [
+      'an unknown flag and a wrong value',
+      ['--device=5', '--rate', 'x'],
+      ["unknown flag '--device'. Did you mean --devices?", '--rate takes a number, not "x"'],
+    ],
+  ])('%s: a line for each problem, and where to find the flags', (_, argv, sentences) => {
+    const { code, exitCode, message } = refused(...argv);
+    expect([code, exitCode]).toEqual(['usage', 2]);
+    expect(message.split('\n')).toEqual([
+      ...sentences.map((sentence) => `error: ${sentence}`),
+      '`npm run x -- --help` lists what it takes.',
+    ]);
+  });
+
+  test('--help: usage, flags with defaults and examples; nothing else is an error then', () => {
+    const { code, exitCode, message } = refused('--rate', 'x', '--help', '--paint');
+    expect([code, exitCode]).toEqual(['help', 0]);
+    expect(message.split('\n')).toEqual([
+      'Usage: npm run x -- [flags]',
+      '',
+      'Starts all.',
+      '',
+      'Flags:',
+      '  --devices <integer>    how many devices (default: 25)',
+      '  --rate <number>        how many a second',
+      '  --interval <duration>  time between samples (default: 1s)',
+      '  --broker <text>        address of the broker',
+      '  --fresh                begin with an empty database',
+      '  --no-simulator         no devices',
+      '  --help                 print this text and do nothing else',
+      '',
+      'Examples:',
+      '  npm run x -- --devices 3',
+    ]);
+  });
+
+  test('words: counted, and taken before and after flags', () => {
+    const line = { ...LINE, words: { usage: 'FILE…', rule: 'one file or two', least: 1, most: 2 } };
+    expect(parseLine(line, ['a', '--fresh', 'b'])).toMatchObject({
+      words: ['a', 'b'],
+      flags: { fresh: true },
+    });
+    for (const words of [[], ['a', 'b', 'c']])
+      expect(() => parseLine(line, words)).toThrow('error: npm run x -- takes one file or two');
+  });
+});
+
+describe('Flags: a group of commands', () => {
+  const GROUP = {
+    command: 'npm run x --',
+    help: 'Keeps accounts.',
+    examples: /** @type {[string]} */ (['npm run x -- list']),
+    commands: {
+      issue: {
+        help: 'makes one',
+        examples: /** @type {[string]} */ (['npm run x -- issue a']),
+        words: { usage: 'ACCOUNT…', rule: 'one account or more', least: 1, most: 9 },
+        flags: { file: /** @type {const} */ ({ type: 'text', help: 'where to' }) },
+      },
+      list: { help: 'lists them', examples: /** @type {[string]} */ (['npm run x -- list']), flags: {} },
+    },
+  };
+
+  test('a command: its name, words and flags', () => {
+    expect(parseGroup(GROUP, ['issue', 'a', '--file', 'f'])).toEqual({
+      command: 'issue',
+      words: ['a'],
+      flags: { file: 'f' },
+    });
+  });
+
+  test.each([
+    [[], 'usage', /^error: name one of the commands\n\nUsage: npm run x -- COMMAND/],
+    [['isue'], 'usage', /^error: unknown command 'isue'. Did you mean issue\?\n/],
+    [['issue'], 'usage', /^error: issue takes one account or more\n`npm run x -- issue --help` lists/],
+    [['issue', '--fil', 'x'], 'usage', /^error: unknown flag '--fil'. Did you mean --file\?\n/],
+    [['list', 'x'], 'usage', /^error: unexpected word "x"/],
+    [['--help'], 'help', /^Usage: npm run x -- COMMAND.* {2}issue ACCOUNT… \[flags\] +makes one\n/s],
+    [['issue', '--help'], 'help', /^Usage: npm run x -- issue ACCOUNT… \[flags\].*--file.*Examples:/s],
+  ])('%j: %s', (argv, code, message) => {
+    expect(() => parseGroup(GROUP, argv)).toThrow(
+      expect.objectContaining({ code, message: expect.stringMatching(message) }),
+    );
+  });
+});

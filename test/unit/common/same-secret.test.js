@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { sameSecret } from '../../../common/same-secret.js';
+
+test.each([
+  ['right', 'right', true],
+  ['', '', true],
+  [Buffer.from('schlüssel'), 'schlüssel', true],
+  ['wrong', 'right', false],
+  ['right and more', 'right', false],
+  ['', 'right', false],
+])('%p for %p: %p', (given, secret, same) => {
+  expect(sameSecret(given, secret)).toBe(same);
+});

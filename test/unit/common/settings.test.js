@@ -1,0 +1,514 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isLoopback } from '../../../common/addresses.js';
+import { MillraceError } from '../../../common/errors.js';
+import { envExample, settingsPage } from '../../../common/settings/documents.js';
+import { readSettings, SETTINGS } from '../../../common/settings/index.js';
+
+const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
+
+/** @type {string} */
+let folder;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'settings-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** @param {string} name @param {string} content @returns {string} path of a new file */
+function file(name, content) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** @param {Record<string, string>} environment @param {{ envFile: string }} [options] @returns {string[]} the problems */
+function problemsOf(environment, options = NONE) {
+  try {
+    readSettings(environment, options);
+    return [];
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    expect([error.code, error.exitCode]).toEqual(['bad_settings', 78]);
+    const [heading, ...lines] = error.message.split('\n');
+    expect(heading).toBe('Settings to correct:');
+    return lines.map((line) => line.trim());
+  }
+}
+
+test('Settings: none: everything is on loopback, with the defaults of the contract', () => {
+  expect(readSettings({}, NONE)).toMatchObject({
+    cql: {
+      contactPoints: null,
+      localDc: 'datacenter1',
+      keyspace: 'iot',
+      consistency: 'LOCAL_QUORUM',
+      localPort: 9042,
+    },
+    dataDir: resolve('.data'),
+    mqtt: { url: undefined, host: '127.0.0.1', port: 1883, auth: false, sessionExpirySeconds: 604_800 },
+    http: {
+      host: '127.0.0.1',
+      port: 8080,
+      apiToken: undefined,
+      readTokens: [],
+      ingestTokens: [],
+      trustProxy: 0,
+    },
+    role: 'all',
+    sparkplug: true,
+    ingest: {
+      autoRegister: true,
+      autoRegisterMax: 100_000,
+      maxMessageBytes: 1_048_576,
+      maxClockSkewMs: 300_000,
+      relativeTimes: true,
+    },
+    retention: { batchDays: 30, historyDays: 365, latestGroups: 16 },
+  });
+});
+
+test('Settings: an installation with separate parts: read as written', () => {
+  const config = readSettings(
+    {
+      ROLE: 'ingest',
+      CQL_CONTACT_POINTS: 'db-1, db-2:9142,[2001:db8::1]:9042',
+      MQTT_URL: 'mqtts://broker.example:8883',
+      MQTT_SESSION_EXPIRY: '1d',
+      CURSOR_SECRET: 'a secret',
+      HTTP_PORT: '0',
+      LATEST_GROUPS: '1e3',
+    },
+    NONE,
+  );
+  expect(config).toMatchObject({
+    role: 'ingest',
+    sparkplug: false,
+    cql: { contactPoints: ['db-1', 'db-2:9142', '[2001:db8::1]:9042'] },
+    mqtt: { url: 'mqtts://broker.example:8883', sessionExpirySeconds: 86_400 },
+    http: { port: 0, cursorSecret: 'a secret' },
+    ingest: { autoRegister: false },
+    retention: { latestGroups: 1000 },
+  });
+});
+
+describe('Settings: devices register by themselves', () => {
+  test.each([
+    [{}, true],
+    [{ MQTT_URL: 'mqtt://localhost:1883' }, true],
+    [{ MQTT_URL: 'mqtt://[::1]:1883' }, true],
+    [{ MQTT_URL: 'mqtt://broker.example' }, false],
+    [{ MQTT_URL: 'mqtt://broker.example', AUTO_REGISTER: 'true' }, true],
+    [{ AUTO_REGISTER: 'false' }, false],
+    [
+      {
+        MQTT_HOST: '0.0.0.0',
+        MQTT_AUTH: 'true',
+        MQTT_USERNAME: 'u',
+        MQTT_PASSWORD: 'a password of 16 or more',
+        TLS_ELSEWHERE: 'true',
+      },
+      false,
+    ],
+  ])('with %p: %p', (environment, expected) => {
+    expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
+  });
+});
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['LocalHost', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['127.0.0.1.example', false],
+  ['localhost.example', false],
+  ['10.0.0.1', false],
+  ['', false],
+])('Settings: %s is loopback: %p', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
+});
+
+describe('Settings: a wrong value', () => {
+  test.each([
+    ['HTTP_PORT', '65536', 'must be a whole number from 0 to 65535'],
+    ['HTTP_PORT', '80a', 'must be a whole number from 0 to 65535'],
+    ['MQTT_PORT', '-1', 'must be a whole number from 0 to 65535'],
+    ['CQL_LOCAL_PORT', '0', 'must be a whole number from 1 to 65535'],
+    ['BATCH_DAYS', '3', 'must be a whole number from 4 to 3650'],
+    ['MQTT_AUTH', 'yes', 'must be true or false'],
+    ['ROLE', 'reader', 'must be one of all, ingest, http'],
+    ['CQL_CONSISTENCY', 'ANY', 'must be one of ONE, LOCAL_ONE, TWO, QUORUM, LOCAL_QUORUM, EACH_QUORUM, ALL'],
+    ['CQL_KEYSPACE', 'Iot; DROP', 'must be a lower-case CQL name of up to 48 characters'],
+    ['MQTT_SHARE_GROUP', 'a/b', 'must be a text without /, +, # and spaces'],
+    ['MAX_CLOCK_SKEW', '5', 'must be a duration such as 5m or 7d, from 0s to 1d'],
+    ['MQTT_SESSION_EXPIRY', '0s', 'must be a duration such as 5m or 7d, from 1s to 49710d'],
+    ['CQL_CONTACT_POINTS', 'a,,b', 'must be host[:port], comma-separated, IPv6 in brackets; "" is not'],
+    ['CQL_CONTACT_POINTS', 'a:0', 'must be host[:port], comma-separated, IPv6 in brackets; "a:0" is not'],
+    ['CQL_CONTACT_POINTS', '::1', 'must be host[:port], comma-separated, IPv6 in brackets; "::1" is not'],
+    ['STREAM_PARQUET', 's3://', 'must be the path of a directory or s3://bucket/prefix'],
+    ['STREAM_PARQUET', 's3://Lake/a', 'must be the path of a directory or s3://bucket/prefix'],
+    ['STREAM_PARQUET', 's3:lake', 'must be the path of a directory or s3://bucket/prefix'],
+    [
+      'STREAM_S3_ENDPOINT',
+      'minio:9000',
+      'must be http://host/path or https://host/path, without user and password',
+    ],
+  ])('%s=%s', (name, value, message) => {
+    expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
+  });
+
+  test.each([
+    'broker.example',
+    'http://broker.example',
+    'mqtt://broker.example:99999',
+    'mqtt://user:password@broker.example',
+    'mqtt://broker.example/path',
+  ])('MQTT_URL=%s', (MQTT_URL) => {
+    expect(problemsOf({ MQTT_URL })).toEqual([
+      'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
+    ]);
+  });
+
+  test('missing certificate: refused', () => {
+    expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
+      expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
+    ]);
+  });
+});
+
+describe('Settings: STREAM_PARQUET', () => {
+  const key = { STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' };
+  const ofAmazon = { bucket: 'lake', region: 'us-east-1', keyId: 'k', secret: 's' };
+
+  test.each([
+    [{ STREAM_PARQUET: 'lake' }, { directory: join(process.cwd(), 'lake') }],
+    [
+      { STREAM_PARQUET: 's3://lake', ...key },
+      { ...ofAmazon, prefix: '', endpoint: 'https://s3.us-east-1.amazonaws.com' },
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake/plant-1/a', STREAM_S3_REGION: 'eu-central-1', ...key },
+      {
+        ...ofAmazon,
+        prefix: 'plant-1/a',
+        region: 'eu-central-1',
+        endpoint: 'https://s3.eu-central-1.amazonaws.com',
+      },
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake/', STREAM_S3_ENDPOINT: 'https://minio.example:9000//', ...key },
+      { ...ofAmazon, prefix: '', endpoint: 'https://minio.example:9000' },
+    ],
+  ])('%p: its place', (environment, place) => {
+    expect(readSettings(environment, { envFile: '' }).stream.parquet).toEqual(place);
+  });
+});
+
+describe('Settings: wrong combinations', () => {
+  test.each([
+    [
+      { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
+      ['API_TOKEN must be set when HTTP_HOST is beyond loopback'],
+    ],
+    [
+      { MQTT_HOST: '::', TLS_ELSEWHERE: 'true' },
+      ['MQTT_AUTH must be true when MQTT_HOST is beyond loopback'],
+    ],
+    [
+      { MQTT_AUTH: 'true', MQTT_USERNAME: 'u' },
+      ['MQTT_PASSWORD must be set when MQTT_USERNAME and MQTT_AUTH are set'],
+    ],
+    [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set when CQL_USERNAME is set']],
+    [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set when CQL_PASSWORD is set']],
+    [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set when MQTT_PASSWORD is set']],
+    [
+      { STREAM_PARQUET: 's3://lake' },
+      [
+        'STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket',
+        'STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket',
+      ],
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake', STREAM_S3_SECRET: 's' },
+      ['STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket'],
+    ],
+    [
+      { STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k' },
+      ['STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket'],
+    ],
+    [{ STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' }, []],
+    [{ STREAM_PARQUET: '/srv/lake' }, []],
+    [
+      { SCHEMA_REGISTRY_URL: 'https://registry.example' },
+      ['STREAM_FORMAT must be avro when SCHEMA_REGISTRY_URL is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'https://registry.example',
+        SCHEMA_REGISTRY_USERNAME: 'u',
+      },
+      ['SCHEMA_REGISTRY_PASSWORD must be set when SCHEMA_REGISTRY_USERNAME is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
+        SCHEMA_REGISTRY_PASSWORD: 'p',
+      },
+      ['SCHEMA_REGISTRY_USERNAME must be set when SCHEMA_REGISTRY_PASSWORD is set'],
+    ],
+    [
+      {
+        STREAM_FORMAT: 'avro',
+        SCHEMA_REGISTRY_URL: 'http://registry.example',
+        SCHEMA_REGISTRY_USERNAME: 'u',
+        SCHEMA_REGISTRY_PASSWORD: 'p',
+      },
+      [
+        'SCHEMA_REGISTRY_URL must be https:// when SCHEMA_REGISTRY_PASSWORD is sent to a registry beyond loopback, or TLS_ELSEWHERE=true if the network between is private',
+      ],
+    ],
+    [
+      { BATCH_DAYS: '30', HISTORY_DAYS: '7' },
+      ['HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches'],
+    ],
+    [
+      { ROLE: 'http' },
+      [
+        'CURSOR_SECRET must be set when ROLE is http',
+        'MQTT_URL must be set when ROLE is http',
+        'CQL_CONTACT_POINTS must be set when ROLE is http',
+      ],
+    ],
+  ])('%p', (environment, problems) => {
+    expect(problemsOf(environment)).toEqual(problems);
+  });
+
+  test.each([
+    [{ HTTP_HOST: '0.0.0.0', API_TOKEN: 'a token of 16 or more' }, 'HTTP'],
+    [{ HTTP_HOST: '10.0.0.1', ROLE: 'ingest' }, 'HTTP'],
+    [
+      { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
+      'MQTT',
+    ],
+  ])('listeners beyond loopback: only with TLS: %p', (own, protocol) => {
+    /** @type {Record<string, string>} */
+    const environment = {
+      ...own,
+      CURSOR_SECRET: 's',
+      CQL_CONTACT_POINTS: 'db',
+      ...(protocol === 'HTTP' ? { MQTT_URL: 'mqtt://localhost' } : {}),
+    };
+    const message = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
+    expect(problemsOf(environment)).toEqual([message]);
+    expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
+    const pem = file('own.pem', 'PEM');
+    const tls = { [`${protocol}_TLS_CERT`]: pem, [`${protocol}_TLS_KEY`]: pem };
+    expect(problemsOf({ ...environment, ...tls })).toEqual([]);
+  });
+
+  test('client certificate for the database: it needs a key, and the database an authority', () => {
+    const pem = file('shown.pem', 'PEM');
+    const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
+      'CQL_TLS_KEY must be set when CQL_TLS_CERT is set',
+    ]);
+    expect(problemsOf({ CQL_TLS_KEY, CQL_TLS_CA })).toEqual([
+      'CQL_TLS_CERT must be set when CQL_TLS_KEY is set',
+    ]);
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY })).toEqual([
+      'CQL_TLS_CA must be set when CQL_TLS_CERT is set',
+    ]);
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
+  });
+
+  test('secrets that can be guessed where others can try: refused', () => {
+    const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
+    const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
+    /** @type {Record<string, string>[]} */
+    const exposed = [{ HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' }, { TRUST_PROXY: '1' }];
+    for (const environment of exposed) {
+      const good = { API_TOKEN: long, READ_TOKENS: `${long}r,${long}s`, INGEST_TOKENS: `${long}i` };
+      expect(problemsOf({ ...environment, ...good })).toEqual([]);
+      expect(problemsOf({ ...environment, API_TOKEN: short.slice(2), ...lists })).toEqual(
+        ['API_TOKEN', 'READ_TOKENS', 'INGEST_TOKENS'].map((name) =>
+          expect.stringMatching(`\\b${name} must have 16 characters or more.*openssl rand -base64 32`),
+        ),
+      );
+    }
+    expect(problemsOf({ API_TOKEN: short.slice(2), ...lists })).toEqual([]);
+
+    const broker = { MQTT_HOST: '::', TLS_ELSEWHERE: 'true', MQTT_AUTH: 'true', MQTT_USERNAME: 'u' };
+    expect(problemsOf({ ...broker, MQTT_PASSWORD: long })).toEqual([]);
+    expect(problemsOf({ ...broker, MQTT_PASSWORD: short })).toEqual([
+      expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more when MQTT_HOST'),
+    ]);
+    // Another broker knows what it takes.
+    expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
+  });
+
+  test('one token in two scopes: refused', () => {
+    const both = (/** @type {string} */ one, /** @type {string} */ other) =>
+      `${one} must not hold a token that is in ${other}: each token has one scope`;
+    expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
+      both('READ_TOKENS', 'API_TOKEN'),
+      both('INGEST_TOKENS', 'READ_TOKENS'),
+    ]);
+    expect(problemsOf({ API_TOKEN: 'a', INGEST_TOKENS: 'a' })).toEqual([both('INGEST_TOKENS', 'API_TOKEN')]);
+    expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,b', INGEST_TOKENS: 'c' })).toEqual([]);
+  });
+
+  test.each([
+    [
+      'CQL_CONTACT_POINTS',
+      'db.example:9042',
+      'CQL_TLS_CA must be set when CQL_PASSWORD is sent to a database',
+    ],
+    ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
+    ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
+  ])('an unencrypted password to %s=%s: refused', (name, value, message) => {
+    const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
+    const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(message)]);
+    expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
+    expect(problemsOf({ [name]: value })).toEqual([]);
+    expect(problemsOf({ ...environment, CQL_TLS_CA: file('far.pem', 'PEM'), MQTT_URL: 'mqtts://b' })).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
+    ['MQTT_URL', 'mqtt://[::1]:1883'],
+    ['MQTT_URL', 'mqtt://localhost'],
+  ])('a password on loopback: %s=%s: accepted', (name, value) => {
+    const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
+    expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
+  });
+
+  test('a certificate or a key alone: refused', () => {
+    const pem = file('half.pem', 'PEM');
+    expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
+      'MQTT_TLS_CERT must be set when MQTT_TLS_KEY is set',
+      'HTTP_TLS_KEY must be set when HTTP_TLS_CERT is set',
+    ]);
+  });
+
+  test('a certificate for a connection without TLS: refused, because the connection would be open', () => {
+    const MQTT_TLS_CA = file('ca.pem', 'PEM');
+    const expected = ['MQTT_URL must be mqtts:// when MQTT_TLS_CA is set'];
+    expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
+    expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
+  });
+
+  test('several problems: all are reported at once, except for values that could not be read', () => {
+    expect(
+      problemsOf({
+        ROLE: 'ingest',
+        HTTP_PORT: 'x',
+        LOG_LEVEL: 'loud',
+        MQTT_URL: 'nowhere',
+        CURSOR_SECRET: 's',
+      }),
+    ).toEqual([
+      'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
+      'HTTP_PORT must be a whole number from 0 to 65535',
+      'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal',
+      'CQL_CONTACT_POINTS must be set when ROLE is ingest',
+    ]);
+  });
+});
+
+describe('Settings: secrets in files', () => {
+  test('content: read without the line break at the end', () => {
+    const API_TOKEN_FILE = file('token', ' to ken \n');
+    expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
+  });
+
+  test('missing or empty file: reported with the name of the setting', () => {
+    const CQL_PASSWORD_FILE = join(folder, 'nowhere');
+    const API_TOKEN_FILE = file('empty', '\n');
+    expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
+      expect.stringMatching(/^CQL_PASSWORD_FILE cannot be read: ENOENT/),
+      `API_TOKEN_FILE names a file that holds nothing: ${API_TOKEN_FILE}`,
+    ]);
+  });
+
+  test('Settings: other names of a setting: not accepted', () => {
+    const API_TOKEN_FILE = file('second', 'b');
+    expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
+      'API_TOKEN_FILE is set together with API_TOKEN; remove one of them',
+    ]);
+  });
+
+  test('secret settings: all that others must not see', () => {
+    const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
+    expect(secrets.map(([name]) => name)).toEqual([
+      'CQL_PASSWORD',
+      'MQTT_PASSWORD',
+      'API_TOKEN',
+      'READ_TOKENS',
+      'INGEST_TOKENS',
+      'CURSOR_SECRET',
+      'SCHEMA_REGISTRY_PASSWORD',
+      'STREAM_PASSWORD',
+      'STREAM_S3_SECRET',
+      'ALARM_WEBHOOK_SECRET',
+    ]);
+    for (const [name] of secrets) expect(EXAMPLE).toContain(`${name}_FILE`);
+  });
+});
+
+describe('Settings: .env', () => {
+  test('a setting that is not in the environment: read from it', () => {
+    const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
+    const config = readSettings({ HTTP_PORT: '3' }, { envFile });
+    expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
+  });
+
+  test('an empty value in the environment: it overrides .env', () => {
+    const envFile = file('silenced.env', 'HTTP_PORT=1\n');
+    expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
+  });
+
+  test('unreadable file: reported', () => {
+    expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
+  });
+});
+
+describe('Settings: .env.example', () => {
+  test('content: the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
+
+  test('settings: all with their defaults, in order', () => {
+    const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
+  });
+
+  test('without the # characters: the defaults', () => {
+    const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
+    expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
+  });
+});
+
+describe('Settings: docs/reference/settings.md', () => {
+  const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
+
+  test('content: the output of npm run docs:reference', () => expect(page).toBe(settingsPage()));
+
+  test('Settings page: every setting: its values and its meaning', () => {
+    for (const setting of Object.values(SETTINGS))
+      expect(setting).toMatchObject({
+        values: expect.stringMatching(/^\w/),
+        help: expect.stringMatching(/^[A-Z].*\.$/),
+      });
+  });
+});

@@ -1,0 +1,187 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.js';
+import { ERRORS } from '../../../common/errors.js';
+import { SETTINGS } from '../../../common/settings/index.js';
+import { checkNode } from '../../../infra/bootstrap/node.js';
+import { groupsFor } from '../../../schema/sizes.js';
+import { startHttpApp, TOKENS } from '../../support/http/app.js';
+
+/** @import { ZodObject } from 'zod' */
+/** @import { HttpApp } from '../../support/http/app.js' */
+
+const root = new URL('../../../', import.meta.url);
+const read = (/** @type {string} */ file) =>
+  readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
+
+describe('LATEST_GROUPS: the documents name the sensors for its default', () => {
+  const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
+  const sensors = 160_000;
+
+  test('code: this number of sensors needs the default, one more needs more', () => {
+    expect([groupsFor(sensors), groupsFor(sensors + 1)]).toEqual([groups, 2 * groups]);
+  });
+
+  test.each([
+    [
+      'docs/explanation/data-model.md',
+      `\`LATEST_GROUPS\` partitions (default ${groups}, good for 160,000 sensors)`,
+    ],
+    ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
+    ['.env.example', `LATEST_GROUPS=${groups}`],
+    [
+      'docs/explanation/sizing.md',
+      'LATEST_GROUPS at its default; then set it before the first migration: it never changes afterwards | 160 thousand |',
+    ],
+  ])('%s', (file, claim) => {
+    expect(read(file)).toContain(claim);
+  });
+});
+
+describe('Node.js: the oldest supported version', () => {
+  const engines = JSON.parse(read('package.json')).engines.node;
+  const oldest = engines.replace('>=', '');
+
+  test('package.json: a major and a minor version', () => {
+    expect(engines).toMatch(/^>=\d+\.\d+$/);
+  });
+
+  test.each([
+    ['README.md', `You need Node.js ${oldest} or newer`],
+    ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
+    ['CONTRIBUTING.md', `Node.js ${oldest}`],
+  ])('%s: the same version', (file, claim) => {
+    expect(read(file)).toContain(claim);
+  });
+
+  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])('%s: accepted', (version) => {
+    expect(() => checkNode(version)).not.toThrow();
+  });
+
+  test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])('%s: refused', (version) => {
+    expect(() => checkNode(version)).toThrow(
+      expect.objectContaining({
+        code: 'tool_missing',
+        message: `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
+      }),
+    );
+  });
+
+  test('the version that runs this test: accepted', () => {
+    expect(() => checkNode()).not.toThrow();
+  });
+});
+
+describe('Version: package.json and the other files', () => {
+  const { version } = JSON.parse(read('package.json'));
+
+  test('package-lock.json: the same', () => {
+    const lock = JSON.parse(read('package-lock.json'));
+    expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
+  });
+
+  test('CHANGELOG.md: the newest release is this version, with its date', () => {
+    const [, newest] = /## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d/.exec(read('CHANGELOG.md')) ?? [];
+    expect(newest).toBe(version);
+  });
+
+  test.each([
+    'docs/how-to/deploy-to-kubernetes.md',
+    'infra/kubernetes/base/ingest/ingest.yaml',
+    'infra/kubernetes/base/http.yaml',
+    'infra/kubernetes/components/image/kustomization.yaml',
+    'infra/kubernetes/jobs/migrate/job.yaml',
+    'infra/kubernetes/jobs/roles/job.yaml',
+    'infra/kubernetes/jobs/drain/job.yaml',
+  ])('%s: the image has this tag', (file) => {
+    const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
+    expect([...new Set(tags)]).toEqual([version]);
+  });
+
+  test('.nvmrc: the major version of the image', () => {
+    const major = read('.nvmrc').trim();
+    expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
+  });
+});
+
+describe('docs/decisions: the records and their index', () => {
+  const folder = new URL('docs/decisions/', root);
+  const files = readdirSync(folder).filter((name) => name !== 'README.md');
+  const index = readFileSync(new URL('README.md', folder), 'utf8');
+  const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
+
+  test('index: lists every record, with ascending numbers', () => {
+    expect(listed.map(([, , file]) => file)).toEqual(files.sort());
+    expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
+  });
+
+  test.each(listed.map(([, ...row]) => row))(
+    '%s: title, status, date and parts',
+    (number, file, title, status, date) => {
+      const text = readFileSync(new URL(String(file), folder), 'utf8');
+      expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
+      const parts = [...text.matchAll(/^## (.+)$/gm)].map(([, part]) => part);
+      expect(parts).toEqual(['Context', 'Options', 'Decision', 'Consequences', 'See also']);
+      expect([...text.matchAll(/^### /gm)].length).toBeGreaterThan(1);
+      for (const sign of ['For', 'Against', 'Good', 'Bad']) expect(text).toContain(`\n- ${sign}: `);
+    },
+  );
+
+  test.each(['README.md', ...files])('%s: every link leads to a file', (file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => String(link));
+    expect(links.filter((link) => !existsSync(new URL(link, folder)))).toEqual([]);
+  });
+});
+
+describe('docs/reference/errors.md: the members of a problem', () => {
+  const section =
+    readFileSync(new URL('docs/reference/errors.md', root), 'utf8').split(
+      'Every problem has these members:',
+    )[1] ?? '';
+  const [common = '', special = ''] = section.split('Some codes have more members:');
+  const members = [...common.matchAll(/^- `(\w+)`: /gm)].map(([, member]) => String(member));
+  const more = [...special.matchAll(/^- `(\w+)`, `(\w+)`: /gm)].map(([, code, member]) => [code, member]);
+
+  /** @type {HttpApp} */
+  let app;
+  beforeAll(async () => {
+    app = await startHttpApp({ settings: TOKENS });
+  });
+  afterAll(() => app?.stop());
+
+  test('every problem: those that the page lists, and no others', async () => {
+    for (const path of ['/nothing', '/api/v1/caller']) {
+      const problem = JSON.parse((await app.send(path)).text);
+      expect(Object.keys(problem).sort()).toEqual([...members].sort());
+      expect(problem.type).toBe('about:blank');
+    }
+  });
+
+  test.each([
+    ['bad_parameter', '/api/v1/session?unknown=1', {}],
+    ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
+  ])('%s: those of its lines as well', async (code, path, headers) => {
+    const problem = JSON.parse((await app.send(path, { headers })).text);
+    expect(problem.code).toBe(code);
+    const own = more.flatMap(([of, member]) => (of === code ? member : []));
+    expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
+  });
+
+  test('the page and the contract: the same members', () => {
+    for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
+      const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
+      const own = more.flatMap(([of, member]) => (of === code ? member : []));
+      expect([code, Object.keys(shape).sort()]).toEqual([code, [...members, ...own].sort()]);
+    }
+  });
+});
+
+test.each(['gate', 'all'])('Continuous integration: checks %s: each script that they run exists', (plan) => {
+  const checks = read('.ci/checks.js');
+  const { scripts } = JSON.parse(read('package.json'));
+  const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));
+  expect(new Set(named).size).toBeGreaterThan(6);
+  expect(named.filter((name) => !scripts[name])).toEqual([]);
+  expect([read('.ci/run'), scripts['test:all']].join('\n')).toContain(`.ci/checks.js ${plan}`);
+});

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { importsOf } from '../../support/documents/imports.js';
+import { drawnFiles } from '../../support/documents/path-files.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const files = [...new Set([...drawnFiles('embedded'), ...drawnFiles('external')])];
+const imported = new Set(
+  importsOf(['api', 'common', 'schema']).map(({ file, specifier }) =>
+    new URL(specifier, new URL(file, ROOT)).href.slice(ROOT.href.length),
+  ),
+);
+
+describe('Drawing docs/images/path.svg', () => {
+  test('any source: it names each file once', () => {
+    for (const source of /** @type {const} */ (['embedded', 'external'])) {
+      const drawn = drawnFiles(source);
+      expect(drawn.length).toBeGreaterThan(20);
+      expect(new Set(drawn).size).toBe(drawn.length);
+    }
+  });
+
+  test.each(files)('%s: the file exists, and the code imports it', (file) => {
+    expect(existsSync(new URL(file, ROOT))).toBe(true);
+    expect(imported).toContain(file);
+  });
+});

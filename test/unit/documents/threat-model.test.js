@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
+import { BOUNDS, PIECE_BYTES } from '../../../api/http/server.js';
+import { PERIODS_MS } from '../../../common/periods.js';
+
+const root = new URL('../../../', import.meta.url);
+const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');
+const page = read('docs/explanation/threat-model.md');
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .slice(2)
+  .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| ?| ?\|$/g, '').trim()));
+
+/** What is called, with a text first: also `test.each(...)('title', ...)`, but no test that is skipped. */
+const TITLE = /(?:\b(?:test|describe)|[\])])\(\s*(['"`])(.+?)\1,/g;
+
+/** @param {string} file @returns {string[]} of its tests */
+const titlesIn = (file) => [...read(file).matchAll(TITLE)].map(([, , title]) => String(title));
+
+/** @param {string} holds @returns {Array<{ file: string, titles: string[] }>} `file` (*title*; *title*) */
+const holders = (holds) =>
+  [...holds.matchAll(/`([^`]+)`(?: \(([^)]+)\))?/g)].map(([, file, titles = '']) => ({
+    file: String(file),
+    titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
+  }));
+
+test('Threat model: every line: an existing test proves it', () => {
+  expect(rows.length).toBeGreaterThan(20);
+  for (const [door, line, holds = ''] of rows) {
+    const held = holders(holds);
+    expect([door, line, held.length > 0]).toEqual([door, line, true]);
+    expect(held.flatMap(({ file }) => (existsSync(new URL(file, root)) ? [] : [file]))).toEqual([]);
+  }
+});
+
+test('Threat model: every line: names a test by its title', () => {
+  const unnamed = rows.filter(([, , holds = '']) => {
+    const tests = holders(holds).filter(({ file }) => file.endsWith('.test.js'));
+    return tests.length > 0 && tests.every(({ titles }) => titles.length === 0);
+  });
+  expect(unnamed.map(([, line]) => line)).toEqual([]);
+});
+
+test('Threat model: each title: a test of its file has it', () => {
+  const missing = rows
+    .flatMap(([, , holds = '']) => holders(holds))
+    .flatMap(({ file, titles }) => {
+      const inFile = titles.length > 0 ? titlesIn(file) : [];
+      return titles
+        .filter((title) => !inFile.some((one) => one.includes(title)))
+        .map((title) => [file, title]);
+    });
+  expect(missing).toEqual([]);
+});
+
+test('Threat model: every test of abuse: a line names it', () => {
+  for (const folder of ['test/thorough/abuse', 'test/thorough/long/abuse'])
+    for (const file of readdirSync(new URL(folder, root))) expect(page).toContain(`${folder}/${file}`);
+});
+
+const thousands = (/** @type {number} */ number) => number.toLocaleString('en');
+
+test.each([
+  ['a request', `A request has ${PERIODS_MS.request / 1000} s to arrive`],
+  [
+    'a stalled answer',
+    `reads nothing ends after ${{ 120000: 'two' }[PERIODS_MS.stall]} minutes, whatever the client sends`,
+  ],
+  ['a long answer', `Each ${PIECE_BYTES / 2 ** 20} MiB of a waiting answer add the same time again`],
+  [
+    'connections of HTTP',
+    `At most ${thousands(BOUNDS.pending)} connections may be without a request, or with an unread answer. At most ${thousands(BOUNDS.connections)} are open in all`,
+  ],
+  [
+    'streams, exports and series',
+    `streams (${thousands(MAX_CONCURRENT.streams)}), exports (${MAX_CONCURRENT.exports}), series (${MAX_CONCURRENT.series}) or queries of many sensors (${MAX_CONCURRENT.queries})`,
+  ],
+])('Threat model: %s: the number is that of the code', (_, claim) => {
+  expect(page).toContain(claim);
+});
+
+test('Threat model: a revoked credential: the recheck and its reading fit into the time that is named', () => {
+  const [, seconds] = /longer than (\d+) s after the credential was revoked/.exec(page) ?? [];
+  expect(PERIODS_MS.recheck).toBeLessThan(1000 * Number(seconds));
+});

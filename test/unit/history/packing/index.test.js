@@ -1,0 +1,225 @@
+import { expect, jest, test } from '@jest/globals';
+import pino from 'pino';
+import { Behind } from '../../../../api/history/packing/index.js';
+import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.js';
+import { iteratePages, Steps, shareOf } from '../../../../api/history/packing/steps.js';
+import { Retry } from '../../../../api/store/retry.js';
+import { MillraceError } from '../../../../common/errors.js';
+import { someAtOnce } from '../../../../common/some-at-once.js';
+import { unpackSamples } from '../../../../schema/packed/unpack.js';
+import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../../../schema/rules.js';
+
+/** @import { Page } from '../../../../api/history/packing/steps.js' */
+
+const logger = pino({ level: 'silent' });
+
+const FIVE_MINUTES_MS = 5 * 60_000;
+
+/** @template T @param {AsyncIterable<T>} source */
+async function listOf(source) {
+  const list = [];
+  for await (const item of source) list.push(item);
+  return list;
+}
+
+test('Statistics: nothing arrived later than five minutes before their reading: exact', () => {
+  const readFrom = 10 * HOUR_MS;
+  expect(isExact({ readFrom: null, lateAt: null })).toBe(false);
+  expect(isExact({ readFrom: null, lateAt: 1 })).toBe(false);
+  expect(isExact({ readFrom, lateAt: null })).toBe(true);
+  expect(isExact({ readFrom, lateAt: readFrom - FIVE_MINUTES_MS - 1 })).toBe(true);
+  expect(isExact({ readFrom, lateAt: readFrom - FIVE_MINUTES_MS })).toBe(false);
+  expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
+});
+
+test('Rules: an hour closes an hour after its end: what is committed five minutes earlier, or later, is late', () => {
+  const hour = 10 * HOUR_MS;
+  expect(closingOf(hour)).toBe(12 * HOUR_MS);
+  expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS - 1)).toBe(false);
+  expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS)).toBe(true);
+});
+
+test('Day: a day after its last hour closed: it is read again', () => {
+  expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
+});
+
+test('Pages: read in order, also empty ones: only as far as they are used', async () => {
+  const pages = [
+    { items: [1, 2], next: 'a' },
+    { items: [], next: 'b' },
+    { items: [3], next: undefined },
+  ];
+  const read = jest.fn(async (/** @type {string | undefined} */ after) => {
+    const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
+    return /** @type {Page<number>} */ (page);
+  });
+  expect(await listOf(iteratePages(read))).toEqual([1, 2, 3]);
+  read.mockClear();
+  for await (const item of iteratePages(read)) if (item === 2) break;
+  expect(read).toHaveBeenCalledTimes(1);
+});
+
+test('Work: several at once, one fails: none starts after it, and all that started have ended', async () => {
+  let atOnce = 0;
+  let most = 0;
+  /** @type {number[]} */
+  const done = [];
+  const work = async (/** @type {number} */ item) => {
+    most = Math.max(most, ++atOnce);
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce--;
+    if (item === 5) throw new Error('five');
+    done.push(item);
+  };
+  async function* numbers() {
+    for (let i = 1; i <= 100; i++) yield i;
+  }
+  await expect(someAtOnce(3, numbers(), work)).rejects.toThrow('five');
+  expect(most).toBe(3);
+  expect(atOnce).toBe(0);
+  expect(done.length).toBeLessThan(10);
+});
+
+test('Series: compared bit by bit: equal only if every bit is', () => {
+  const one = { times: [1, 2], values: [0, 5] };
+  expect(isSame(one, { times: new Float64Array([1, 2]), values: new Float64Array([0, 5]) })).toBe(true);
+  expect(isSame(one, { times: [1, 2], values: [-0, 5] })).toBe(false);
+  expect(isSame(one, { times: [1, 3], values: [0, 5] })).toBe(false);
+  expect(isSame(one, { times: [1], values: [0] })).toBe(false);
+});
+
+test('Packing: ingest waits: a pause follows each step, and its share grows with the lag', async () => {
+  expect(shareOf(0)).toBe(0.1);
+  expect(shareOf(-HOUR_MS)).toBe(0.1);
+  expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
+  expect(shareOf(30 * DAY_MS)).toBe(0.5);
+  let pressed = true;
+  let overdueMs = 0;
+  /** @type {number[]} */
+  const rests = [];
+  const retry = new Retry({ logger, onRetry: () => {} });
+  let now = 0;
+  const steps = new Steps({
+    retry,
+    isPressed: () => pressed,
+    overdueMs: () => overdueMs,
+    rest: async (ms) => rests.push(ms),
+    monotonic: () => now,
+  });
+  const work = (/** @type {number} */ ms) => async () => {
+    now += ms;
+  };
+  await steps.run(work(20));
+  overdueMs = 4 * HOUR_MS;
+  await steps.run(work(20));
+  await steps.run(work(5000));
+  pressed = false;
+  await steps.run(work(20));
+  expect(rests.map(Math.round)).toEqual([180, 20, 2000]);
+});
+
+test('Hour: more samples than a row holds: several rows', () => {
+  const times = Array.from({ length: 70_000 }, (_, at) => at);
+  const rows = [...historyRows(0, { times, values: times })];
+  const read = rows.map((row) => unpackSamples(0, row));
+  expect(read.map((series) => series.times.length)).toEqual([65_536, 4464]);
+  expect(read.flatMap((series) => [...series.values])).toEqual(times);
+});
+
+test('Hour: as many samples as a row holds: one row', () => {
+  const times = Array.from({ length: 65_536 }, (_, at) => at);
+  expect([...historyRows(0, { times, values: times })]).toHaveLength(1);
+});
+
+test('Step: the database refuses it: repeated until it succeeds; packing ends: no step starts and no pause continues', async () => {
+  const retry = new Retry({ logger, onRetry: () => {} });
+  const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => 0 });
+  let failures = 2;
+  const flaky = async () => {
+    if (failures-- > 0) throw new MillraceError('unavailable', 'busy');
+    return 'taken';
+  };
+  expect(await steps.run(flaky)).toBe('taken');
+  const resting = steps.run(async () => 'last');
+  steps.stop();
+  expect(await resting).toBe('last');
+  const never = jest.fn(async () => {});
+  await expect(steps.run(never)).rejects.toThrow('packing ends');
+  expect(never).not.toHaveBeenCalled();
+});
+
+/** How far packing is behind with `BATCH_DAYS` 8, by a clock that the test holds. */
+function packingOfEightDays() {
+  const clock = { now: 100 * DAY_MS };
+  const warn = jest.fn();
+  const behind = new Behind({
+    clock: () => clock.now,
+    batchDays: 8,
+    logger: /** @type {any} */ ({ warn }),
+  });
+  return { behind, clock, warn };
+}
+
+test('Packing: several groups: the farthest behind counts, and a warning follows after a quarter of BATCH_DAYS', () => {
+  const { behind, clock, warn } = packingOfEightDays();
+  expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
+  behind.note(0, clock.now - 2 * HOUR_MS);
+  behind.note(1, clock.now - 5 * HOUR_MS);
+  expect([behind.behindMs(), behind.overdueMs()]).toEqual([5 * HOUR_MS, 3 * HOUR_MS]);
+  behind.warn();
+  expect(warn).not.toHaveBeenCalled();
+  clock.now += 2 * DAY_MS;
+  behind.warn();
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  behind.note(1, clock.now);
+  behind.note(0, clock.now);
+  expect(behind.behindMs()).toBe(0);
+});
+
+test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond more: one each ten minutes', () => {
+  const { behind, clock, warn } = packingOfEightDays();
+  behind.note(0, clock.now - 2 * DAY_MS);
+  behind.warn();
+  expect(warn).not.toHaveBeenCalled();
+  clock.now += 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  clock.now += 600_000 - 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  clock.now += 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(2);
+});
+
+test('Packing behind: one group is known: what is overdue counts from the closing of its oldest hour', () => {
+  const { behind, clock } = packingOfEightDays();
+  behind.note(0, clock.now - 5 * HOUR_MS);
+  expect(behind.overdueMs()).toBe(3 * HOUR_MS);
+});
+
+test('Steps: ingest waits: a step ends after its rest, and the end of packing ends the rest', async () => {
+  const retry = new Retry({ logger, onRetry: () => {} });
+  let isResting = false;
+  const steps = new Steps({
+    retry,
+    isPressed: () => true,
+    overdueMs: () => 0,
+    rest: (_ms, signal) =>
+      new Promise((resolve) => {
+        isResting = true;
+        signal.addEventListener('abort', () => resolve(undefined));
+      }),
+  });
+  let isDone = false;
+  const step = steps
+    .run(async () => 'answer')
+    .finally(() => {
+      isDone = true;
+    });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([isResting, isDone]).toEqual([true, false]);
+  steps.stop();
+  expect(await step).toBe('answer');
+});

@@ -1,0 +1,120 @@
+import { expect, test } from '@jest/globals';
+import { addGroups, readAligned } from '../../../../api/history/reading/aligned.js';
+import { uniformGrid } from '../../../../api/history/reading/grid.js';
+
+/** @import { AlignedSensor } from '../../../../api/history/reading/aligned.js' */
+
+const HOUR = 3_600_000;
+const FROM = Date.UTC(2026, 1, 3);
+const range = { from: FROM, to: FROM + 4 * HOUR };
+const grid = uniformGrid(range, HOUR);
+
+/** Sensors whose hours all have one sample with the number of the sensor, and a count of the look-ups. @param {number} count */
+function createHistory(count) {
+  const started = { total: 0, running: 0, most: 0 };
+  /** @type {Array<AlignedSensor & { index: number }>} */
+  const sensors = Array.from({ length: count }, (_, index) => ({
+    index,
+    key: { group: 0, device: Buffer.from([index]), sensor: Buffer.alloc(16) },
+    newest: Number.POSITIVE_INFINITY,
+  }));
+  const deps = /** @type {any} */ ({
+    source: {},
+    lookUp: async (/** @type {any} */ { device }, /** @type {number} */ from, /** @type {number} */ to) => {
+      started.total++;
+      started.most = Math.max(started.most, ++started.running);
+      // Later sensors answer first.
+      await new Promise((resolve) => setTimeout(resolve, (count - device[0]) % 5));
+      started.running--;
+      const value = device[0];
+      const exact = { count: 1, min: value, max: value, sum: value, first: value, last: value };
+      return Array.from({ length: (to - from) / HOUR }, (_, index) => ({
+        hour: from + index * HOUR,
+        packed: true,
+        exact,
+        count: 1,
+      }));
+    },
+  });
+  return { deps, sensors, started };
+}
+
+test('Aligned: many sensors: in their order, a bounded number at once', async () => {
+  const { deps, sensors, started } = createHistory(100);
+  const { signal } = new AbortController();
+  const values = [];
+  for await (const { sensor, bins } of readAligned(deps, sensors, range, { grid, signal })) {
+    expect(bins.column('avg')).toEqual(Array(4).fill(sensor.index));
+    values.push(sensor.index);
+  }
+  expect(values).toEqual(sensors.map(({ index }) => index));
+  expect(started.most).toBe(32);
+});
+
+test.each([
+  ['bins of an hour', 4, HOUR, 32],
+  ['bins of less than an hour', 4, HOUR - 1, 6],
+  ['15,000 bins', 15_000, HOUR, 13],
+  ['150,000 bins', 150_000, HOUR, 2],
+])('Aligned: %s: a bounded number of sensors at once', async (_, length, narrowest, most) => {
+  const { deps, sensors, started } = createHistory(60);
+  const { signal } = new AbortController();
+  const empty = { ...deps, lookUp: (/** @type {any[]} */ ...args) => deps.lookUp(...args).then(() => []) };
+  for await (const { bins } of readAligned(empty, sensors, range, {
+    grid: { ...grid, length, narrowest },
+    signal,
+  }))
+    expect(bins.points()).toEqual([]);
+  expect(started).toMatchObject({ total: 60, most });
+});
+
+test('Aligned: client has left: no sensor is read', async () => {
+  const { deps, sensors, started } = createHistory(3);
+  const gone = new Error('gone');
+  const read = readAligned(deps, sensors, range, { grid, signal: AbortSignal.abort(gone) });
+  await expect(read.next()).rejects.toBe(gone);
+  expect(started.total).toBe(0);
+});
+
+test('Aligned: client disconnects while a sensor is read: reading stops with its reason', async () => {
+  const { deps, sensors } = createHistory(1);
+  const gone = new Error('gone');
+  const controller = new AbortController();
+  const read = readAligned(deps, sensors, range, { grid, signal: controller.signal }).next();
+  controller.abort(gone);
+  await expect(read).rejects.toBe(gone);
+});
+
+test('Aligned: nothing of a sensor is newer than an instant: hours after it are not looked up', async () => {
+  const { deps, sensors } = createHistory(1);
+  const { signal } = new AbortController();
+  const [sensor] = sensors;
+  const short = [{ .../** @type {any} */ (sensor), newest: FROM + HOUR }];
+  for await (const { bins } of readAligned(deps, short, range, { grid, signal }))
+    expect(bins.column('count')).toEqual([1, 1, 0, 0]);
+});
+
+test('Aligned: client disconnects: no further sensor is read', async () => {
+  const { deps, sensors, started } = createHistory(100);
+  const controller = new AbortController();
+  const read = async () => {
+    for await (const { sensor } of readAligned(deps, sensors, range, { grid, signal: controller.signal }))
+      if (sensor.index === 2) controller.abort();
+  };
+  await expect(read()).rejects.toThrow(/abort/);
+  expect(started.total).toBeLessThanOrEqual(2 + 1 + 32);
+});
+
+test('Aligned: groups side by side: added together', async () => {
+  const { deps, sensors } = createHistory(7);
+  const { signal } = new AbortController();
+  const read = readAligned(deps, sensors, range, { grid, signal });
+  const groups = [];
+  for await (const { sensors: members, bins } of addGroups(read, ({ index }) => Math.floor(index / 3)))
+    groups.push([members.map(({ index }) => index), bins.column('sum')[0], bins.column('count')[3]]);
+  expect(groups).toEqual([
+    [[0, 1, 2], 3, 3],
+    [[3, 4, 5], 12, 3],
+    [[6], 6, 1],
+  ]);
+});

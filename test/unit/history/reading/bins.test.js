@@ -1,0 +1,178 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Bins, widthFor } from '../../../../api/history/reading/bins.js';
+import { binsOf, uniformGrid } from '../../../../api/history/reading/grid.js';
+import { difference, seriesOf, widthOf } from '../../../support/history/brute-force.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FROM = Date.UTC(2026, 10, 1);
+
+const range = fc
+  .tuple(
+    fc.integer({ min: 0, max: 400 * DAY }),
+    fc.oneof(fc.integer({ min: 1, max: 400 * DAY }), fc.integer({ min: 1, max: HOUR })),
+  )
+  .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
+
+describe('Bins: width', () => {
+  test('limit of bins: the smallest width within it', () => {
+    fc.assert(
+      fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
+        const width = widthFor(given, points);
+        expect(width).toBe(widthOf(given, points));
+        expect(binsOf(given, width)).toBeLessThanOrEqual(points);
+      }),
+    );
+  });
+
+  test('with one point only: one bin, however many months it takes', () => {
+    for (const [from, to] of [
+      [0, 1],
+      [FROM, FROM + DAY],
+      [-1, 1].map((sign) => 60 * 30 * DAY + sign),
+      [Date.UTC(2006, 0), Date.UTC(2026, 0)],
+    ]) {
+      const given = { from: Number(from), to: Number(to) };
+      const width = widthFor(given, 1);
+      expect(binsOf(given, width)).toBe(1);
+      if (width > 30 * DAY) expect(width % (30 * DAY)).toBe(0);
+    }
+  });
+});
+
+const value = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 0, -0, 2 ** 960, -(2 ** 960)),
+  fc.double({ min: -100, max: 100, noNaN: true }),
+);
+
+test('Bins: any samples in any pieces: the same as brute force', () => {
+  const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 * HOUR - 1 }), value), {
+    selector: ([ts]) => ts,
+    maxLength: 60,
+  });
+  const widths = fc.constantFrom(1000, 60_000, 30 * 60_000, HOUR, 2 * HOUR, DAY);
+  fc.assert(
+    fc.property(samples, widths, fc.integer({ min: 1, max: 60 }), range, (made, width, piece, { from }) => {
+      const begin = FROM + (from % HOUR);
+      const given = { from: begin + 1234, to: begin + 2 * HOUR + 56_789 };
+      const all = made
+        .map(([ts, one]) => /** @type {[number, number]} */ ([begin + ts, one]))
+        .sort(([a], [b]) => a - b);
+      const bins = new Bins(given, uniformGrid(given, width));
+      for (let at = 0; at < all.length; at += piece) {
+        const some = all.slice(at, at + piece);
+        bins.addSamples({ times: some.map(([ts]) => ts), values: some.map(([, one]) => one) });
+      }
+      expect(difference(bins.points(), seriesOf(all, given, width))).toBeNull();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a million values of one size: the average has lost nothing on the way', () => {
+  const times = Float64Array.from({ length: 1_000_000 }, (_, at) => FROM + at);
+  const hour = { from: FROM, to: FROM + HOUR };
+  const bins = new Bins(hour, uniformGrid(hour, HOUR));
+  bins.addSamples({ times, values: new Float64Array(times.length).fill(0.1) });
+  bins.addHour(FROM, { count: 1_000_000, min: 0.1, max: 0.1, sum: 1e5, first: 0.1, last: 0.1 });
+  expect(bins.points()).toEqual([{ ts: FROM, min: 0.1, max: 0.1, avg: 0.1, count: 2_000_000 }]);
+});
+
+test('Bins: a clock ahead of UTC: days begin at its midnight, also with half hours', () => {
+  const shift = 5.5 * HOUR;
+  const given = { from: FROM, to: FROM + 2 * DAY };
+  expect(binsOf(given, DAY)).toBe(2);
+  expect(binsOf(given, DAY, shift)).toBe(3);
+  expect(widthFor(given, 3, shift)).toBe(DAY);
+  const bins = new Bins(given, uniformGrid(given, DAY, shift));
+  const midnight = FROM + DAY - shift;
+  bins.addSamples({ times: [FROM, midnight - 1, midnight, midnight + DAY], values: [1, 2, 3, 4] });
+  bins.addHour(midnight + DAY + HOUR / 2, { count: 2, min: 5, max: 6, sum: 11, first: 5, last: 6 });
+  expect(bins.points()).toEqual([
+    { ts: midnight - DAY, min: 1, max: 2, avg: 1.5, count: 2 },
+    { ts: midnight, min: 3, max: 3, avg: 3, count: 1 },
+    { ts: midnight + DAY, min: 4, max: 6, avg: 5, count: 3 },
+  ]);
+});
+
+const MINUTE = 60_000;
+const WIDTHS = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1000),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 7, 30, 60, 90, 120].map((days) => days * DAY),
+];
+
+test.each(WIDTHS)('Bins: a range from zero to %i ms in one bin: the bin has this width', (width) => {
+  expect(widthFor({ from: 0, to: width }, 1)).toBe(width);
+  expect(uniformGrid({ from: 0, to: width }, width)).toMatchObject({ length: 1, narrowest: width });
+  expect(uniformGrid({ from: 0, to: width }, width).startOf(0)).toBe(0);
+});
+
+/** The average of values in one bin, added one after the other. @param {number[]} values @returns {number | null} */
+function averageOf(values) {
+  const hour = { from: FROM, to: FROM + HOUR };
+  const bins = new Bins(hour, uniformGrid(hour, HOUR));
+  bins.addSamples({ times: values.map((_, at) => FROM + at), values });
+  return bins.points()[0]?.avg ?? null;
+}
+
+test.each([0.1, 10.1, 12_345.1, -12_345.1, 2 ** 900 * 1.1])(
+  'Bins: ten thousand values of %d: the average is exactly this',
+  (one) => {
+    expect(averageOf(Array(10_000).fill(one))).toBe(one);
+  },
+);
+
+test('Bins: sums pass the end of the doubles and come back: the average is exact', () => {
+  const { MAX_VALUE } = Number;
+  const large = 2 ** 1023;
+  const pairs = [...Array(600).fill(large), ...Array(600).fill(-large)];
+  expect(averageOf(pairs)).toBe(0);
+  expect(averageOf([MAX_VALUE, MAX_VALUE, -MAX_VALUE, -MAX_VALUE / 2])).toBe(MAX_VALUE / 8);
+  expect(averageOf([MAX_VALUE, MAX_VALUE])).toBeNull();
+});
+
+test('Bins: a small value is lost among large ones, and they cancel out: it is there again', () => {
+  expect(averageOf([1, 1e100, 1, -1e100])).toBe(0.5);
+  expect(averageOf([1e100, 1, -1e100, 1])).toBe(0.5);
+});
+
+test('Bins: statistics of an hour whose end is the end of a bin, or lies in the next one: only the first are added', () => {
+  const given = { from: FROM, to: FROM + 4 * HOUR };
+  const statistics = { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 };
+  const bins = new Bins(given, uniformGrid(given, 2 * HOUR));
+  expect([0, 1, 1.5, 2].map((hour) => bins.addHour(FROM + hour * HOUR, statistics))).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+  expect(bins.column('count')).toEqual([2, 1]);
+});
+
+test('Bins: samples before, at the edges of, and after the range: those from its start until before its end count', () => {
+  const given = { from: FROM + 10, to: FROM + 20 };
+  const bins = new Bins(given, uniformGrid(given, HOUR));
+  bins.addSamples({ times: [5, 9, 10, 19, 20, 21].map((ms) => FROM + ms), values: [1, 2, 3, 4, 5, 6] });
+  expect(bins.points()).toEqual([{ ts: FROM, min: 3, max: 4, avg: 3.5, count: 2 }]);
+  expect([bins.column('first'), bins.column('last')]).toEqual([[3], [4]]);
+});
+
+test('Bins: bins of two sensors whose sums lost small or hold large values: their sum is exact', () => {
+  const hour = { from: FROM, to: FROM + HOUR };
+  const binsOfValues = (/** @type {number[]} */ values) => {
+    const bins = new Bins(hour, uniformGrid(hour, HOUR));
+    bins.addSamples({ times: values.map((_, at) => FROM + at), values });
+    return bins;
+  };
+  const bins = binsOfValues([1e100, 1]);
+  bins.addBins(binsOfValues([-1e100, 2]));
+  expect(bins.column('sum')).toEqual([3]);
+  const large = binsOfValues([Number.MAX_VALUE]);
+  large.addBins(binsOfValues([Number.MAX_VALUE, -Number.MAX_VALUE]));
+  large.addBins(binsOfValues([-Number.MAX_VALUE / 2]));
+  expect(large.column('sum')).toEqual([Number.MAX_VALUE / 2]);
+});

@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { chunksOf } from '../../../../api/history/reading/hours.js';
+
+/** @import { LookUp, Order } from '../../../../api/history/reading/hours.js' */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAY = Date.UTC(2020, 0);
+const SENSOR = { group: 0, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
+
+/**
+ * @param {number} from ms after `DAY`
+ * @param {number} to ms after `DAY`
+ * @param {Order} [order]
+ * @param {number} [length] ms
+ * @returns {Promise<Array<[number, number]>>} the stretches that were looked up, in hours after `DAY`
+ */
+async function stretches(from, to, order = 'asc', length) {
+  /** @type {Array<[number, number]>} */
+  const asked = [];
+  /** @type {LookUp} */
+  const lookUp = async (_sensor, begin, end) => {
+    asked.push([(begin - DAY) / HOUR_MS, (end - DAY) / HOUR_MS]);
+    return [];
+  };
+  for await (const _ of chunksOf(lookUp, SENSOR, { from: DAY + from, to: DAY + to }, order, length)) {
+    // What is found is not of interest here.
+  }
+  return asked;
+}
+
+test('Stretches: range is empty, or ends before it begins: nothing is looked up', async () => {
+  expect(await stretches(0, 0)).toEqual([]);
+  expect(await stretches(1, 1)).toEqual([]);
+  expect(await stretches(HOUR_MS, 0)).toEqual([]);
+});
+
+test.each(
+  /** @type {Array<[string, number, number, [number, number]]>} */ ([
+    ['is a whole hour', HOUR_MS, 2 * HOUR_MS, [1, 2]],
+    ['lies within an hour', HOUR_MS + 5, HOUR_MS + 6, [1, 2]],
+    ['ends a millisecond after an hour', HOUR_MS, 2 * HOUR_MS + 1, [1, 3]],
+    ['begins a millisecond before an hour', HOUR_MS - 1, 2 * HOUR_MS, [0, 2]],
+  ]),
+)(
+  'Stretches: range %s: the hours that it touches are looked up, and no others',
+  async (_, from, to, expected) => {
+    expect(await stretches(from, to)).toEqual([expected]);
+    expect(await stretches(from, to, 'desc')).toEqual([expected]);
+  },
+);
+
+test('Stretches: range is long: the first takes four days, each next one four times as many, at most 366', async () => {
+  const days = 4 + 16 + 64 + 256 + 366 + 366 + 10;
+  const hours = (await stretches(0, days * DAY_MS)).map(([from, to]) => [from / 24, to / 24]);
+  expect(hours).toEqual([
+    [0, 4],
+    [4, 20],
+    [20, 84],
+    [84, 340],
+    [340, 706],
+    [706, 1072],
+    [1072, 1082],
+  ]);
+});
+
+test('Stretches: the newest come first: the last four days are looked up first', async () => {
+  const hours = (await stretches(0, 100 * DAY_MS, 'desc')).map(([from, to]) => [from / 24, to / 24]);
+  expect(hours).toEqual([
+    [96, 100],
+    [80, 96],
+    [16, 80],
+    [0, 16],
+  ]);
+});
+
+test('Stretches: a length is given: the first takes as long', async () => {
+  expect(await stretches(0, 6 * HOUR_MS, 'asc', HOUR_MS)).toEqual([
+    [0, 1],
+    [1, 5],
+    [5, 6],
+  ]);
+});
+
+test.each(
+  /** @type {Array<[Order, number[]]>} */ ([
+    ['asc', [1, 2]],
+    ['desc', [2, 1]],
+  ]),
+)('Stretches: hours are found, order is %s: they come in that order', async (order, expected) => {
+  const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
+  const hours = [];
+  for await (const some of chunksOf(async () => [...found], SENSOR, { from: DAY, to: DAY + DAY_MS }, order)) {
+    hours.push(...some.map(({ hour }) => hour));
+  }
+  expect(hours).toEqual(expected);
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import { Bins } from '../../../../api/history/reading/bins.js';
+import {
+  calendarGrid,
+  isZone,
+  mostCalendarBins,
+  NO_BINS,
+  uniformGrid,
+  wholeGrid,
+} from '../../../../api/history/reading/grid.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** @param {import('../../../../api/history/reading/grid.js').Grid} grid @returns {string[]} the starts of its bins, and the end of the last */
+const edgesOf = ({ length, startOf }) =>
+  Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
+
+describe('Calendar', () => {
+  test('days across both changes of the clock in Berlin: 23 and 25 hours', () => {
+    const spring = calendarGrid(
+      { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
+      'day',
+      'Europe/Berlin',
+    );
+    expect(edgesOf(spring)).toEqual([
+      '2026-03-27T23:00:00.000Z',
+      '2026-03-28T23:00:00.000Z',
+      '2026-03-29T22:00:00.000Z',
+      '2026-03-30T22:00:00.000Z',
+    ]);
+    const autumn = calendarGrid(
+      { from: Date.UTC(2026, 9, 25), to: Date.UTC(2026, 9, 26) },
+      'day',
+      'Europe/Berlin',
+    );
+    expect(edgesOf(autumn)).toEqual([
+      '2026-10-24T22:00:00.000Z',
+      '2026-10-25T23:00:00.000Z',
+      '2026-10-26T23:00:00.000Z',
+    ]);
+  });
+
+  test('a day whose midnight the clock skips: begins at the first instant of the day', () => {
+    // In Beirut the clock of 2026-03-29 begins at 01:00.
+    const range = { from: Date.UTC(2026, 2, 29, 12), to: Date.UTC(2026, 2, 29, 13) };
+    expect(edgesOf(calendarGrid(range, 'day', 'Asia/Beirut'))[0]).toBe('2026-03-28T22:00:00.000Z');
+  });
+
+  test('weeks begin on Monday, months on the first', () => {
+    const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
+    expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
+      '2026-01-01T05:00:00.000Z',
+      '2026-02-01T05:00:00.000Z',
+      '2026-03-01T05:00:00.000Z',
+      '2026-04-01T04:00:00.000Z',
+      '2026-05-01T04:00:00.000Z',
+    ]);
+    const week = { from: Date.UTC(2026, 10, 22), to: Date.UTC(2026, 10, 24) };
+    expect(edgesOf(calendarGrid(week, 'week', 'utc'))).toEqual([
+      '2026-11-16T00:00:00.000Z',
+      '2026-11-23T00:00:00.000Z',
+      '2026-11-30T00:00:00.000Z',
+    ]);
+  });
+
+  test.each(/** @type {const} */ (['day', 'week', 'month']))(
+    '%s: any instant is in its bin, in any order',
+    (unit) => {
+      const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
+      const grid = calendarGrid(range, unit, 'Europe/Berlin');
+      expect(grid.length).toBeLessThanOrEqual(mostCalendarBins(range, unit));
+      for (let step = 0; step < 3000; step++) {
+        const ts = range.from + ((step * 7_654_321_987) % (range.to - range.from));
+        const index = grid.indexOf(ts);
+        expect(ts >= grid.startOf(index) && ts < grid.startOf(index + 1)).toBe(true);
+      }
+      for (let index = 0; index < grid.length; index++) {
+        expect(grid.indexOf(grid.startOf(index))).toBe(index);
+        expect(grid.startOf(index + 1) - grid.startOf(index)).toBeGreaterThanOrEqual(grid.narrowest);
+      }
+    },
+  );
+
+  test('zones: those of the IANA database', () => {
+    expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
+  });
+});
+
+describe('Bins: aggregates of one bin', () => {
+  const range = { from: 10, to: DAY };
+
+  test('hours and samples in any order: first and last by time', () => {
+    const bins = new Bins(range, wholeGrid(range));
+    bins.addHour(5 * HOUR, { count: 2, min: 1, max: 2, sum: 3, first: 2, last: 1 });
+    bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
+    bins.addSamples({ times: [5, 11, 12], values: [100, 4, 5] });
+    bins.addHour(6 * HOUR, { count: 1, min: 7, max: 7, sum: 7, first: 7, last: 7 });
+    const names = /** @type {const} */ (['first', 'last', 'count', 'sum', 'avg', 'min', 'max']);
+    expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
+  });
+
+  test('bins of two sensors: added together', () => {
+    const grid = uniformGrid(range, HOUR);
+    const [a, b] = [new Bins(range, grid), new Bins(range, grid)];
+    a.addSamples({ times: [11, 2 * HOUR], values: [1, Number.MAX_VALUE] });
+    b.addSamples({ times: [12, HOUR, 2 * HOUR], values: [3, 5, Number.MAX_VALUE] });
+    a.addBins(b);
+    expect(a.column('count').slice(0, 4)).toEqual([2, 1, 2, 0]);
+    expect(a.column('sum').slice(0, 4)).toEqual([4, 5, null, null]);
+    expect(a.column('min').slice(0, 2)).toEqual([1, 5]);
+    expect(a.column('max').slice(0, 2)).toEqual([3, 5]);
+  });
+});
+
+describe('Grid: widths', () => {
+  const range = { from: Date.UTC(2026, 5, 1), to: Date.UTC(2026, 5, 29) };
+
+  test.each(
+    /** @type {const} */ ([
+      ['day', 22 * HOUR, 28, 32],
+      ['week', 166 * HOUR, 4, 6],
+      ['month', 670 * HOUR, 1, 3],
+    ]),
+  )('%s: 28 days from a Monday, the first of June: no bin after the end', (unit, narrowest, length, most) => {
+    expect(calendarGrid(range, unit, 'utc')).toMatchObject({ length, narrowest });
+    expect(mostCalendarBins(range, unit)).toBe(most);
+  });
+
+  test('the whole range: one bin as wide as it', () => {
+    const grid = wholeGrid({ from: 10, to: 30 });
+    expect(grid).toMatchObject({ length: 1, narrowest: 20 });
+    expect([grid.indexOf(10), grid.indexOf(29), grid.startOf(0), grid.startOf(1)]).toEqual([0, 0, 10, 30]);
+  });
+
+  test('an empty range: no bin', () => {
+    expect(NO_BINS).toMatchObject({ length: 0, narrowest: HOUR });
+    expect(NO_BINS.startOf(0)).toBe(0);
+  });
+});

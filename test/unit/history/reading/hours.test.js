@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import { createLookUp } from '../../../../api/history/reading/hours.js';
+import { HOUR_MS } from '../../../../schema/rules.js';
+
+/** @import { HourRow } from '../../../../api/store/history/reads.js' */
+
+const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
+const NEW_YEAR = Date.UTC(2026, 0);
+const READ_FROM = NEW_YEAR + 2 * HOUR_MS;
+const FIVE_MINUTES_MS = 5 * 60_000;
+
+/** @param {number} at hours after the new year @param {Partial<HourRow>} [row] */
+const rowOf = (at, row = {}) => ({
+  hour: NEW_YEAR + at * HOUR_MS,
+  statistics: { count: 5, min: 1, max: 2, sum: 7, first: 1, last: 2 },
+  readFrom: READ_FROM,
+  lateAt: null,
+  ...row,
+});
+
+/**
+ * @param {HourRow[]} rows
+ * @param {{ until: number, from: number, to: number }} hours after the new year
+ */
+async function lookUp(rows, { until, from, to }) {
+  /** @type {string[]} */
+  const asked = [];
+  const look = createLookUp({
+    packedUntil: async (group) => {
+      asked.push(`group ${group}`);
+      return NEW_YEAR + until * HOUR_MS;
+    },
+    readStatistics: async (_sensor, begin, end) => {
+      asked.push(`hours ${(begin - NEW_YEAR) / HOUR_MS} to ${(end - NEW_YEAR) / HOUR_MS}`);
+      return rows.filter(({ hour }) => hour >= begin && hour < end);
+    },
+  });
+  const hours = await look(SENSOR, NEW_YEAR + from * HOUR_MS, NEW_YEAR + to * HOUR_MS);
+  return { hours: hours.map((one) => ({ ...one, hour: (one.hour - NEW_YEAR) / HOUR_MS })), asked };
+}
+
+test('Hours: order of reading: packed_until before the statistics, with one query for each year', async () => {
+  const { hours, asked } = await lookUp([rowOf(-1), rowOf(1)], { until: 9, from: -3, to: 5 });
+  expect(asked).toEqual(['group 3', 'hours -3 to 0', 'hours 0 to 5']);
+  expect(hours.map(({ hour }) => hour)).toEqual([-1, 1]);
+});
+
+test.each([
+  ['nothing late', null, true],
+  ['late a millisecond more than the margin before the reading', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  ['late the margin before the reading', READ_FROM - FIVE_MINUTES_MS, false],
+  ['late after the reading', READ_FROM + 1, false],
+])('Hours: statistics with %s', async (_, lateAt, isExact) => {
+  const row = rowOf(1, { lateAt });
+  const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
+  expect(hours).toEqual([{ hour: 1, packed: true, exact: isExact ? row.statistics : null, count: 5 }]);
+});
+
+test('Hours: only late samples: not packed, and not counted', async () => {
+  const row = rowOf(1, { statistics: null, readFrom: null, lateAt: READ_FROM });
+  const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
+  expect(hours).toEqual([{ hour: 1, packed: false, exact: null, count: null }]);
+});
+
+test('Hours: not packed yet: both batches and history are read; hours in history count as packed', async () => {
+  const { hours } = await lookUp([rowOf(0), rowOf(3)], { until: 2, from: 0, to: 5 });
+  expect(hours.map(({ hour, packed }) => [hour, packed])).toEqual([
+    [0, true],
+    [2, false],
+    [3, true],
+    [4, false],
+  ]);
+});

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createReading } from '../../../../api/history/reading/index.js';
+import { createMemoryPath, HOUR, samplesOf } from '../../../support/history/memory-path.js';
+
+const HOUR_MS = 3_600_000;
+const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
+
+let now = 1000;
+beforeEach(() => {
+  now = 1000;
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Reading on a store whose progress of packing the test answers. */
+function createReadingOf() {
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  /** @type {Array<{ group: number, answer: (packedUntil: number) => void, fail: (error: Error) => void }>} */
+  const asked = [];
+  const store = /** @type {any} */ ({
+    packed: { readStatistics: async () => [] },
+    packProgress: {
+      read: (/** @type {number} */ group) =>
+        new Promise((resolve, reject) => {
+          asked.push({ group, answer: (packedUntil) => resolve({ packedUntil }), fail: reject });
+        }),
+    },
+  });
+  const { lookUp } = createReading(store);
+  return {
+    asked,
+    /** Looks up two hours. @param {number} [group] @returns {Promise<number>} how many of them may have samples */
+    hours: async (group = 3) => (await lookUp({ ...SENSOR, group }, HOUR, HOUR + 2 * HOUR_MS)).length,
+  };
+}
+
+test('Reading: progress of packing: it is read once in 5 s for each group', async () => {
+  const { asked, hours } = createReadingOf();
+  const first = hours();
+  const second = hours();
+  asked[0]?.answer(HOUR);
+  expect(await Promise.all([first, second])).toEqual([2, 2]);
+  now += 4999;
+  expect(await hours()).toBe(2);
+  const other = hours(4);
+  asked[1]?.answer(HOUR + HOUR_MS);
+  expect(await other).toBe(1);
+  expect(asked.map(({ group }) => group)).toEqual([3, 4]);
+  now += 1;
+  const later = hours();
+  asked[2]?.answer(HOUR + 2 * HOUR_MS);
+  expect(await later).toBe(0);
+});
+
+test('Reading: progress of packing cannot be read: the next reader asks again', async () => {
+  const { asked, hours } = createReadingOf();
+  const failing = hours();
+  asked[0]?.fail(new Error('away'));
+  await expect(failing).rejects.toThrow('away');
+  const next = hours();
+  asked[1]?.answer(HOUR);
+  expect(await next).toBe(2);
+});
+
+test('Reading: an old request for the progress fails after a newer one was answered: the newer answer stays', async () => {
+  const { asked, hours } = createReadingOf();
+  const old = hours();
+  now += 5000;
+  const newer = hours();
+  asked[1]?.answer(HOUR);
+  await newer;
+  asked[0]?.fail(new Error('away'));
+  await expect(old).rejects.toThrow('away');
+  expect(await hours()).toBe(2);
+  expect(asked).toHaveLength(2);
+});
+
+test('Reading: an hour of which a part came late: all ways to read it show the same samples', async () => {
+  const path = await createMemoryPath();
+  const samples = samplesOf(HOUR, 25);
+  await path.send('device', samples.slice(0, 20));
+  path.clock.now = HOUR + 2 * HOUR_MS;
+  await path.packer().packDue();
+  path.clock.now += 60_000;
+  await path.send('device', samples.slice(20));
+  const reading = createReading(path.store);
+  const sensor = path.keyOf('device');
+  const range = { from: HOUR, to: HOUR + HOUR_MS };
+  const { signal } = new AbortController();
+
+  const chunks = [];
+  for await (const hours of reading.hours(sensor, range, 'asc', HOUR_MS)) chunks.push(hours);
+  expect(chunks).toEqual([[expect.objectContaining({ hour: HOUR })]]);
+  expect(await reading.lookUp(sensor, range.from, range.to)).toEqual(chunks[0]);
+
+  const series = [];
+  for await (const one of reading.all(sensor, range, 'asc', signal)) series.push(one);
+  const [read] = await reading.samplesOf(sensor, chunks[0] ?? []);
+  for (const { times, values } of [...series, read ?? { times: [], values: [] }])
+    expect([...times].map((ts, at) => ({ ts, value: values[at] }))).toEqual(samples);
+  expect(series).toHaveLength(1);
+
+  const page = await reading.page(sensor, range, { order: 'desc', limit: 3 });
+  expect(page.times).toEqual([24, 23, 22].map((second) => HOUR + second * 1000));
+  const { points } = await reading.series(sensor, range, { points: 60, newest: range.to });
+  expect(points.map(({ count }) => count)).toEqual([25]);
+  const grid = {
+    length: 1,
+    narrowest: HOUR_MS,
+    indexOf: () => 0,
+    startOf: (/** @type {number} */ at) => HOUR + at * HOUR_MS,
+  };
+  for await (const { bins } of reading.aligned([{ key: sensor, newest: range.to }], range, { grid, signal }))
+    expect(bins.column('count')).toEqual([25]);
+});

@@ -1,0 +1,175 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { readPage } from '../../../../api/history/reading/pages.js';
+import { readAhead } from '../../../../api/history/reading/samples.js';
+
+/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
+/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
+
+const HOUR = 3_600_000;
+const FROM = Date.UTC(2026, 1, 3);
+
+/** Hours that one page reads at most, and so many of them at once. */
+const MOST_HOURS_A_PAGE = 768;
+const HOURS_AT_ONCE = 32;
+
+const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
+
+/**
+ * A sensor's samples in memory, all of them packed, hour by hour.
+ *
+ * @param {number[]} times epoch ms, ascending
+ * @param {object} [options]
+ * @param {boolean} [options.isCounted] whether the number of samples of each hour is known (default true)
+ */
+function createHistory(times, { isCounted = true } = {}) {
+  const hourOf = (/** @type {number} */ ts) => Math.floor(ts / HOUR) * HOUR;
+  /** Hours of each read, in order. @type {number[]} */
+  const reads = [];
+  return {
+    reads,
+    lookUp: async (/** @type {Sensor} */ _sensor, /** @type {number} */ from, /** @type {number} */ to) => {
+      /** @type {Hour[]} */
+      const hours = [];
+      for (let hour = from; hour < to; hour += HOUR) {
+        const count = isCounted ? times.filter((ts) => hourOf(ts) === hour).length : null;
+        hours.push({ hour, packed: true, exact: null, count });
+      }
+      return hours;
+    },
+    source: /** @type {SampleSource} */ ({
+      packed: {
+        async readSamples(_sensor, from, to) {
+          reads.push((to - from) / HOUR);
+          const found = new Map();
+          for (let hour = from; hour < to; hour += HOUR) {
+            const own = times.filter((ts) => hourOf(ts) === hour);
+            found.set(hour, [{ times: own, values: own.map((ts) => ts % 1000) }]);
+          }
+          return found;
+        },
+      },
+      samples: { readHour: async () => ({ times: [], values: [] }) },
+    }),
+  };
+}
+
+/**
+ * All pages of a range, one after the other.
+ *
+ * @param {ReturnType<typeof createHistory>} history
+ * @param {{ from: number, to: number }} range
+ * @param {'asc' | 'desc'} order
+ * @param {number} limit
+ */
+async function readAll(history, range, order, limit) {
+  const pages = [];
+  let left = range;
+  for (;;) {
+    const page = await readPage(history, sensor, left, { order, limit });
+    pages.push(page);
+    if (page.reached === null) return pages;
+    left = order === 'asc' ? { ...left, from: page.reached } : { ...left, to: page.reached };
+  }
+}
+
+test('Page: any samples, limits and ranges: the pages together are the range, and no page is larger than its limit', async () => {
+  const samples = fc
+    .uniqueArray(fc.integer({ min: 0, max: 40 * HOUR }), { maxLength: 60 })
+    .map((offsets) => offsets.sort((a, b) => a - b).map((offset) => FROM + offset));
+  await fc.assert(
+    fc.asyncProperty(
+      samples,
+      fc.integer({ min: 1, max: 20 }),
+      fc.constantFrom('asc', 'desc'),
+      fc.tuple(fc.nat(40 * HOUR), fc.nat(40 * HOUR)),
+      fc.boolean(),
+      async (times, limit, order, [start, length], isCounted) => {
+        const range = { from: FROM + start, to: FROM + start + length };
+        const pages = await readAll(
+          createHistory(times, { isCounted }),
+          range,
+          /** @type {'asc' | 'desc'} */ (order),
+          limit,
+        );
+        const wanted = times.filter((ts) => ts >= range.from && ts < range.to);
+        expect(pages.flatMap((page) => page.times)).toEqual(order === 'asc' ? wanted : wanted.reverse());
+        expect(pages.flatMap((page) => page.values)).toEqual(wanted.map((ts) => ts % 1000));
+        for (const page of pages.slice(0, -1)) expect(page.times).toHaveLength(limit);
+        expect(pages.at(-1)?.reached).toBeNull();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
+  'Page: %s: more hours than a page reads have no samples: an empty page contains how far it came',
+  async (order) => {
+    const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
+    const history = createHistory([], { isCounted: false });
+    const page = await readPage(history, sensor, range, { order, limit: 10 });
+    expect(page.times).toEqual([]);
+    const read = history.reads.reduce((sum, hours) => sum + hours, 0);
+    expect(read).toBeGreaterThanOrEqual(MOST_HOURS_A_PAGE);
+    expect(read).toBeLessThan(MOST_HOURS_A_PAGE + HOURS_AT_ONCE);
+    expect(page.reached).toBe(order === 'asc' ? range.from + read * HOUR : range.to - read * HOUR);
+  },
+);
+
+test('Page: the next sample of the same page is missing in the one before: the next page begins with it', async () => {
+  const times = [FROM + 1, FROM + 2, FROM + 3];
+  const range = { from: FROM, to: FROM + HOUR };
+  const up = await readPage(createHistory(times), sensor, range, { order: 'asc', limit: 2 });
+  expect(up).toMatchObject({ times: [FROM + 1, FROM + 2], reached: FROM + 3 });
+  const down = await readPage(createHistory(times), sensor, range, { order: 'desc', limit: 2 });
+  expect(down).toMatchObject({ times: [FROM + 3, FROM + 2], reached: FROM + 2 });
+});
+
+test('Page: nothing is known of the hours: one is read first, then twice as many each time', async () => {
+  const history = createHistory([], { isCounted: false });
+  const range = { from: FROM, to: FROM + 24 * HOUR };
+  await readPage(history, sensor, range, { order: 'asc', limit: 10 });
+  expect(history.reads.slice(0, 4)).toEqual([1, 2, 4, 8]);
+});
+
+test('Page: the samples of each hour are counted: a page reads the hours that fill it, and one sample more', async () => {
+  const times = Array.from({ length: 24 }, (_, index) => FROM + index * HOUR);
+  const history = createHistory(times);
+  const range = { from: FROM, to: FROM + 24 * HOUR };
+  const page = await readPage(history, sensor, range, { order: 'asc', limit: 5 });
+  expect(page.times).toEqual(times.slice(0, 5));
+  expect(history.reads).toEqual([6]);
+});
+
+/** Samples of each read of an export, by the numbers that its hours are said to have. @param {Array<number | null>} counts */
+async function readsOf(counts) {
+  /** @type {number[]} */
+  const reads = [];
+  const source = /** @type {SampleSource} */ ({
+    packed: {
+      async readSamples(_sensor, from, to) {
+        reads.push((to - from) / HOUR);
+        return new Map();
+      },
+    },
+    samples: { readHour: async () => ({ times: [], values: [] }) },
+  });
+  async function* hours() {
+    yield counts.map((count, index) => ({ hour: FROM + index * HOUR, packed: true, exact: null, count }));
+  }
+  let series = 0;
+  for await (const _ of readAhead(source, sensor, hours())) series++;
+  expect(series).toBe(counts.length);
+  return reads;
+}
+
+test.each([
+  ['hours of few samples: a day is one read', Array(24).fill(100), [24]],
+  ['hours of two days: each day is a read of its own', Array(30).fill(100), [24, 6]],
+  ['hours of 45,000 samples: two are a read', Array(5).fill(45_000), [2, 2, 1]],
+  ['hours of 45,001 samples: each is a read', Array(3).fill(45_001), [1, 1, 1]],
+  ['hours that nobody has counted: four are a read', Array(9).fill(null), [4, 4, 1]],
+])('Export: %s', async (_, counts, reads) => {
+  expect(await readsOf(counts)).toEqual(reads);
+});

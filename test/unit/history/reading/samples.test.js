@@ -1,0 +1,205 @@
+import { expect, test } from '@jest/globals';
+import { readPage } from '../../../../api/history/reading/pages.js';
+import { readAhead, readHours } from '../../../../api/history/reading/samples.js';
+
+/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
+/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
+/** @import { Series } from '../../../../schema/packed/series.js' */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAY = Date.UTC(2026, 1, 3);
+const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2), group: 0 });
+
+/** @param {number} at hours after `DAY` @param {Partial<Hour>} [hour] @returns {Hour} */
+const hourOf = (at, hour) => ({ hour: DAY + at * HOUR_MS, packed: true, exact: null, count: 100, ...hour });
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A source with one sample at the start of each hour, of which history has the even hours and batches have all. */
+function createSource() {
+  /** Requests for history: from and to in hours after `DAY`. @type {number[][]} */
+  const packed = [];
+  /** Requests for batches: the hour and the first instant, in hours after `DAY`. @type {number[][]} */
+  const unpacked = [];
+  const after = (/** @type {number} */ ts) => (ts - DAY) / HOUR_MS;
+  const source = /** @type {SampleSource} */ ({
+    packed: {
+      async readSamples(_sensor, from, to) {
+        packed.push([after(from), after(to)]);
+        const found = new Map();
+        for (let hour = from; hour < to; hour += HOUR_MS)
+          if (after(hour) % 2 === 0) found.set(hour, [{ times: [hour], values: [after(hour)] }]);
+        return found;
+      },
+    },
+    samples: {
+      async readHour(_device, _sensor, hour, since) {
+        unpacked.push([after(hour), after(/** @type {number} */ (since))]);
+        return { times: [hour + 1], values: [after(hour) + 0.5] };
+      },
+    },
+  });
+  return { source, packed, unpacked };
+}
+
+/** @param {Series[]} series */
+const valuesOf = (series) => series.map(({ values }) => [...values]);
+
+test('Samples: hours of two days in any order: one request a day for history, and the series in the order asked for', async () => {
+  const { source, packed } = createSource();
+  const hours = [26, 4, 2, 25, 3].map((at) => hourOf(at));
+  expect(valuesOf(await readHours(source, sensor, hours))).toEqual([[26], [4], [2], [], []]);
+  expect(packed).toEqual([
+    [25, 27],
+    [2, 5],
+  ]);
+});
+
+test('Samples: hours are not packed: batches are read since the start of the hour, or since a later instant', async () => {
+  const { source, unpacked } = createSource();
+  const hours = [hourOf(2, { packed: false }), hourOf(3), hourOf(4, { packed: false })];
+  expect(valuesOf(await readHours(source, sensor, hours, DAY + 2.5 * HOUR_MS))).toEqual([
+    [2, 2.5],
+    [],
+    [4, 4.5],
+  ]);
+  expect(unpacked).toEqual([
+    [2, 2.5],
+    [4, 4],
+  ]);
+});
+
+/** @param {Hour[][]} chunks */
+async function* chunksOf(...chunks) {
+  yield* chunks;
+}
+
+/** A source whose requests for history stay open until the test answers them. */
+function createOpenSource() {
+  /** @type {Array<{ answer: () => void, fail: () => void }>} */
+  const open = [];
+  const source = /** @type {any} */ ({
+    packed: {
+      readSamples: (/** @type {Sensor} */ _sensor, /** @type {number} */ from) =>
+        new Promise((resolve, reject) => {
+          const at = (from - DAY) / DAY_MS;
+          open.push({
+            answer: () => resolve(new Map([[from, [{ times: [from], values: [at] }]]])),
+            fail: () => reject(new Error('away')),
+          });
+        }),
+    },
+  });
+  return { source, open };
+}
+
+/** The first hours of some days. @param {number} count */
+const days = (count) => Array.from({ length: count }, (_, day) => hourOf(24 * day));
+
+test('Reading ahead: four reads are open at once, and their samples come in order', async () => {
+  const { source, open } = createOpenSource();
+  /** @type {number[]} */
+  const values = [];
+  const reading = (async () => {
+    for await (const series of readAhead(source, sensor, chunksOf(days(3), [], days(7).slice(3))))
+      values.push(...series.values);
+  })();
+  for (let count = 0; count < 20; count++) await turn();
+  expect(open).toHaveLength(4);
+  for (const { answer } of open.slice(1)) answer();
+  for (let count = 0; count < 20; count++) await turn();
+  expect([values, open.length]).toEqual([[], 4]);
+  while (open.length > 0) {
+    for (const { answer } of open.splice(0)) answer();
+    for (let count = 0; count < 20; count++) await turn();
+  }
+  await reading;
+  expect(values).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
+test('Reading ahead: all samples are there at once: others get a turn before and after each read', async () => {
+  const { source } = createSource();
+  let turns = 0;
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) {
+      await turn();
+      turns++;
+    }
+  })();
+  /** @type {number[]} */
+  const seen = [];
+  for await (const _ of readAhead(source, sensor, chunksOf(days(3)))) seen.push(turns);
+  seen.push(turns);
+  isOver = true;
+  await others;
+  // Three turns while the reads begin, and one after each of them.
+  const [first, second, third, last] = /** @type {[number, number, number, number]} */ (seen);
+  expect(first).toBeGreaterThanOrEqual(2);
+  expect([second - first, third - second, last - third].every((more) => more >= 1)).toBe(true);
+});
+
+test('Reading ahead: the client disconnects while the last reads are open: reading stops with its reason', async () => {
+  const { source } = createSource();
+  const controller = new AbortController();
+  const gone = new Error('gone');
+  /** @type {number[]} */
+  const values = [];
+  const reading = (async () => {
+    for await (const series of readAhead(source, sensor, chunksOf(days(3)), controller.signal)) {
+      values.push(...series.values);
+      controller.abort(gone);
+    }
+  })();
+  await expect(reading).rejects.toBe(gone);
+  expect(values).toEqual([0]);
+});
+
+test('Reading ahead: a read fails after its reader has left: the failure is of no interest', async () => {
+  const { source, open } = createOpenSource();
+  /** @type {unknown[]} */
+  const unhandled = [];
+  const note = (/** @type {unknown} */ error) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const series = readAhead(source, sensor, chunksOf(days(2)));
+  const first = series.next();
+  for (let count = 0; count < 5; count++) await turn();
+  open[0]?.answer();
+  expect([.../** @type {Series} */ ((await first).value).values]).toEqual([0]);
+  open[1]?.fail();
+  await series.return(undefined);
+  for (let count = 0; count < 5; count++) await turn();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+test('Page: hours that nobody has counted: 32 are read at once, and a page without samples ends after 768', async () => {
+  let running = 0;
+  let most = 0;
+  let hours = 0;
+  const source = /** @type {any} */ ({
+    packed: { readSamples: async () => new Map() },
+    samples: {
+      async readHour() {
+        hours++;
+        most = Math.max(most, ++running);
+        await turn();
+        running--;
+        return { times: [], values: [] };
+      },
+    },
+  });
+  const lookUp = async (
+    /** @type {Sensor} */ _sensor,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+  ) =>
+    Array.from({ length: (to - from) / HOUR_MS }, (_, at) =>
+      hourOf((from - DAY) / HOUR_MS + at, { packed: false, count: null }),
+    );
+  const range = { from: DAY, to: DAY + 100 * DAY_MS };
+  const page = await readPage({ lookUp, source }, sensor, range, { order: 'asc', limit: 10 });
+  expect([most, hours]).toEqual([32, 768]);
+  expect(page).toEqual({ times: [], values: [], reached: DAY + 768 * HOUR_MS });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, test } from '@jest/globals';
+import { readSeries } from '../../../../api/history/reading/series.js';
+
+/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
+/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FROM = Date.UTC(2026, 1, 3);
+
+const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
+
+/**
+ * A sensor with one sample at the start of each hour, whose value is the number of the hour.
+ *
+ * @param {object} [options]
+ * @param {number[]} [options.times] epoch ms (default: the starts of the hours)
+ * @param {boolean} [options.isExact] whether the statistics of each hour are exact (default true)
+ * @param {boolean} [options.isPacked] (default true)
+ */
+function createHistory({ times, isExact = true, isPacked = true } = {}) {
+  const own = (/** @type {number} */ hour) =>
+    times ? times.filter((ts) => ts >= hour && ts < hour + HOUR) : [hour];
+  /** Requests by the kind of their source. */
+  const reads = { cached: 0, scans: 0, unpacked: 0 };
+  const sourceOf = (/** @type {'cached' | 'scans'} */ kind) =>
+    /** @type {SampleSource} */ ({
+      packed: {
+        async readSamples(_sensor, from, to) {
+          reads[kind]++;
+          const found = new Map();
+          for (let hour = from; isPacked && hour < to; hour += HOUR)
+            found.set(hour, [{ times: own(hour), values: own(hour).map((ts) => (ts - FROM) / HOUR) }]);
+          return found;
+        },
+      },
+      samples: {
+        async readHour(_device, _sensor, hour) {
+          reads.unpacked++;
+          const inside = own(Math.floor(hour / HOUR) * HOUR);
+          return { times: inside, values: inside.map((ts) => (ts - FROM) / HOUR) };
+        },
+      },
+    });
+  return {
+    reads,
+    source: { ...sourceOf('cached'), scans: sourceOf('scans') },
+    lookUp: async (/** @type {Sensor} */ _sensor, /** @type {number} */ from, /** @type {number} */ to) => {
+      /** @type {Hour[]} */
+      const hours = [];
+      for (let hour = from; hour < to; hour += HOUR) {
+        const value = (hour - FROM) / HOUR;
+        const statistics = { count: 1, min: value, max: value, sum: value, first: value, last: value };
+        hours.push({
+          hour,
+          packed: isPacked,
+          exact: isExact && isPacked ? statistics : null,
+          count: isPacked ? 1 : null,
+        });
+      }
+      return hours;
+    },
+  };
+}
+
+/** @param {ReturnType<typeof createHistory>} history @param {number} from @param {number} to @param {object} [options] */
+const read = (history, from, to, options) =>
+  readSeries(history, sensor, { from, to }, { points: 4, newest: to, ...options });
+
+/** @param {Awaited<ReturnType<typeof read>>} shape */
+const countOf = ({ points }) => points.reduce((sum, { count }) => sum + count, 0);
+
+test('Series: range is empty: no points, no reading', async () => {
+  const history = createHistory();
+  expect(await read(history, FROM, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
+  expect(await read(history, FROM + 1, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
+  expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+});
+
+test('Series: whole hours with exact statistics: no sample is read', async () => {
+  const history = createHistory();
+  const shape = await read(history, FROM, FROM + DAY);
+  expect(countOf(shape)).toBe(24);
+  expect(shape.source).toBe('statistics');
+  expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+});
+
+test.each([
+  ['begins', FROM + 1, FROM + DAY, 23],
+  ['ends', FROM, FROM + DAY - 1, 24],
+])(
+  'Series: the range %s within an hour: the samples of that hour are read, and only those of the range count',
+  async (_, from, to, count) => {
+    const history = createHistory();
+    const shape = await read(history, from, to);
+    expect(countOf(shape)).toBe(count);
+    expect(history.reads).toEqual({ cached: 1, scans: 0, unpacked: 0 });
+  },
+);
+
+test('Series: a sample at the end of the range: it is outside', async () => {
+  const history = createHistory({ times: [FROM, FROM + 10, FROM + 20] });
+  const shape = await read(history, FROM, FROM + 20);
+  expect(countOf(shape)).toBe(2);
+});
+
+test('Series: statistics are not exact: samples are read, packed ones from history alone', async () => {
+  const history = createHistory({ isExact: false });
+  expect(countOf(await read(history, FROM, FROM + DAY))).toBe(24);
+  expect(history.reads.unpacked).toBe(0);
+  expect(history.reads.cached).toBeGreaterThan(0);
+});
+
+test('Series: hours are not packed: they are read from messages as well', async () => {
+  const history = createHistory({ isPacked: false });
+  expect(countOf(await read(history, FROM, FROM + 3 * HOUR))).toBe(3);
+  expect(history.reads.unpacked).toBe(3);
+});
+
+test('Series: nothing is newer than a time: hours after it are not read', async () => {
+  const history = createHistory({ isPacked: false });
+  await read(history, FROM, FROM + DAY, { newest: FROM + 2 * HOUR - 1 });
+  expect(history.reads.unpacked).toBe(2);
+  await read(history, FROM, FROM + DAY, { newest: null });
+  expect(history.reads.unpacked).toBe(2);
+});
+
+describe('Series: only samples', () => {
+  const points = 2000;
+
+  test('Series: range of two days: samples come through the cache of the server', async () => {
+    const history = createHistory();
+    await read(history, FROM, FROM + 2 * DAY, { points });
+    expect(history.reads.scans).toBe(0);
+    expect(history.reads.cached).toBeGreaterThan(0);
+  });
+
+  test('Series: range of more than two days: samples are read past the cache', async () => {
+    const history = createHistory();
+    await read(history, FROM, FROM + 2 * DAY + 1, { points });
+    expect(history.reads.cached).toBe(0);
+    expect(history.reads.scans).toBeGreaterThan(0);
+  });
+});
+
+test('Series: bins of an hour over days: statistics that are not exact are replaced by samples from the cache', async () => {
+  const exact = createHistory();
+  const shape = await read(exact, FROM, FROM + DAY, { points: 24 });
+  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
+  expect(shape.points[0]).toEqual({ ts: FROM, min: 0, max: 0, avg: 0, count: 1 });
+  expect(exact.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+  const inexact = createHistory({ isExact: false });
+  const samples = await read(inexact, FROM, FROM + 3 * DAY, { points: 72 });
+  expect(samples).toMatchObject({ width: HOUR, source: 'samples' });
+  expect(inexact.reads).toMatchObject({ cached: 3, scans: 0 });
+});
+
+test('Series: one hour of all has exact statistics: they are the source', async () => {
+  const history = createHistory();
+  const shape = await read(history, FROM, FROM + HOUR, { points: 1 });
+  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
+});
+
+test('Series: the sum of an hour is too large for a double: its samples are read', async () => {
+  const history = createHistory();
+  const { lookUp } = history;
+  const endless = async (/** @type {Parameters<typeof lookUp>} */ ...args) =>
+    (await lookUp(...args)).map((hour) => ({
+      ...hour,
+      exact: hour.exact && { ...hour.exact, sum: Number.POSITIVE_INFINITY },
+    }));
+  const shape = await read({ ...history, lookUp: endless }, FROM, FROM + 2 * HOUR, { points: 1 });
+  expect(shape).toMatchObject({ source: 'samples', points: [{ count: 2, avg: 0.5 }] });
+});
+
+describe('Series: days of a clock ahead of UTC', () => {
+  const to = FROM + 3 * DAY;
+
+  test('Series: whole hours ahead: statistics alone, bins from its midnight', async () => {
+    const history = createHistory();
+    const shape = await read(history, FROM, to, { shift: 2 * HOUR });
+    expect(shape.width).toBe(DAY);
+    expect(shape.points.map(({ ts, count }) => [(ts - FROM) / HOUR, count])).toEqual([
+      [-2, 22],
+      [22, 24],
+      [46, 24],
+      [70, 2],
+    ]);
+    expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+  });
+
+  test('Series: half an hour more: the hours around its midnight are read as samples', async () => {
+    const history = createHistory({ times: hoursOf(FROM, to).flatMap((hour) => [hour, hour + HOUR / 2]) });
+    const shape = await read(history, FROM, to, { shift: 5.5 * HOUR });
+    expect(shape.points.map(({ ts }) => (ts - FROM) / HOUR)).toEqual([-5.5, 18.5, 42.5, 66.5]);
+    expect(history.reads.cached + history.reads.scans).toBeGreaterThan(0);
+  });
+});
+
+/** @param {number} from @param {number} to @returns {number[]} */
+const hoursOf = (from, to) => Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
+
+test('Series: the client disconnects: reading stops with its reason', async () => {
+  const gone = new Error('gone');
+  const signal = AbortSignal.abort(gone);
+  const history = createHistory({ isExact: false });
+  await expect(read(history, FROM, FROM + DAY, { signal })).rejects.toBe(gone);
+  expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
+  const exact = createHistory();
+  await expect(read(exact, FROM, FROM + DAY, { signal })).rejects.toBe(gone);
+});

@@ -1,0 +1,104 @@
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { isComplete } from '../../../../infra/bootstrap/packages.js';
+import { withoutServices } from '../../../../infra/bootstrap/policy.js';
+import { runShown } from '../../../../infra/bootstrap/run-shown.js';
+import { findTools } from '../../../../infra/bootstrap/tools.js';
+
+describe('Bootstrap: npm packages', () => {
+  const wanted = {
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/b-linux': { version: '2.0.0', optional: true },
+    'node_modules/b-darwin': { version: '2.0.0', optional: true },
+  };
+
+  test.each([
+    ['all that this platform needs', { 'node_modules/a': { version: '1.0.0' } }, true],
+    ['another version', { 'node_modules/a': { version: '1.0.1' } }, false],
+    ['a package missing', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
+    [
+      'an optional one of another version',
+      { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-linux': { version: '1.9.0' } },
+      false,
+    ],
+  ])('%s', (_, installed, complete) => {
+    expect(isComplete(wanted, installed)).toBe(complete);
+  });
+});
+
+describe('Bootstrap: services of Debian packages', () => {
+  /** @type {string} */
+  let dir;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'millrace-policy-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  test('during the installation: they cannot start, also when it fails; after it they can', async () => {
+    const policy = join(dir, 'policy-rc.d');
+    const task = withoutServices(async () => {
+      expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
+      await access(policy, 1);
+      throw new Error('no network');
+    }, policy);
+    await expect(task).rejects.toThrow('no network');
+    await expect(access(policy)).rejects.toThrow();
+  });
+
+  test('existing policy of the machine: unchanged', async () => {
+    const policy = join(dir, 'policy-rc.d');
+    await writeFile(policy, 'theirs');
+    await withoutServices(async () => {}, policy);
+    expect(await readFile(policy, 'utf8')).toBe('theirs');
+  });
+});
+
+describe('Bootstrap: a long task', () => {
+  /** @param {string} code @returns {[string, string[]]} program and arguments */
+  const node = (code) => [process.execPath, ['-e', code]];
+
+  test('output: its title and its last line', async () => {
+    /** @type {string[]} */
+    const shown = [];
+    const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
+    const end = new AbortController();
+    const onStatus = (/** @type {string} */ text) => {
+      shown.push(text);
+      if (text.includes('half done')) end.abort();
+    };
+    const task = runShown(program, args, { title: 'work', onStatus, signal: end.signal });
+    await expect(task).rejects.toMatchObject({ name: 'AbortError' });
+    expect(shown[0]).toBe('work · 0 s');
+    expect(shown.at(-1)).toMatch(/^work · \d+ s · half done$/);
+  });
+
+  test('Install: it fails: the reason is the first line with an error', async () => {
+    const [program, args] = node("console.error('fine\\nerror: no such thing\\nadvice'); process.exit(3)");
+    const task = runShown(program, args, { title: 'work', onStatus: () => {} });
+    await expect(task).rejects.toThrow(/failed:\nerror: no such thing\nadvice$/);
+  });
+});
+
+describe('Bootstrap: missing programs', () => {
+  const path = process.env['PATH'];
+  beforeEach(() => {
+    process.env['PATH'] = '/nowhere';
+  });
+  afterEach(() => {
+    process.env['PATH'] = path;
+  });
+
+  test('no package: the error names the page of the program', async () => {
+    await expect(findTools(['terraform'])).rejects.toThrow(
+      /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
+    );
+  });
+
+  test('several: one command for those with packages, and the pages of the others', async () => {
+    await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
+      /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startChild } from '../../../../infra/dev/child.js';
+import { keepRunning } from '../../../../infra/dev/keep-running.js';
+
+/** @type {string} */
+let folder;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-keep-'));
+  await writeFile(join(folder, 'killed.js'), "process.kill(process.pid, 'SIGKILL');");
+  await writeFile(join(folder, 'broken.js'), 'process.exit(3);');
+  await writeFile(join(folder, 'done.js'), '');
+  await writeFile(join(folder, 'waits.js'), 'setInterval(() => {}, 1000);');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** @param {string} script */
+function keep(script) {
+  /** @type {[signal: string, again: boolean][]} */
+  const notified = [];
+  let starts = 0;
+  const kept = keepRunning(
+    () => {
+      starts++;
+      return startChild(join(folder, script), { title: 'part', env: process.env, onLine: () => {} });
+    },
+    // The time that a start takes on a busy machine must not count as a steady run.
+    { onKilled: (...what) => void notified.push(what), clock: () => 0 },
+  );
+  return { kept, notified, starts: () => starts };
+}
+
+test('Dev: a killed process: restarted, with a limit', async () => {
+  const { kept, notified, starts } = keep('killed.js');
+  expect(await kept.exited).toBeNull();
+  expect(notified).toEqual([
+    ['SIGKILL', true],
+    ['SIGKILL', false],
+  ]);
+  expect(starts()).toBe(2);
+});
+
+test.each([
+  ['well', 'done.js', null],
+  ['with an error', 'broken.js', 'The part ended with exit code 3.'],
+])('Dev: a process that ends by itself, %s: not restarted', async (_, script, message) => {
+  const { kept, notified, starts } = keep(script);
+  expect((await kept.exited)?.message ?? null).toBe(message);
+  expect([notified, starts()]).toEqual([[], 1]);
+});
+
+test.each(['stop', 'kill'])('Dev: a process that ended by %s: not restarted', async (how) => {
+  const { kept, notified, starts } = keep('waits.js');
+  if (how === 'stop') await kept.stop({ withinMs: 5000 });
+  else kept.kill();
+  expect(await kept.exited).toBeNull();
+  expect([notified, starts()]).toEqual([[], 1]);
+});

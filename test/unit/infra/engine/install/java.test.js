@@ -1,0 +1,47 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cassandraYaml } from '../../../../../infra/engine/cassandra-yaml.js';
+import { findJava } from '../../../../../infra/engine/install/java.js';
+
+/** @type {string} */
+let dir;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace java-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+/** A program that answers as `java` of a version does. @param {string} name @param {string} version */
+async function javaOf(name, version) {
+  const path = join(dir, name, 'bin/java');
+  await mkdir(dirname(path), { recursive: true });
+  const lines = [`    java.home = ${join(dir, name)}`, `    java.specification.version = ${version}`];
+  await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${lines.join('\n')}\nEND\n`);
+  await chmod(path, 0o755);
+  return join(dir, name);
+}
+
+test('Java: JAVA_HOME, then the PATH; a version other than 17 is skipped and named', async () => {
+  const eight = await javaOf('eight', '1.8');
+  const seventeen = await javaOf('seventeen', '17');
+  const other = await javaOf('other', '17');
+  const found = await findJava({ JAVA_HOME: eight, PATH: `/nowhere:${seventeen}/bin:${other}/bin` });
+  expect(found).toEqual({
+    java: { path: join(seventeen, 'bin/java'), home: seventeen },
+    others: [`8 at ${join(eight, 'bin/java')}`],
+  });
+});
+
+test('cassandra.yaml: any path: safe', () => {
+  const yaml = cassandraYaml({
+    dir: '/data of "mine": #1',
+    host: '127.0.0.1',
+    port: 9042,
+    storagePort: 7000,
+    auth: false,
+    durable: false,
+  });
+  expect(yaml).toContain('commitlog_directory: "/data of \\"mine\\": #1/commitlog"\n');
+});

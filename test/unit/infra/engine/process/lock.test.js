@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { holderOf, releaseLock, takeLock, updateLock } from '../../../../../infra/engine/process/lock.js';
+
+/** @type {string} */
+let dir;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-lock-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** A process that has `dir` among its arguments, as a supervisor has. */
+async function livingSupervisor() {
+  const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)', dir]);
+  await once(child.stdout, 'data');
+  return {
+    pid: Number(child.pid),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('Lock: a free directory: taken, and released', async () => {
+  expect(await takeLock(dir)).toBe(true);
+  releaseLock(dir);
+  expect(await holderOf(dir)).toBe(null);
+});
+
+test('Lock: its supervisor lives: held; after kill -9: free', async () => {
+  const supervisor = await livingSupervisor();
+  try {
+    updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
+    expect(await holderOf(dir)).toEqual({ supervisor: supervisor.pid, java: null, stopping: true });
+    expect(await takeLock(dir)).toBe(false);
+  } finally {
+    await supervisor.kill();
+  }
+  expect(await holderOf(dir)).toBe(null);
+  expect(await takeLock(dir)).toBe(true);
+});
+
+test('Lock: another program has the pid now: free', async () => {
+  updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
+  expect(await holderOf(dir)).toBe(null);
+});
+
+test('Lock: half a file after a power failure: free', async () => {
+  await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
+  expect(await takeLock(dir)).toBe(true);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { payloadLines } from '../../../../api/commands/dead-letters/show.js';
+import { decode } from '../../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
+
+const MB = 1_000_000;
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** @param {string} hex @param {Buffer} [rest] */
+const bytes = (hex, rest = Buffer.alloc(0)) => Buffer.concat([Buffer.from(hex, 'hex'), rest]);
+
+/** @param {Buffer} payload @param {string} contentType */
+function read(payload, contentType) {
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1, relative: true });
+  decode(payload, contentType, batch);
+  return batch;
+}
+
+test.each([
+  ['arrays in arrays', Buffer.alloc(MB, 0x81), 'malformed'],
+  ['arrays without end in arrays', Buffer.alloc(MB, 0x9f), 'malformed'],
+  ['maps in maps', Buffer.alloc(MB, 0xa1), 'malformed'],
+  ['tags on tags', Buffer.alloc(MB, 0xc4), 'malformed'],
+  ['an array with a header of 2^32 elements', bytes('9affffffff'), 'malformed'],
+  ['an array with a header of 2^53 elements', bytes('9b001fffffffffffff'), 'malformed'],
+  ['an array with a header of 2^64 elements', bytes('9bffffffffffffffff'), 'malformed'],
+  ['a map with a header of 2^53 pairs', bytes('81bb001fffffffffffff'), 'malformed'],
+  ['bytes with a header of 2^53', bytes('815b001fffffffffffff'), 'malformed'],
+  ['a text with a header of 4 GB', bytes('817affffffff'), 'malformed'],
+  ['a million empty records', bytes('9a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
+  ['a million empty records in one', bytes('81a1029a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
+  ['a million of them, without their number', bytes('9f', Buffer.alloc(MB, 0xa0)), 'too_large'],
+])('CBOR: %s', (_, payload, code) => {
+  expect(() => read(payload, 'application/senml+cbor')).toThrow(expect.objectContaining({ code }));
+});
+
+test('CBOR: as many records as are allowed, each with seven labels', () => {
+  // {n: "t", u: "C", v: 1, t: 0, bv: 0, bs: 0, s: 0}
+  const record = Buffer.from('a7006174016143020106002400250005 00'.replaceAll(' ', ''), 'hex');
+  const payload = bytes('992710', Buffer.concat(Array(10_000).fill(record)));
+  const batch = read(payload, 'application/senml+cbor');
+  expect(batch.refused).toEqual([]);
+});
+
+test.each([
+  ['groups in groups', Buffer.alloc(MB, 0x7b), 'malformed'],
+  ['groups in groups of a metric', bytes('12c0843d', Buffer.alloc(MB, 0x7b)), 'malformed'],
+  ['a metric with a header of 4 GB', bytes('12ffffffff0f'), 'malformed'],
+  ['a number of too many bytes', bytes('08', Buffer.alloc(1000, 0xff)), 'malformed'],
+  ['half a million empty metrics', Buffer.alloc(MB).map((_, at) => (at % 2 ? 0 : 0x12)), 'too_large'],
+])('Sparkplug: %s', (_, payload, code) => {
+  expect(() => decodePayload(Buffer.from(payload))).toThrow(expect.objectContaining({ code }));
+});
+
+test.each([
+  ['application/json', '[{"sensor_id":"t","value":1,"__proto__":{"ts":7,"polluted":1}}]'],
+  ['application/json', '[{"__proto__":{"sensor_id":"inherited","value":1}}]'],
+  ['application/senml+json', '[{"n":"t","v":1,"constructor":{"prototype":{"polluted":1}}}]'],
+])('%s: keys of Object.prototype: like any other key: %s', (contentType, payload) => {
+  const batch = read(Buffer.from(payload), contentType);
+  expect([...batch.sensors.keys()]).not.toContain('inherited');
+  for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
+  expect(/** @type {any} */ ({}).polluted).toBeUndefined();
+});
+
+test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor named %s: accepted', (name) => {
+  const batch = read(Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })), 'application/json');
+  expect([...batch.sensors.keys()]).toEqual([name]);
+});
+
+test.each([
+  ['application/senml+json', Buffer.from('[{"__proto__":{"n":"inherited"},"v":1}]')],
+  ['application/senml+cbor', bytes('81a2695f5f70726f746f5f5fa1616e69696e686572697465640201')],
+])(
+  '%s: __proto__ as a label: refused, because an unknown label must be understood',
+  (contentType, payload) => {
+    expect(() => read(payload, contentType)).toThrow(expect.objectContaining({ code: 'malformed' }));
+  },
+);
+
+test.each([
+  ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+  ['arrays', '['.repeat(32_000) + ']'.repeat(32_000)],
+])('Dead letter: deeply nested %s: shown unchanged and not longer', (_, text) => {
+  const payload = Buffer.from(text);
+  const content = { payload, size: payload.length, sha256: Buffer.alloc(32), refused: [] };
+  const lines = payloadLines(/** @type {any} */ (content));
+  expect(lines.join('\n')).toBe(text);
+});

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { InstallationStats } from '../../../api/live/installation-stats.js';
+import { LatencyHistogram } from '../../../api/observability/process-stats.js';
+import { until } from '../../support/until.js';
+
+/** @import { HealthReport } from '../../../api/observability/process-health.js' */
+/** @import { StatsListener } from '../../../api/live/index.js' */
+/** @import { StatsSnapshot } from '../../../api/observability/process-stats.js' */
+
+/** @param {number} rate @param {number[]} commits ms @returns {StatsSnapshot} */
+function signsOf(rate, commits = []) {
+  const counts = new LatencyHistogram();
+  for (const ms of commits) counts.record(ms);
+  return {
+    samples_per_s: rate,
+    refused_per_s: rate / 10,
+    in_flight: 1,
+    window: 8,
+    window_limit: 64,
+    waiting: 2,
+    readers: 3,
+    commits: counts.list(),
+  };
+}
+
+/** @type {HealthReport} */
+const WELL = {
+  role: 'all',
+  checks: { database: { ok: true, message: 'answers' } },
+  unanswered_ms: 0,
+  unsettled: { messages: 0, oldest_ms: 0, standstill_ms: 0 },
+};
+
+const NOTHING = {
+  samples_per_s: 0,
+  commit_ms: { p50: null, p99: null },
+  in_flight: 1,
+  window: 8,
+  window_limit: 64,
+  waiting: 2,
+  refused_per_s: 0,
+  readers: 3,
+};
+
+let now = 0;
+/** @type {Array<[process: string, signs: StatsSnapshot]>} */
+let published;
+/** @type {StatsListener | undefined} */
+let listener;
+/** @type {StatsSnapshot} */
+let own;
+/** @type {InstallationStats} */
+let stats;
+
+const create = (serves = true) =>
+  new InstallationStats({
+    processStats: { snapshot: () => own },
+    processHealth: { read: () => WELL },
+    live: {
+      publishStats: (process, signs) => void published.push([process, JSON.parse(signs)]),
+      onStats: (given) => {
+        listener = given;
+      },
+    },
+    serves,
+    clock: () => 1_795_680_000_000 + now,
+    monotonic: () => now,
+    everyMs: 1,
+  });
+
+beforeEach(() => {
+  now = 0;
+  published = [];
+  listener = undefined;
+  own = signsOf(0);
+  stats = create();
+  stats.start('own');
+});
+afterEach(() => stats.stop());
+
+/** @param {string} process @param {unknown} signs */
+const receive = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
+
+test('Installation stats: processes: each counts once; rates and requests are added, times are those of all messages', () => {
+  own = signsOf(10, [1, 1, 1]);
+  receive('a', signsOf(5, [100]));
+  receive('a', signsOf(20, [100]));
+  receive('b', signsOf(0.5, []));
+  // The process receives its own snapshot too.
+  receive('own', signsOf(10, [1, 1, 1]));
+  const { commit_ms, ...figures } = stats.read();
+  expect(figures).toEqual({
+    samples_per_s: 30.5,
+    refused_per_s: 3.1,
+    in_flight: 3,
+    window: 24,
+    window_limit: 192,
+    waiting: 6,
+    readers: 9,
+  });
+  expect(commit_ms.p50).toBeCloseTo(1, 1);
+  expect(Math.abs((commit_ms.p99 ?? 0) / 100 - 1)).toBeLessThan(0.03);
+});
+
+test('Installation statistics: a process stops publishing: it counts for three more seconds', () => {
+  receive('a', signsOf(5));
+  now = 2900;
+  expect(stats.read().samples_per_s).toBe(5);
+  now = 3100;
+  expect(stats.read()).toEqual(NOTHING);
+});
+
+test.each([
+  ['no JSON', '{'],
+  ['null', null],
+  ['a list', []],
+  ['nothing', {}],
+  ['a text for a figure', { ...signsOf(1), samples_per_s: '1' }],
+  ['less than nothing', { ...signsOf(1), waiting: -1 }],
+  ['more than can be', { ...signsOf(1), window: 1e300 }],
+  ['no counts', { ...signsOf(1), commits: null }],
+  ['a bucket that is none', { ...signsOf(1), commits: [[100_000, 1]] }],
+  ['half a bucket', { ...signsOf(1), commits: [[1.5, 1]] }],
+  ['a count that is none', { ...signsOf(1), commits: [[1, -1]] }],
+  ['a pair that is none', { ...signsOf(1), commits: [5] }],
+  ['far more than ours', { ...signsOf(1), more: 'x'.repeat(20_000) }],
+])('Installation stats: %s: not a process of the installation', (_, signs) => {
+  const payload = typeof signs === 'string' ? signs : JSON.stringify(signs);
+  expect(listener?.('a', Buffer.from(payload))).toBe(false);
+  expect(stats.read()).toEqual(NOTHING);
+});
+
+test('Installation stats: other processes: at most a thousand, with names of usual length', () => {
+  expect(receive('x'.repeat(1001), signsOf(1))).toBe(false);
+  for (let i = 0; i < 1000; i++) expect(receive(`p${i}`, signsOf(1))).toBe(true);
+  expect(receive('one more', signsOf(1))).toBe(false);
+  expect(receive('p0', signsOf(2))).toBe(true);
+  expect(stats.read().samples_per_s).toBe(1001);
+  now = 4000;
+  stats.read();
+  expect(receive('one more', signsOf(1))).toBe(true);
+});
+
+describe('Installation stats: each second', () => {
+  test('Installation statistics: a running process: it publishes its snapshot', async () => {
+    own = signsOf(7, [3]);
+    await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
+    expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
+  });
+
+  test('history: the last five minutes', async () => {
+    expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
+    now = 500;
+    receive('a', signsOf(5));
+    await until(() => stats.recent().length === 300 && stats.recent()[0]?.samples_per_s === 5);
+    expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
+  });
+
+  test('Installation statistics: a process serves no readers: it publishes, and neither receives nor keeps anything', () => {
+    listener = undefined;
+    published = [];
+    const ingest = create(false);
+    ingest.start('ingest');
+    ingest.stop();
+    expect([published, listener, ingest.recent()]).toEqual([
+      [['ingest', { ...own, health: WELL }]],
+      undefined,
+      [],
+    ]);
+  });
+});

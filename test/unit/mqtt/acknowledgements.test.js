@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Acknowledgements } from '../../../api/ingest/acknowledgements.js';
+
+test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
+  const order = fc
+    .integer({ min: 1, max: 50 })
+    .chain((count) =>
+      fc.shuffledSubarray([...Array(count).keys()], { minLength: count }).map((settling) => settling),
+    );
+  fc.assert(
+    fc.property(order, (settling) => {
+      const acknowledgements = new Acknowledgements();
+      /** @type {number[]} */
+      const given = [];
+      const settled = settling.map((_, i) => acknowledgements.track(() => given.push(i)));
+      const done = new Set();
+      for (const i of settling) {
+        settled[i]?.();
+        done.add(i);
+        // All whose predecessors are settled have left, and nothing else.
+        let ready = 0;
+        while (done.has(ready)) ready++;
+        expect(given).toEqual([...Array(ready).keys()]);
+      }
+      expect(acknowledgements.pending).toBe(0);
+    }),
+  );
+});
+
+test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
+  const acknowledgements = new Acknowledgements();
+  let given = 0;
+  const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];
+  acknowledgements.drop();
+  for (const settle of settled) settle();
+  expect(given).toBe(0);
+});

@@ -1,0 +1,50 @@
+import { expect, jest, test } from '@jest/globals';
+import { AccessNotices } from '../../../../api/mqtt/embedded/authentication.js';
+
+/** @param {number} [everyMs] */
+function createNotices(everyMs) {
+  const warn = jest.fn();
+  const logger = /** @type {any} */ ({ warn });
+  return { notices: new AccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
+}
+
+test('Access log: each device and each kind of act: one line', () => {
+  const { notices, lines } = createNotices();
+  for (const account of ['a', 'a', 'b', 'a']) notices.forbidden(account, 'publish', 'iot/v1/x/birth');
+  notices.forbidden('a', 'subscribe', '#');
+  expect(lines().map(([fields]) => fields)).toEqual([
+    { account: 'a', what: 'publish', topic: 'iot/v1/x/birth' },
+    { account: 'b', what: 'publish', topic: 'iot/v1/x/birth' },
+    { account: 'a', what: 'subscribe', topic: '#' },
+  ]);
+});
+
+test('Access log: failed sign-ins: one line for each address, whatever the names', () => {
+  const { notices, lines } = createNotices();
+  for (let at = 0; at < 1000; at++) notices.signIn(`stranger-${at}`, `192.0.2.${at % 2}`);
+  expect(lines().map(([fields]) => fields)).toEqual([
+    { account: 'stranger-0', address: '192.0.2.0', failed: 1 },
+    { account: 'stranger-1', address: '192.0.2.1', failed: 1 },
+  ]);
+});
+
+test('Access log: after a minute: the next line, with the number of failures since', () => {
+  jest.useFakeTimers();
+  try {
+    const { notices, lines } = createNotices();
+    for (let at = 0; at < 5; at++) notices.signIn('pump', '192.0.2.1');
+    jest.advanceTimersByTime(60_000);
+    notices.signIn('pump', '192.0.2.1');
+    expect(lines().map(([fields]) => fields)).toMatchObject([{ failed: 1 }, { failed: 5 }]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('Access log: texts of unknown clients: truncated, without control characters', () => {
+  const { notices, lines } = createNotices();
+  notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');
+  const [fields] = /** @type {any[]} */ (lines()[0]);
+  expect(fields.account).toMatch(/^\?\[2J\?\?x+…$/);
+  expect(fields.account.length).toBeLessThan(150);
+});

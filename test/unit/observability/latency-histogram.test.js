@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { BUCKETS, LatencyHistogram } from '../../../api/observability/process-stats.js';
+
+/** @param {number[]} times ms */
+function countsOf(times) {
+  const counts = new LatencyHistogram();
+  for (const time of times) counts.record(time);
+  return counts;
+}
+
+/** From a µs to ten minutes. */
+const times = fc.array(
+  fc.double({ min: -3, max: 5.7, noNaN: true }).map((digits) => 10 ** digits),
+  {
+    minLength: 1,
+  },
+);
+
+test('Latency histogram: a percentile: that of all times, within 3 %', () => {
+  fc.assert(
+    fc.property(times, fc.constantFrom(1, 50, 99, 100), (all, percent) => {
+      const exact = [...all].sort((a, b) => a - b)[Math.ceil((all.length * percent) / 100) - 1] ?? 0;
+      expect(Math.abs((countsOf(all).percentile(percent) ?? 0) / exact - 1)).toBeLessThan(0.03);
+    }),
+  );
+});
+
+test('Latency histogram: sum of several: the counts of all', () => {
+  fc.assert(
+    fc.property(times, times, (some, others) => {
+      const sum = countsOf(some);
+      sum.add(countsOf(others).list());
+      expect(sum.list()).toEqual(countsOf([...some, ...others]).list());
+    }),
+  );
+});
+
+test('Latency histogram: any time: it has a bucket', () => {
+  const counts = countsOf([0, -1, 1e-9, 1e12, Number.POSITIVE_INFINITY]);
+  expect(counts.list()).toEqual([
+    [0, 3],
+    [BUCKETS - 1, 2],
+  ]);
+});
+
+test('Latency histogram: empty: no percentile', () => {
+  const counts = new LatencyHistogram();
+  expect(counts.percentile(50)).toBe(null);
+  counts.record(1);
+  counts.reset();
+  expect([counts.percentile(50), counts.list()]).toEqual([null, []]);
+});

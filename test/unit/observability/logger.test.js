@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createLogger } from '../../../api/observability/logger.js';
+
+const EVERY_MS = 10_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** @param {{ level?: string, secrets?: string[] }} [options] */
+function listen({ level = 'info', secrets } = {}) {
+  /** @type {string[]} */
+  const lines = [];
+  const logger = createLogger(level, { secrets, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines, read: () => lines.map((line) => JSON.parse(line)) };
+}
+
+describe('Logger: a secret', () => {
+  const secrets = ['hush', 'hush-hush', 'quote "no"\\'];
+
+  test.each([
+    ['in a field of its own', (/** @type {any} */ logger) => logger.info({ reason: 'hush' }, 'said')],
+    ['within a text', (/** @type {any} */ logger) => logger.warn('the server refuses hush-hush.')],
+    [
+      'in an error',
+      (/** @type {any} */ logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed'),
+    ],
+    [
+      'deep inside',
+      (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
+    ],
+  ])('%s: not written', (_, log) => {
+    const { logger, lines, read } = listen({ secrets });
+    log(logger);
+    expect(read()).toHaveLength(1);
+    expect(lines[0]).not.toMatch(/hush|quote \\"no/);
+    expect(lines[0]).toContain('[secret]');
+  });
+
+  test('unknown to the settings: hidden by its name', () => {
+    const { logger, read } = listen();
+    logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
+    expect(read()[0]).toMatchObject({
+      password: '[secret]',
+      headers: { authorization: '[secret]', host: 'h' },
+    });
+  });
+});
+
+test('Logger: no control character is written, and all of them can be read', () => {
+  const { logger, lines, read } = listen();
+  // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
+  const codes = [
+    ...Array.from({ length: 0x20 }, (_, at) => at),
+    ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
+    ...[0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069],
+  ];
+  const name = `x${String.fromCharCode(...codes)}y \u009b2J é`;
+  logger.warn({ topic: name, deep: { [name]: [name] } }, `from ${name}`);
+  logger.error({ err: new Error(name) }, 'failed');
+  expect(lines).toHaveLength(2);
+  for (const line of lines)
+    expect(line.replace(/\n$/, '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+  expect(read()).toMatchObject([
+    { topic: name, deep: { [name]: [name] }, msg: `from ${name}` },
+    { err: { message: name } },
+  ]);
+});
+
+describe('Logger: repeated lines', () => {
+  test('Logger: a line repeats: ten are written, the others are summed up with the last one', () => {
+    const { logger, read } = listen();
+    for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
+    expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read().slice(10)).toMatchObject([{ i: 25, msg: 'again', unsaid: 15 }]);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read()).toHaveLength(11);
+    logger.warn({ i: 26 }, 'again');
+    expect(read()).toHaveLength(12);
+  });
+
+  test('without details: summed up as well', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 12; i++) logger.info('again');
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
+  });
+
+  test('many: other lines still appear, and debug lines are not limited', () => {
+    const { logger, read } = listen({ level: 'debug' });
+    for (let i = 0; i < 30; i++) logger.warn('again');
+    logger.warn('other');
+    expect(read()).toHaveLength(11);
+    for (let i = 0; i < 30; i++) logger.debug('again');
+    expect(read()).toHaveLength(41);
+  });
+
+  test('Logger: audit lines repeat: each is written', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
+    expect(read()).toHaveLength(25);
+  });
+
+  test('many different texts: only a few hundred are remembered', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
+    expect(read().length).toBeLessThan(600);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read().at(-1)).toMatchObject({ msg: 'text 4999' });
+  });
+});

@@ -1,0 +1,44 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { createLogger } from '../../../api/observability/logger.js';
+import { prettyDestination } from '../../../api/observability/pretty-log.js';
+
+/** @param {{ format?: 'auto' | 'json', isTTY?: boolean, secrets?: string[] }} [options] */
+async function listen({ format = 'auto', isTTY = true, secrets = [] } = {}) {
+  /** @type {string[]} */
+  const lines = [];
+  const destination = await prettyDestination(format, { isTTY, write: (text) => lines.push(text) });
+  return { lines, logger: destination && createLogger('info', { destination, secrets }) };
+}
+
+test('log on a terminal: a line is time, level, message and fields', async () => {
+  const { lines, logger } = await listen();
+  logger?.info({ httpPort: 8080 }, 'ready');
+  expect(stripVTControlCharacters(lines.join(''))).toMatch(
+    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"httpPort":8080\}\n$/,
+  );
+});
+
+test('log on a terminal: an error keeps the lines of its stack', async () => {
+  const { lines, logger } = await listen();
+  logger?.error({ err: new Error('broke') }, 'failed');
+  expect(stripVTControlCharacters(lines.join(''))).toMatch(/ERROR: failed *\n.*Error: broke\n +at /s);
+});
+
+test('log on a terminal: text of a device moves no cursor and begins no line, and secrets stay hidden', async () => {
+  const { lines, logger } = await listen({ secrets: ['hush'] });
+  logger?.warn({ account: 'a\u001b[2J\u009b1A\nINFO: ready', reason: 'hush' }, 'wrong\r\u202epassword');
+  const text = stripVTControlCharacters(lines.join(''));
+  expect(text).toContain('WARN: wrong??password');
+  expect(text).toContain('"account":"a?[2J?1A?INFO: ready"');
+  expect(text).toContain('[secret]');
+  expect(text).not.toContain('hush');
+  expect(lines.join('')).not.toContain('\u001b[2J');
+});
+
+test.each([[{ format: /** @type {const} */ ('json') }], [{ isTTY: false }]])(
+  '%j: the log stays JSON lines',
+  async (options) => {
+    expect((await listen(options)).logger).toBeUndefined();
+  },
+);

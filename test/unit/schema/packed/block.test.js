@@ -1,0 +1,262 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newestOf, packBlock, pieceBytes, splitBlocks, visitBlock } from '../../../../schema/packed/block.js';
+import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.js';
+import { sortedSeries } from './arbitraries.js';
+
+/** @import { Piece } from '../../../../schema/packed/block.js' */
+
+const BUCKET = Date.UTC(2026, 10, 21, 9);
+
+const sensorId = (/** @type {number} */ number) => {
+  const id = Buffer.alloc(16, number % 251);
+  id.writeUInt32BE(number);
+  return id;
+};
+
+/** @param {number} number @param {number[]} times @param {number[]} [values] @returns {Piece} */
+const pieceOf = (number, times, values = times.map((_, at) => at / 7)) => ({
+  sensor: sensorId(number),
+  times,
+  values,
+  from: 0,
+  to: times.length,
+});
+
+/** @param {number} count @param {number} [first] @returns {number[]} one a second */
+const seconds = (count, first = 0) => Array.from({ length: count }, (_, at) => BUCKET + 1000 * (first + at));
+
+/** @param {Uint8Array} blob @returns {Array<[sensor: string, times: number[], values: number[]]>} */
+function readBlock(blob) {
+  /** @type {Array<[string, number[], number[]]>} */
+  const read = [];
+  visitBlock(BUCKET, blob, (sensor, series) => {
+    const { times, values } = series();
+    read.push([sensor.toString('hex'), [...times], [...values]]);
+  });
+  return read;
+}
+
+const pieces = fc
+  .array(sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLength: 1, maxLength: 20 }), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .chain((list) =>
+    // Each sensor has times of its own, or those of the sensor before it.
+    fc.array(fc.boolean(), { minLength: list.length, maxLength: list.length }).map((shares) => {
+      let times = list[0]?.times ?? [];
+      return list.map((series, at) => {
+        if (!shares[at]) times = series.times;
+        return pieceOf(
+          at,
+          [...times],
+          times.map((_, index) => series.values[index % series.values.length] ?? 0),
+        );
+      });
+    }),
+  );
+
+describe('Block', () => {
+  test('any series of many sensors: every sample comes back bit by bit', () => {
+    fc.assert(
+      fc.property(pieces, (list) => {
+        const read = readBlock(packBlock(BUCKET, list));
+        expect(read).toEqual(
+          list.map(({ sensor, times, values }) => [sensor.toString('hex'), [...times], [...values]]),
+        );
+      }),
+    );
+  });
+
+  test('sensors read at the same instants: the times are stored once', () => {
+    const times = seconds(10);
+    const list = [1, 2, 3, 4].map((number) => pieceOf(number, times));
+    const blob = packBlock(BUCKET, list);
+    expect(blob).toHaveLength(1 + 4 * (16 + 2 + 80) + 40);
+    expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
+  });
+
+  test('a range of a series: only its samples are packed', () => {
+    const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
+    expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
+  });
+
+  test('two ranges of series that continue at other instants: the times are still stored once', () => {
+    const list = [
+      { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
+      { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
+    ];
+    expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
+  });
+
+  test('newest sample: found across sensors, within the packed range', () => {
+    const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
+    expect(newestOf(list)).toBe(BUCKET + 5000);
+  });
+
+  test.each([
+    ['no piece', []],
+    ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
+    ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
+    ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
+  ])('packing %s: refused', (_, list) => {
+    expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
+  });
+});
+
+describe('Block reader', () => {
+  const whole = packBlock(BUCKET, [pieceOf(1, seconds(3)), pieceOf(2, seconds(3))]);
+  const id = '00'.repeat(16);
+
+  test.each([
+    ['empty', ''],
+    ['version 1', '01e20400000000000000803540'],
+    ['without sensors', '03'],
+    ['a header cut short', `03${id}01`],
+    ['the first sensor without times', `03${id}0000`],
+    ['samples cut short', `03${id}0100e2040000`],
+    ['times that do not ascend', `03${id}0200${'e2040000'.repeat(2)}${'00'.repeat(16)}`],
+    ['a time beyond the hour', `03${id}010080ee3600${'00'.repeat(8)}`],
+  ])('%s: refused with a RangeError', (_, hex) => {
+    expect(() => readBlock(Buffer.from(hex, 'hex'))).toThrow(RangeError);
+  });
+
+  test('any block that is cut short: refused, or read up to a whole sensor', () => {
+    const full = readBlock(whole);
+    for (let length = 0; length < whole.length; length++) {
+      let read;
+      try {
+        read = readBlock(whole.subarray(0, length));
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+        continue;
+      }
+      expect(read).toEqual(full.slice(0, read.length));
+    }
+  });
+
+  test('any bytes: a RangeError or samples, never more than the bytes can hold', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const blob = Uint8Array.from([3, ...bytes]);
+        let samples = 0;
+        try {
+          for (const [, times] of readBlock(blob)) samples += times.length;
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError);
+        }
+        expect(samples * 8).toBeLessThanOrEqual(bytes.length);
+      }),
+    );
+  });
+});
+
+describe('Split into blocks', () => {
+  /** @param {Piece[][]} blocks */
+  const bytesOf = (blocks) =>
+    blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
+
+  test('any pieces: no block exceeds its limit, and every sample is in one of them, in order', () => {
+    const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
+      minLength: 1,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(sizes, (counts) => {
+        const list = counts.map((count, at) => pieceOf(at, seconds(count)));
+        const blocks = splitBlocks(list);
+        expect(Math.max(...bytesOf(blocks))).toBeLessThanOrEqual(MAX_BLOCK_BYTES);
+        expect(blocks.every((block) => block.length > 0)).toBe(true);
+        const samples = blocks
+          .flat()
+          .flatMap(({ sensor, times, from, to }) =>
+            [...times.slice(from, to)].map((time) => [sensor.readUInt32BE(), time]),
+          );
+        const expected = list.flatMap(({ times }, at) => [...times].map((time) => [at, time]));
+        // As text: jest takes a second to compare a hundred thousand pairs.
+        expect(samples.join()).toBe(expected.join());
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('a message of usual size: one block with the same pieces', () => {
+    const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
+    expect(splitBlocks(list)).toEqual([list]);
+  });
+
+  /** How the pieces of each block are cut: from, and up to. @param {Piece[]} list */
+  const cuts = (list) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
+
+  /** A block holds 2,729 samples of one sensor, and 18 bytes of each more sensor take the room of one and a half. */
+  const FULL = 2729;
+
+  test('no pieces: no blocks', () => {
+    expect(splitBlocks([])).toEqual([]);
+  });
+
+  test.each([
+    ['just fills a block', [FULL], [[[0, FULL]]]],
+    ['one sample more', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
+    [
+      'room for 64 samples is left: cut there',
+      [2663, 100],
+      [
+        [
+          [0, 2663],
+          [0, 64],
+        ],
+        [[64, 100]],
+      ],
+    ],
+    ['room for 63 samples is left: not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
+    [
+      'room for 63 samples is left, and 63 come: whole',
+      [2664, 63],
+      [
+        [
+          [0, 2664],
+          [0, 63],
+        ],
+      ],
+    ],
+    ['room for 63 samples is left, and 64 come: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
+    [
+      'what is left of a cut piece shares its block',
+      [FULL + 10, 5],
+      [
+        [[0, FULL]],
+        [
+          [FULL, FULL + 10],
+          [0, 5],
+        ],
+      ],
+    ],
+  ])('pieces: %s', (_, counts, expected) => {
+    expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
+  });
+
+  test('pieces that fit, also ranges of series: the same objects, without copies', () => {
+    const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
+    const [block, ...others] = splitBlocks(list);
+    expect(others).toEqual([]);
+    expect(block?.every((piece, index) => piece === list[index])).toBe(true);
+  });
+
+  test('the largest message of one sensor: as few blocks as it needs', () => {
+    const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
+    expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
+  });
+});
+
+test.each([
+  [1, 1],
+  [64, 1],
+  [65, 2],
+  [128, 2],
+  [129, 4],
+  [10_000, 256],
+])('parts of an hour: %i sensors: %i', (sensors, parts) => {
+  expect(partsFor(sensors)).toBe(parts);
+});

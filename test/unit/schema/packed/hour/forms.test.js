@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { visitBlock } from '../../../../../schema/packed/block.js';
+import { asDecimals } from '../../../../../schema/packed/hour/decimals.js';
+import { singleBitsOf, tableOf } from '../../../../../schema/packed/hour/forms.js';
+
+/** @import { Integers } from '../../../../../schema/packed/hour/integers.js' */
+/** @import { Table } from '../../../../../schema/packed/hour/forms.js' */
+
+test('Table: a quarter of the values are different: it lists them in order', () => {
+  const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
+  expect([...table]).toEqual([3, 7]);
+  expect([...indexes]).toEqual([1, 0, 1, 0, 1, 1, 1, 1]);
+});
+
+test.each([
+  ['more than a quarter of the values are different', [1, 2, 3, 1, 1, 1, 1, 1]],
+  ['all values are different', [1, 2, 3, 4, 5, 6, 7, 8]],
+  ['0 and -0, which are equal in a set', [0, -0, 0, 0, 0, 0, 0, 0]],
+  ['NaN', [Number.NaN, 1, 1, 1, 1, 1, 1, 1]],
+])('Table: %s: none', (_, values) => {
+  expect(tableOf(Float64Array.from(values))).toBeUndefined();
+});
+
+test.each([
+  ['twelve digits', 1e-12, 12],
+  ['none', 7, 0],
+])('Decimals: %s behind the point: found', (_, value, digits) => {
+  expect(asDecimals(Float64Array.of(value), false)?.digits).toBe(digits);
+});
+
+test('Decimals: thirteen digits behind the point: no decimals', () => {
+  expect(asDecimals(Float64Array.of(1e-13), false)).toBeUndefined();
+});
+
+test('Decimals: several -0: their indexes ascend', () => {
+  expect(asDecimals(Float64Array.of(-0, 1, -0, -0), false)?.minusZeros).toEqual([0, 2, 3]);
+});
+
+test('Single bits: negative values: integers of 64 bits that are negative', () => {
+  const bits = /** @type {Integers} */ (singleBitsOf(Float64Array.of(-1.5, 1.5)));
+  expect([...bits.hi]).toEqual([-1, 0]);
+  expect([...bits.lo]).toEqual([-1_077_936_128, 1_069_547_520]);
+});
+
+test('Block: blob of another version: the error names both versions', () => {
+  expect(() => visitBlock(0, Uint8Array.of(9, 1, 1), () => {})).toThrow(
+    'packed samples are of version 9; a row of message is of version 3',
+  );
+});

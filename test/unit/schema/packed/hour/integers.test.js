@@ -1,0 +1,176 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  addUp,
+  at,
+  byWidth,
+  codesOf,
+  fromNumbers,
+  minus,
+  toNumbers,
+  unzigzag,
+  zeros,
+} from '../../../../../schema/packed/hour/integers.js';
+
+/** @import { Integers, Wide } from '../../../../../schema/packed/hour/integers.js' */
+
+/** The reference: the same arithmetic with BigInt. No BigInt.asIntN, which V8 11.3 was seen to compile wrongly. */
+const SIZE = 2n ** 64n;
+const unsigned = (/** @type {bigint} */ number) => ((number % SIZE) + SIZE) % SIZE;
+const signed = (/** @type {bigint} */ number) =>
+  unsigned(number) >= SIZE / 2n ? unsigned(number) - SIZE : unsigned(number);
+
+const toBigInt = (/** @type {Wide} */ [hi, lo]) => signed(BigInt(hi) * 2n ** 32n + BigInt(lo >>> 0));
+const toWide = (/** @type {bigint} */ number) =>
+  /** @type {Wide} */ ([Number(unsigned(number) >> 32n) | 0, Number(unsigned(number) % 2n ** 32n) | 0]);
+
+/** @param {Wide[]} list */
+function integersOf(list) {
+  const integers = zeros(list.length);
+  integers.hi.set(list.map(([hi]) => hi));
+  integers.lo.set(list.map(([, lo]) => lo));
+  return integers;
+}
+
+/** @param {Integers} integers */
+const listOf = (integers) => Array.from(integers.hi, (_, index) => toBigInt(at(integers, index)));
+
+// Halves at which a carry begins or a sign turns come often.
+const half = fc.oneof(fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31), 2 ** 30), fc.integer());
+const wide = fc.tuple(half, half).map((halves) => /** @type {Wide} */ (halves));
+const wides = fc.array(wide, { minLength: 1, maxLength: 12 });
+
+describe('Integers of 64 bits', () => {
+  test('difference: any two: as with BigInt, modulo 2^64', () => {
+    fc.assert(
+      fc.property(wide, wide, (a, b) => {
+        expect(minus(a, b)).toEqual(toWide(toBigInt(a) - toBigInt(b)));
+      }),
+    );
+  });
+
+  test('difference: lower halves that differ by one, and by their sign: the borrow is one or none', () => {
+    expect(minus([5, 0], [2, 1])).toEqual([2, -1]);
+    expect(minus([5, 1], [2, 0])).toEqual([3, 1]);
+    expect(minus([5, 1], [2, 1])).toEqual([3, 0]);
+    expect(minus([5, -1], [2, 1])).toEqual([3, -2]);
+    expect(minus([5, 1], [2, -1])).toEqual([2, 2]);
+  });
+
+  test('order: any two: as with BigInt', () => {
+    fc.assert(
+      fc.property(wide, wide, (a, b) => {
+        const [first, second] = [toBigInt(a), toBigInt(b)];
+        expect(Math.sign(byWidth(a, b))).toBe(first < second ? -1 : first > second ? 1 : 0);
+      }),
+    );
+  });
+
+  test('order: equal upper halves: the lower ones decide, without a sign, to the last bit', () => {
+    fc.assert(
+      fc.property(half, half, half, (hi, a, b) => {
+        expect(Math.sign(byWidth([hi, a], [hi, b]))).toBe(Math.sign((a >>> 0) - (b >>> 0)));
+      }),
+    );
+    expect(byWidth([7, 2], [7, 3])).toBeLessThan(0);
+    expect(byWidth([7, 3], [7, 2])).toBeGreaterThan(0);
+    expect(byWidth([7, 3], [7, 3])).toBe(0);
+  });
+
+  test('numbers: any whole number up to 2^53 either way: comes back, and is the same number for BigInt', () => {
+    const whole = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 53, -(2 ** 53), 2 ** 32, -(2 ** 32)));
+    fc.assert(
+      fc.property(fc.array(whole), (numbers) => {
+        const integers = fromNumbers(numbers);
+        expect(listOf(integers)).toEqual(numbers.map(BigInt));
+        // No -0: a whole number has no sign of zero.
+        expect([...toNumbers(integers)]).toEqual(numbers.map((number) => number + 0));
+      }),
+    );
+  });
+});
+
+describe('Codes', () => {
+  /** @param {bigint} distance without sign: 0 -1 1 -2 2 become 0 1 2 3 4 */
+  const zigzag = (distance) => (signed(distance) < 0n ? -2n * signed(distance) - 1n : 2n * signed(distance));
+
+  /** @param {bigint[]} list @param {number} order @param {bigint} start @param {bigint} slope */
+  const codesByBigInt = (list, order, start, slope) =>
+    list.map((number, index) => {
+      if (order === 0) return zigzag(number - start);
+      const before = list[index - 1] ?? start;
+      if (order === 1) return zigzag(number - before);
+      const beforeThat = index === 0 ? before - slope : (list[index - 2] ?? start);
+      return zigzag(number - before - (before - beforeThat));
+    });
+
+  const bitsOf = (/** @type {bigint} */ code) => (code === 0n ? 0 : code.toString(2).length);
+
+  test.each([0, 1, 2])('order %i: any numbers: as with BigInt, and the bits of the greatest', (order) => {
+    fc.assert(
+      fc.property(wides, wide, wide, (list, start, slope) => {
+        const { codes, bits } = codesOf(integersOf(list), order, start, slope);
+        const expected = codesByBigInt(list.map(toBigInt), order, toBigInt(start), toBigInt(slope));
+        expect(listOf(codes).map(unsigned)).toEqual(expected);
+        expect(bits).toBe(Math.max(...expected.map(bitsOf)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('order 2: no slope: as with a slope of zero', () => {
+    const list = integersOf([
+      [0, 5],
+      [0, 9],
+    ]);
+    expect(codesOf(list, 2, [0, 5])).toEqual(codesOf(list, 2, [0, 5], [0, 0]));
+  });
+
+  test.each([0, 1, 2])('order %i: numbers as predicted: no bits', (order) => {
+    const step = order === 2 ? 7 : 0;
+    const list = fromNumbers(Array.from({ length: 5 }, (_, index) => 100 + step * index));
+    expect(codesOf(list, order, [0, 100 - step], [0, step]).bits).toBe(0);
+  });
+
+  test.each([
+    [0, 0],
+    [-1, 1],
+    [1, 2],
+    [2 ** 30, 32],
+    [2 ** 31, 33],
+    [2 ** 32, 34],
+    [2 ** 52, 54],
+  ])('distance %i: a code of %i bits', (distance, bits) => {
+    expect(codesOf(fromNumbers([distance]), 0, [0, 0]).bits).toBe(bits);
+  });
+
+  test('back from codes: any: the original numbers', () => {
+    fc.assert(
+      fc.property(wides, (list) => {
+        const numbers = integersOf(list);
+        const { codes } = codesOf(numbers, 0, [0, 0]);
+        unzigzag(codes);
+        expect(codes).toEqual(numbers);
+      }),
+    );
+  });
+});
+
+describe('Sums', () => {
+  test.each([false, true])('any numbers, running %p: as with BigInt, modulo 2^64', (running) => {
+    fc.assert(
+      fc.property(wides, wide, (list, start) => {
+        const integers = integersOf(list);
+        addUp(integers, start, running);
+        let sum = toBigInt(start);
+        const expected = list.map((own) => {
+          const total = sum + toBigInt(own);
+          if (running) sum = total;
+          return signed(total);
+        });
+        expect(listOf(integers)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { packHour } from '../../../../../schema/packed/hour/pack-hour.js';
+import { bucketOf, HOUR_MS } from '../../../../../schema/rules.js';
+import { createRandom } from '../../../../../simulator/random.js';
+import { readBatches } from '../../../../../simulator/replay/samples.js';
+import { createTimeline, surveyFile } from '../../../../../simulator/replay/survey.js';
+import { pulse } from '../../../../../simulator/signals/body.js';
+import { samplesOfHour } from '../../../../../tools/bench/loader/data-set.js';
+
+/** @import { Numbers } from '../../../../../schema/packed/series.js' */
+
+/** @typedef {{ hour: number, times: Numbers, values: Numbers }} SensorHour */
+
+const PAGE = readFileSync(new URL('../../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
+
+/** Hourly pressure, temperature and wind of a year in Seattle, replayed so that an hour of the file takes a second. */
+const RECORDED = fileURLToPath(
+  new URL(
+    '../../../../../node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv',
+    import.meta.url,
+  ),
+);
+const SPEED = 3600;
+
+const SEED = 11;
+const HOUR = Date.UTC(2026, 10, 21, 9);
+
+/** @param {'decimals' | 'full'} signal @param {number} jitterMs @returns {SensorHour} */
+const generated = (signal, jitterMs) => ({
+  hour: HOUR,
+  ...samplesOfHour(
+    { seed: SEED, signal, intervalMs: 1000, jitterMs },
+    { device: 'bench', sensor: signal },
+    HOUR,
+  ),
+});
+
+/** @param {number} jitterMs @returns {SensorHour} */
+function wholeNumbers(jitterMs) {
+  const next = pulse.create(createRandom(SEED, 'pulse'), 1000);
+  const { hour, times } = generated('decimals', jitterMs);
+  return { hour, times, values: Float64Array.from(times, () => next()) };
+}
+
+/** Read once, for both clocks. @type {Promise<SensorHour[]> | null} */
+let recorded = null;
+
+/** @returns {Promise<SensorHour[]>} whole hours of the recorded sensors */
+function recordedHours() {
+  recorded ??= readHours();
+  return recorded;
+}
+
+async function readHours() {
+  const survey = await surveyFile(RECORDED);
+  const timeline = createTimeline({ last: survey.last, now: HOUR, speed: SPEED });
+  const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
+  /** @type {Map<string, { hour: number, times: number[], values: number[] }>} */
+  const hours = new Map();
+  for await (const batch of readBatches(RECORDED, survey, { timeline, rowsPerBatch: survey.rows, skipped })) {
+    for (const { name, samples } of batch) {
+      for (const { ts, value } of samples) {
+        const key = `${name} ${bucketOf(ts)}`;
+        const found = hours.get(key) ?? { hour: bucketOf(ts), times: [], values: [] };
+        found.times.push(ts);
+        found.values.push(value);
+        hours.set(key, found);
+      }
+    }
+  }
+  return [...hours.values()].filter(({ times }) => times.length === HOUR_MS / 1000);
+}
+
+/** @param {SensorHour} recorded @param {number} jitterMs @returns {SensorHour} */
+function withJitter({ hour, times, values }, jitterMs) {
+  if (jitterMs === 0) return { hour, times, values };
+  const random = createRandom(SEED, 'jitter');
+  // Half an interval later, so that no sample leaves its hour.
+  const late = Float64Array.from(
+    times,
+    (time) => time + 500 + Math.floor(random.between(-jitterMs, jitterMs)),
+  );
+  return { hour, times: late, values };
+}
+
+/** @param {SensorHour[]} hours @returns {number} packed bytes a sample */
+function bytesOf(hours) {
+  const packed = hours.map(({ hour, times, values }) => packHour(hour, times, values, 0, times.length));
+  const samples = hours.reduce((sum, { times }) => sum + times.length, 0);
+  return packed.reduce((sum, { length }) => sum + length, 0) / samples;
+}
+
+/** The most bytes of a sample that a signal may take, and the hours of the signal by the jitter of its clock in ms. */
+const SIGNALS = /** @type {Array<[string, number, (jitterMs: number) => Promise<SensorHour[]>]>} */ ([
+  ['decimals, two digits', 1.5, async (jitterMs) => [generated('decimals', jitterMs)]],
+  ['whole numbers', 1.5, async (jitterMs) => [wholeNumbers(jitterMs)]],
+  ['full doubles', 7.1, async (jitterMs) => [generated('full', jitterMs)]],
+  [
+    'hourly weather',
+    1.5,
+    async (jitterMs) => (await recordedHours()).map((hour) => withJitter(hour, jitterMs)),
+  ],
+]);
+
+test.each(SIGNALS)(
+  'Packed hour: %s at 1 Hz: the bytes a sample that the page states',
+  async (signal, limit, hoursOf) => {
+    const exact = bytesOf(await hoursOf(0));
+    const jittered = bytesOf(await hoursOf(20));
+    const cells = PAGE.split('\n')
+      .find((line) => line.includes(`version 2: ${signal} `))
+      ?.split('|');
+    expect(cells?.slice(2, 4).map((cell) => cell.trim())).toEqual([exact.toFixed(2), jittered.toFixed(2)]);
+    expect(jittered).toBeLessThan(limit);
+  },
+);

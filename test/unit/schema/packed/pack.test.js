@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { digestOf, packSamples } from '../../../../schema/packed/pack.js';
+import { statisticsOf } from '../../../../schema/packed/statistics.js';
+import { unpackSamples } from '../../../../schema/packed/unpack.js';
+import { HOUR_MS } from '../../../../schema/rules.js';
+import { anyValue, sortedSeries } from './arbitraries.js';
+
+const BUCKET = Date.UTC(2026, 10, 21, 9);
+
+/** One hour's series: times within the hour of BUCKET. */
+const hourSeries = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLength: 1 });
+
+test('Packed: any samples: unpacked bit by bit', () => {
+  fc.assert(
+    fc.property(hourSeries, ({ times, values }) => {
+      const out = unpackSamples(BUCKET, packSamples(BUCKET, times, values, 0, times.length));
+      expect([...out.times]).toEqual(times);
+      expect([...out.values].every((value, i) => Object.is(value, values[i]))).toBe(true);
+    }),
+  );
+});
+
+test('Packed: a range of a series: packed like a whole series', () => {
+  fc.assert(
+    fc.property(hourSeries, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
+      const from = a % times.length;
+      const to = from + 1 + (b % (times.length - from));
+      const part = packSamples(BUCKET, times, values, from, to);
+      const whole = packSamples(
+        BUCKET,
+        times.slice(from, to),
+        Float64Array.from(values.slice(from, to)),
+        0,
+        to - from,
+      );
+      expect(part.equals(whole)).toBe(true);
+    }),
+  );
+});
+
+test('Packed: a blob at any offset of its buffer: read, as the driver delivers it', () => {
+  const blob = packSamples(BUCKET, [BUCKET + 7], [0.1], 0, 1);
+  const shifted = Buffer.concat([Buffer.from('abc'), blob]).subarray(3);
+  expect(unpackSamples(BUCKET, shifted)).toEqual(unpackSamples(BUCKET, blob));
+});
+
+test('Packed: digest: equal for equal samples only', () => {
+  fc.assert(
+    fc.property(hourSeries, anyValue, ({ times, values }, other) => {
+      const blob = packSamples(BUCKET, times, values, 0, times.length);
+      const changed = packSamples(BUCKET, times, [other, ...values.slice(1)], 0, times.length);
+      expect(digestOf(blob)).toHaveLength(8);
+      expect(digestOf(blob).equals(digestOf(changed))).toBe(Object.is(values[0], other));
+    }),
+  );
+});
+
+describe('Packed: invalid input is refused', () => {
+  const blob = packSamples(BUCKET, [BUCKET, BUCKET + 1], [1, 2], 0, 2);
+  /** @param {(bytes: Buffer) => unknown} change */
+  const changed = (change) => {
+    const bytes = Buffer.from(blob);
+    change(bytes);
+    return bytes;
+  };
+
+  test.each([
+    ['nothing at all', Buffer.alloc(0), /not even a version byte/],
+    [
+      'an unknown version',
+      changed((bytes) => bytes.writeUInt8(3, 0)),
+      /version 3; this process knows versions 1 and 2/,
+    ],
+    ['a version without samples', blob.subarray(0, 1), /of 1 bytes/],
+    ['a missing byte', blob.subarray(0, -1), /of 24 bytes/],
+    ['an instant twice', changed((bytes) => bytes.writeUInt32LE(0, 5)), /sample 1 is not after/],
+    ['times that descend', changed((bytes) => bytes.writeUInt32LE(9, 1)), /sample 1 is not after/],
+    [
+      'a time beyond the hour',
+      changed((bytes) => bytes.writeUInt32LE(HOUR_MS, 5)),
+      /3600000 ms after its hour/,
+    ],
+  ])('read %s', (_, bytes, message) => {
+    expect(() => unpackSamples(BUCKET, bytes)).toThrow(message);
+    expect(() => unpackSamples(BUCKET, bytes)).toThrow(RangeError);
+  });
+
+  test.each([
+    ['no sample', [], 0, 0],
+    ['no sample of several', [BUCKET, BUCKET + 1], 1, 1],
+    ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
+    ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
+    ['indexes beyond the series', [BUCKET], 0, 2],
+  ])('pack %s', (_, times, from, to) => {
+    expect(() => packSamples(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
+  });
+});
+
+test('Packed: statistics: those of the values between the indexes', () => {
+  fc.assert(
+    fc.property(fc.array(anyValue, { minLength: 1 }), fc.nat(), (values, a) => {
+      const from = a % values.length;
+      const part = values.slice(from);
+      const { count, min, max, sum, last } = statisticsOf(values, from, values.length);
+      expect({ count, last }).toEqual({ count: part.length, last: part.at(-1) });
+      // == and not Object.is: of 0 and -0 either is the least.
+      expect(min === Math.min(...part) && max === Math.max(...part)).toBe(true);
+      expect(sum).toBe(part.reduce((total, value) => total + value, 0));
+    }),
+  );
+});

@@ -1,0 +1,167 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { greaterValue, mergeSeries, sortMerge, sortMessage } from '../../../../schema/packed/series.js';
+import { anyValue, arrivals, sortedSeries } from './arbitraries.js';
+
+/** @import { Series } from '../../../../schema/packed/series.js' */
+
+/** @param {number} value @returns {string} its 8 big-endian bytes in hex: compared as texts, they compare unsigned */
+function bytesOf(value) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes.toString('hex');
+}
+
+/**
+ * The union as the design words it, with nothing clever in it.
+ *
+ * @param {Series[]} list
+ * @returns {{ samples: [number, string][], conflicts: number }} samples as times and bytes
+ */
+function bruteForce(list) {
+  /** @type {Map<number, Set<string>>} */
+  const met = new Map();
+  for (const { times, values } of list) {
+    times.forEach((/** @type {number} */ time, /** @type {number} */ i) => {
+      met.set(time, (met.get(time) ?? new Set()).add(bytesOf(Number(values[i]))));
+    });
+  }
+  const instants = [...met].sort(([a], [b]) => a - b);
+  return {
+    samples: instants.map(([time, bytes]) => [time, String([...bytes].sort().at(-1))]),
+    conflicts: instants.filter(([, bytes]) => bytes.size > 1).length,
+  };
+}
+
+/** @param {Series} series @returns {[number, string][]} */
+const samplesOf = ({ times, values }) => Array.from(times, (time, i) => [time, bytesOf(Number(values[i]))]);
+
+// So few instants that most of them are met more than once.
+const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
+const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
+const manySeries = fc.array(anySeries, { maxLength: 12 });
+
+test('Merge: two values for one instant: the one with the greater bytes', () => {
+  fc.assert(
+    fc.property(anyValue, anyValue, (a, b) => {
+      const greater = bytesOf(a) > bytesOf(b) ? a : b;
+      expect(Object.is(greaterValue(a, b), greater)).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  [0, -0, -0],
+  [5, -1, -1],
+  [-1, -2, -2],
+  [1, 2, 2],
+  [Number.POSITIVE_INFINITY, Number.MAX_VALUE, Number.POSITIVE_INFINITY],
+  [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  [Number.NaN, Number.POSITIVE_INFINITY, Number.NaN],
+  [Number.NaN, -Number.MIN_VALUE, -Number.MIN_VALUE],
+  [Number.NaN, Number.NaN, Number.NaN],
+])('Merge: %p against %p: %p, in both orders', (a, b, winner) => {
+  expect(Object.is(greaterValue(a, b), winner)).toBe(true);
+  expect(Object.is(greaterValue(b, a), winner)).toBe(true);
+});
+
+test('Merge: samples in any order: the same as brute force', () => {
+  fc.assert(
+    fc.property(arrivals(FEW), ({ times, values }) => {
+      const merged = sortMerge(times, values);
+      const expected = bruteForce([{ times, values }]);
+      expect(samplesOf(merged)).toEqual(expected.samples);
+      expect(merged.conflicts).toBe(expected.conflicts);
+    }),
+  );
+});
+
+test('Merge: values of one message: the last value of each instant is kept', () => {
+  fc.assert(
+    fc.property(arrivals(FEW), ({ times, values }) => {
+      const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
+      const sorted = sortMessage(times, values);
+      expect(samplesOf(sorted)).toEqual([...last].sort(([a], [b]) => a - b));
+      expect(sorted.conflicts).toBe(sortMerge(times, values).conflicts);
+    }),
+  );
+});
+
+test('Merge: a sorted series: returned without a copy', () => {
+  fc.assert(
+    fc.property(anySeries, ({ times, values }) => {
+      const merged = sortMerge(times, values);
+      expect(merged.times === times && merged.values === values && merged.conflicts === 0).toBe(true);
+    }),
+  );
+});
+
+test('Merge: its input: never changed', () => {
+  fc.assert(
+    fc.property(arrivals(FEW), manySeries, (given, list) => {
+      const before = structuredClone({ given, list });
+      sortMerge(given.times, given.values);
+      mergeSeries(list);
+      expect({ given, list }).toEqual(before);
+    }),
+  );
+});
+
+test('Merge: batches with any overlap: the same as brute force', () => {
+  fc.assert(
+    fc.property(manySeries, (list) => {
+      const merged = mergeSeries(list);
+      const expected = bruteForce(list);
+      expect(samplesOf(merged)).toEqual(expected.samples);
+      expect(merged.conflicts).toBe(expected.conflicts);
+    }),
+  );
+});
+
+test('Merge: any batches in any order: the same union', () => {
+  fc.assert(
+    fc.property(
+      anySeries,
+      fc.array(fc.array(fc.nat(19))),
+      fc.infiniteStream(fc.nat()),
+      (whole, picks, random) => {
+        /** @param {number[]} indexes @returns {Series} */
+        const pick = (indexes) => {
+          const sorted = [...new Set(indexes)].filter((i) => i < whole.times.length).sort((a, b) => a - b);
+          return {
+            times: sorted.map((i) => Number(whole.times[i])),
+            values: sorted.map((i) => Number(whole.values[i])),
+          };
+        };
+        const cut = Number(random.next().value) % (whole.times.length + 1);
+        const all = whole.times.map((_, i) => i);
+        const batches = [...picks, all.slice(0, cut), all.slice(cut)].map(pick);
+        const keyed = batches.map((batch) => ({ batch, key: Number(random.next().value) }));
+        const shuffled = keyed.sort((a, b) => a.key - b.key).map(({ batch }) => batch);
+        const merged = mergeSeries(shuffled);
+        expect(samplesOf(merged)).toEqual(samplesOf(whole));
+        expect(merged.conflicts).toBe(0);
+      },
+    ),
+  );
+});
+
+test('Merge: any series: commutative, associative and idempotent', () => {
+  fc.assert(
+    fc.property(anySeries, anySeries, anySeries, (a, b, c) => {
+      const ab = samplesOf(mergeSeries([a, b]));
+      expect(samplesOf(mergeSeries([b, a]))).toEqual(ab);
+      expect(mergeSeries([b, a]).conflicts).toBe(mergeSeries([a, b]).conflicts);
+      const left = mergeSeries([mergeSeries([a, b]), c]);
+      const right = mergeSeries([a, mergeSeries([b, c])]);
+      expect(samplesOf(left)).toEqual(samplesOf(right));
+      expect(samplesOf(mergeSeries([a, a]))).toEqual(samplesOf(a));
+      expect(samplesOf(mergeSeries([left, b]))).toEqual(samplesOf(left));
+    }),
+  );
+});
+
+test('Merge: thousands of rows with one sample: like any others', () => {
+  const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
+  expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
+});

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { hourStatisticsOf, sumOf } from '../../../../schema/packed/statistics.js';
+
+test('Sum: many values: the digits that a plain sum loses', () => {
+  const values = [1, 1e100, 1, -1e100];
+  expect(values.reduce((sum, value) => sum + value)).toBe(0);
+  expect(sumOf(values)).toBe(2);
+  expect(sumOf(Array(1_000_000).fill(0.1))).toBe(100_000);
+});
+
+test('Sum: an intermediate result above the range of a double: finite', () => {
+  expect(sumOf([1e308, 1e308, -1e308, -5e307])).toBe(5e307);
+  expect(sumOf([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
+  expect(sumOf([-1e308, 1, -1e308])).toBe(Number.NEGATIVE_INFINITY);
+});
+
+test('Sum: statistics of an hour', () => {
+  expect(hourStatisticsOf([3, -1, 2])).toEqual({ count: 3, min: -1, max: 3, sum: 4, first: 3, last: 2 });
+  expect(hourStatisticsOf(new Float64Array([7]))).toEqual({
+    count: 1,
+    min: 7,
+    max: 7,
+    sum: 7,
+    first: 7,
+    last: 7,
+  });
+});
+
+test('Sum: a thousand of the greatest double and one fewer of its negative: the greatest double, to the last bit', () => {
+  const most = Number.MAX_VALUE;
+  expect(sumOf([...Array(1000).fill(most), ...Array(999).fill(-most)])).toBe(most);
+});
+
+test('Sum: values below the smallest normal double: no digit is lost', () => {
+  expect(sumOf([5e-324])).toBe(5e-324);
+  expect(sumOf([5e-324, 5e-324, 1e-310])).toBe(1e-310 + 1e-323);
+});
+
+test('Sum: a large value is added twice and taken away once: the same value, to the last bit', () => {
+  const values = Array.from({ length: 30 }, (_, i) => 1.2e308 + i * 1.7e306);
+  expect(values.map((value) => sumOf([value, value, -value]))).toEqual(values);
+});

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { roleStatements } from '../../../schema/roles.js';
+
+const ROLE = { name: 'millrace_serve', password: "it's ; DROP" };
+
+test('Roles: a password in CQL: it is quoted, and not shown', () => {
+  const [, change] = roleStatements('iot', 'serve', ROLE);
+  expect(change?.cql).toMatch(/^ALTER ROLE millrace_serve WITH PASSWORD = 'it''s ; DROP' AND LOGIN/);
+  expect(change?.shown).not.toContain('DROP');
+});
+
+test('Roles: the role that serves: it reads and writes in one keyspace, and changes no table', () => {
+  const grants = roleStatements('iot', 'serve', ROLE).flatMap(({ cql }) => (/^GRANT/.test(cql) ? [cql] : []));
+  expect(grants).toEqual([
+    'GRANT SELECT ON KEYSPACE iot TO millrace_serve',
+    'GRANT MODIFY ON KEYSPACE iot TO millrace_serve',
+  ]);
+});
+
+test('Roles: ScyllaDB Manager: it signs in, and has no other permission', () => {
+  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
+  expect(statements.map(({ shown }) => shown)).toEqual([
+    'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
+    "ALTER ROLE millrace_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
+  ]);
+});
+
+test.each([
+  'docs/how-to/set-up-scylladb-manager.md',
+  'docs/how-to/operate-a-cluster.md',
+  'infra/kubernetes/scylla/manager-credentials.sh',
+])('Roles: %s: the role of ScyllaDB Manager is that of npm run roles', (path) => {
+  const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const help = spawnSync(process.execPath, ['api/commands/roles.js', '--help'], { encoding: 'utf8' }).stdout;
+  const made = /--manager-role .*\(default: (\w+)\)/.exec(help)?.[1];
+  expect(made).toBeDefined();
+  expect(said).toEqual([made]);
+});
+
+test.each([
+  { ...ROLE, name: 'a role' },
+  { ...ROLE, name: "x' OR" },
+  { ...ROLE, name: '' },
+  { ...ROLE, password: '' },
+  { ...ROLE, password: 'two\nlines' },
+])('Roles: %p: not a role', (role) => {
+  expect(() => roleStatements('iot', 'migrate', role)).toThrow(expect.objectContaining({ code: 'usage' }));
+});

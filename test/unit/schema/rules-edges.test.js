@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import * as rules from '../../../schema/rules.js';
+
+test.each([
+  ['MAX_SAMPLES_PER_HISTORY_ROW', rules.MAX_SAMPLES_PER_HISTORY_ROW, 65_536],
+  ['MAX_SAMPLES_PER_MESSAGE', rules.MAX_SAMPLES_PER_MESSAGE, 10_000],
+  ['MAX_SENSORS_PER_DEVICE', rules.MAX_SENSORS_PER_DEVICE, 10_000],
+  ['MAX_STATEMENTS_PER_BATCH', rules.MAX_STATEMENTS_PER_BATCH, 256],
+  ['MAX_ENTRIES_PER_GROUP_COMMIT', rules.MAX_ENTRIES_PER_GROUP_COMMIT, 2000],
+  ['PARTITION_WARN', rules.PARTITION_WARN, { bytes: 100e6, rows: 100_000 }],
+  ['PARTITION_AIM', rules.PARTITION_AIM, { bytes: 10e6, rows: 50_000 }],
+  ['TWCS_MAX_WINDOWS', rules.TWCS_MAX_WINDOWS, 50],
+  ['MAX_TTL_SECONDS', rules.MAX_TTL_SECONDS, 20 * 365 * 86_400],
+  ['DEAD_LETTER_DAYS', rules.DEAD_LETTER_DAYS, 14],
+  ['DEAD_LETTER_SHARDS', rules.DEAD_LETTER_SHARDS, 16],
+  ['BIRTH_REPEAT_SHARE', rules.BIRTH_REPEAT_SHARE, 0.25],
+  ['LATE_DAY_DAYS', rules.LATE_DAY_DAYS, 14],
+  ['BASELINE_DAYS', rules.BASELINE_DAYS, 7],
+  ['STREAM_NOTE_DAYS', rules.STREAM_NOTE_DAYS, 14],
+  ['MIN_BATCH_DAYS', rules.MIN_BATCH_DAYS, 4],
+  ['PACK_DELAY_MS', rules.PACK_DELAY_MS, 3_600_000],
+  ['LATE_MARGIN_MS', rules.LATE_MARGIN_MS, 300_000],
+  ['MOST_CLOCK_DIFFERENCE_MS', rules.MOST_CLOCK_DIFFERENCE_MS, 60_000],
+  ['PACKED_BEFORE_START_MS', rules.PACKED_BEFORE_START_MS, 10_800_000],
+  ['SAMPLE_ROW_BYTES', rules.SAMPLE_ROW_BYTES, 60],
+  ['MESSAGE_ROW_BYTES', rules.MESSAGE_ROW_BYTES, 36],
+])('Rules: %s: as documented', (_, actual, value) => {
+  expect(actual).toEqual(value);
+});
+
+test('Rules: limits of the servers: half a segment of the commit log, and what batches may weigh', () => {
+  expect(rules.BATCH_LIMITS).toEqual({
+    statements: 65_535,
+    bytes: { cassandra: 51_200, scylla: 1_048_576 },
+    mutationBytes: 16_777_216,
+  });
+});
+
+test('Rules: a retention of one day: a window of a day', () => {
+  expect(rules.windowFor(1)).toEqual({ ttlSeconds: 86_400, windowDays: 1 });
+});
+
+test('Rules: a batch of one and a half intervals: two samples a message', () => {
+  const hour = (/** @type {number} */ batchMs) =>
+    rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
+  expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
+  expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
+});
+
+test('Rules: a message of two rows: each row carries its sensors and times by itself', () => {
+  const message = rules.messageWeight({ sensors: 2, samples: 2000 });
+  expect(message.rows).toBe(2);
+  expect(message.bytes).toBe(2 * rules.messageWeight({ sensors: 1, samples: 2000 }).bytes);
+});
+
+test('Rules: a device over two partitions: each message writes a row to both', () => {
+  const load = { intervalMs: 1000, batchMs: 1000 };
+  const wide = rules.devicePerHour({ sensors: 100, ...load });
+  const half = rules.devicePerHour({ sensors: 50, ...load });
+  expect([wide.partitions, half.partitions]).toEqual([2, 1]);
+  expect(wide.rows).toBe(2 * half.rows);
+  expect(wide.bytes).toBe(2 * half.bytes);
+});
+
+test('Rules: half a window too many: the error counts it as a whole one', () => {
+  expect(() => rules.checkWindow({ ttlSeconds: 101 * 43_200, windowDays: 1 })).toThrow(
+    '4363200 s of TTL are 51 windows of 1 days; 50 is the most',
+  );
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  BATCH_LIMITS,
+  bucketOf,
+  checkWindow,
+  DAY_MS,
+  DEAD_LETTER_DAYS,
+  HOUR_MS,
+  LATE_MARGIN_MS,
+  MAX_BLOCK_BYTES,
+  MAX_SAMPLES_PER_MESSAGE,
+  MAX_SENSORS_PER_DEVICE,
+  MAX_STATEMENTS_PER_BATCH,
+  MAX_TTL_SECONDS,
+  MIN_BATCH_DAYS,
+  MOST_CLOCK_DIFFERENCE_MS,
+  messageWeight,
+  PARTITION_AIM,
+  PARTITION_WARN,
+  partitionPerHour,
+  TWCS_MAX_WINDOWS,
+  windowFor,
+} from '../../../schema/rules.js';
+
+const DAY_S = DAY_MS / 1000;
+
+describe('Rules: windows of time-window compaction', () => {
+  test('7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
+    expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
+      /168 windows.*50 is the most/,
+    );
+  });
+
+  test('30 days in windows of a day: allowed', () => {
+    expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
+    expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
+  });
+
+  test('exactly 50 windows: allowed; a second more: not', () => {
+    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
+    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
+  });
+
+  test('20 years: the longest retention, and the longest setting', () => {
+    expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
+    expect(() => windowFor(7301)).toThrow(/20 years/);
+  });
+
+  test.each([0, -1, Number.NaN])('a TTL of %p s: refused', (ttlSeconds) => {
+    expect(() => checkWindow({ ttlSeconds, windowDays: 1 })).toThrow(RangeError);
+  });
+
+  test.each([0, Number.NaN])('a window of %p days: refused', (windowDays) => {
+    expect(() => checkWindow({ ttlSeconds: DAY_S, windowDays })).toThrow(RangeError);
+  });
+
+  test.each([0, -4, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'a retention of %p days is refused',
+    (days) => {
+      expect(() => windowFor(days)).toThrow(RangeError);
+    },
+  );
+
+  const retentions = Array.from({ length: 3650 - MIN_BATCH_DAYS + 1 }, (_, i) => i + MIN_BATCH_DAYS);
+  const windows = retentions.map((days) => {
+    const { ttlSeconds, windowDays } = windowFor(days);
+    return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
+  });
+
+  test('every retention that can be set: allowed, and nothing is lost', () => {
+    const wrong = windows.filter(
+      (one) =>
+        one.windows > TWCS_MAX_WINDOWS ||
+        one.ttlSeconds !== one.days * DAY_S ||
+        !Number.isInteger(one.windowDays),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
+    const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
+    expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
+  });
+
+  test('dead letters: allowed as well', () => {
+    expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
+  });
+});
+
+test('Rules: two clocks are as far apart as they may be: the margin before the closing is longer', () => {
+  expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
+});
+
+describe('Rules: the bucket is the hour in UTC', () => {
+  test.each([
+    ['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:00.000Z'],
+    ['2026-11-21T09:59:59.999Z', '2026-11-21T09:00:00.000Z'],
+    ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+    ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
+    ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
+  ])('%s: in the hour of %s', (time, hour) => {
+    expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
+  });
+});
+
+describe('Rules: an hour of a device', () => {
+  /** @param {number} sensors @param {number} intervalMs @param {number} batchMs */
+  const hour = (sensors, intervalMs, batchMs) => partitionPerHour({ sensors, intervalMs, batchMs });
+
+  /** A row: 36 bytes, a version byte, 18 bytes and 8 a sample for each sensor, 4 a sample for the times. @param {number} sensors @param {number} samples */
+  const row = (sensors, samples) => 36 + 1 + sensors * (18 + 8 * samples) + 4 * samples;
+
+  test.each([
+    [
+      '4 sensors at 1 Hz, a message every 10 s',
+      hour(4, 1000, 10_000),
+      { rows: 360, bytes: 360 * row(4, 10) },
+    ],
+    ['1 sensor at 1 Hz, a message a minute', hour(1, 1000, 60_000), { rows: 60, bytes: 60 * row(1, 60) }],
+    ['1 sensor at 1 Hz, a message a second', hour(1, 1000, 1000), { rows: 3600, bytes: 3600 * row(1, 1) }],
+    ['50 sensors, each once in 10 s', hour(50, 10_000, 10_000), { rows: 360, bytes: 360 * row(50, 1) }],
+    ['50 sensors, a message each second', hour(50, 1000, 1000), { rows: 3600, bytes: 3600 * row(50, 1) }],
+    ['1 sensor at 100 Hz, a message a second', hour(1, 10, 1000), { rows: 3600, bytes: 3600 * row(1, 100) }],
+    [
+      '1 sensor at 100 Hz, a message a minute',
+      hour(1, 10, 60_000),
+      { rows: 180, bytes: 60 * (3 * 36 + 1 + 18 + 12 * 6000) },
+    ],
+    [
+      '500 sensors in 8 parts, once a minute',
+      hour(500, 60_000, 60_000),
+      { rows: 60, bytes: 60 * row(63, 1) },
+    ],
+  ])('%s: within the aim', (_, weight, expected) => {
+    expect(weight).toEqual(expected);
+    expect(weight.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
+    expect(weight.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
+  });
+
+  test('a kilohertz of one sensor: beyond the aim however it is batched, and no warning', () => {
+    const { rows, bytes } = hour(1, 1, 10_000);
+    expect(bytes).toBeGreaterThan(PARTITION_AIM.bytes);
+    expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
+    expect(rows).toBeLessThan(PARTITION_AIM.rows);
+  });
+
+  test('a device with all the sensors it may have, a message a second: no warning', () => {
+    const { rows, bytes } = hour(MAX_SENSORS_PER_DEVICE, 1000, 1000);
+    expect(rows).toBeLessThan(PARTITION_WARN.rows);
+    expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
+  });
+
+  test('a device that measures once a minute: sends once a minute, however short the batch', () => {
+    expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * row(1, 1) });
+  });
+
+  test('a batch of two hours: an hour gets its half', () => {
+    expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
+    expect(hour(1, 1000, HOUR_MS).rows).toBe(2);
+  });
+});
+
+describe('Rules: batches', () => {
+  // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
+  const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
+
+  test('a group commit of latest: allowed, even with more than one mutation', () => {
+    expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+    expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
+  });
+
+  test('the largest block: far below what one mutation may weigh', () => {
+    expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
+  });
+
+  test('the largest message, however it is spread over sensors: a request that the servers take', () => {
+    for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
+      const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
+      expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+      // Over Cassandra's limit for batches of several mutations: it must stay one partition of one table.
+      expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
+    }
+  });
+});

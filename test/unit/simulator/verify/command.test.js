@@ -1,0 +1,243 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../../common/errors.js';
+import { compareCommand } from '../../../../simulator/verify/command.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.js';
+
+/** @import { CommandDeps } from '../../../../simulator/verify/command.js' */
+
+// Some runs start a process.
+const afterwards = useCleanUps();
+
+/** @typedef {ReturnType<typeof createLedgerCase>} Fleet */
+
+/**
+ * @param {Fleet} fleet
+ * @param {string[]} words besides --ledger
+ * @param {{ kafka?: string, ledgerPath?: string, readTopics?: CommandDeps['readTopics'] }} [options]
+ */
+async function run(fleet, words = [], { kafka = 'kafka:9092', ledgerPath, readTopics } = {}) {
+  const result = {
+    lines: /** @type {string[]} */ ([]),
+    status: /** @type {string[]} */ ([]),
+    closed: 0,
+    error: /** @type {any} */ (null),
+  };
+  const settings = { cql: {}, retention: { latestGroups: 4 }, stream: { kafka } };
+  try {
+    await compareCommand(['--ledger', ledgerPath ?? fleet.ledgerPath, ...words], {
+      readSettings: () => /** @type {any} */ (settings),
+      openStore: async (given) => {
+        expect(given).toBe(settings);
+        return {
+          ...fleet.open(),
+          async close() {
+            await new Promise((resolve) => setImmediate(resolve));
+            result.closed++;
+          },
+        };
+      },
+      readTopics: readTopics ?? (() => Promise.reject(new Error('Kafka was read'))),
+      print: (text) => void result.lines.push(text),
+      statusLine: {
+        update: (text) => void result.status.push(text),
+        clear: () => void result.status.push('cleared'),
+      },
+    });
+  } catch (error) {
+    result.error = error;
+  }
+  return result;
+}
+
+describe('Compare command: the database', () => {
+  test('Compare command: ledger and database agree: the report, and no error', async () => {
+    const { lines, status, closed, error } = await run(createFleetCase(afterwards));
+    expect(error).toBeNull();
+    expect(lines[0]).toBe('7 messages of 2 devices: 10 samples acknowledged, 10 stored');
+    expect(lines.at(-1)).toBe(
+      'They agree: nothing is missing, unknown or different, and every latest value is right.',
+    );
+    expect(status).toContain('Compared 2 devices: 10 samples acknowledged, 10 stored, 0 problems');
+    expect(status.slice(-2)).toEqual(['cleared', 'cleared']);
+    expect(closed).toBe(1);
+  });
+
+  test('Compare command: ledger and database differ: the report, and an error', async () => {
+    const fleet = createFleetCase(afterwards);
+    fleet.batches().shift();
+    const { lines, closed, error } = await run(fleet);
+    expect(lines).toContain('2 missing: acknowledged, and not stored');
+    expect(error).toMatchObject({ code: 'failed', message: 'The ledger and the database differ.' });
+    expect(closed).toBe(1);
+  });
+
+  test('nothing is acknowledged: an error, though they agree', async () => {
+    const fleet = createLedgerCase(afterwards);
+    fleet.send('collar', 'pulse', [[START, 1]], { acknowledged: false });
+    expect((await run(fleet)).error).toMatchObject({
+      code: 'failed',
+      message: 'Nothing in this ledger is acknowledged.',
+    });
+  });
+
+  test('Compare command: a single acknowledged sample: no error', async () => {
+    const fleet = createLedgerCase(afterwards);
+    fleet.send('collar', 'pulse', [[START, 1]]);
+    expect((await run(fleet)).error).toBeNull();
+  });
+
+  test('--from and --to: the range', async () => {
+    const words = ['--from', '2026-11-21T10:00:01.001Z', '--to', String(START + 5000)];
+    const { lines } = await run(createFleetCase(afterwards), words);
+    expect(lines.slice(0, 2)).toEqual([
+      '7 messages of 2 devices: 2 samples acknowledged, 2 stored',
+      'From 2026-11-21T10:00:01.001Z to before 2026-11-21T10:00:05.000Z',
+    ]);
+  });
+
+  test('no ledger at the path: the error, and the store is closed', async () => {
+    const fleet = createFleetCase(afterwards);
+    const { error, closed, status } = await run(fleet, [], { ledgerPath: `${fleet.ledgerPath}.none` });
+    expect(error).toMatchObject({ code: 'failed' });
+    expect([closed, status.at(-1)]).toEqual([1, 'cleared']);
+  });
+});
+
+describe('Compare command: --kafka', () => {
+  /** @param {number | null} until @returns {CommandDeps['readTopics']} */
+  const topicsOf = (until) => async (stream, onProgress) => {
+    expect(stream).toEqual({ kafka: 'kafka:9092' });
+    onProgress(2000);
+    return { topic: new Map(), until };
+  };
+
+  /** @param {string[]} words @param {number | null} until */
+  function runKafka(words, until) {
+    const fleet = createLedgerCase(afterwards);
+    fleet.send('collar', 'pulse', [[START, 1]]);
+    fleet.open();
+    return run(fleet, ['--kafka', ...words], { readTopics: topicsOf(until) });
+  }
+
+  test('Compare command, --kafka: ledger and topic differ: the report up to the watermark, and an error', async () => {
+    const { lines, status, closed, error } = await runKafka([], START + 1);
+    expect(lines.slice(0, 3)).toEqual([
+      '1 messages of 1 devices: 1 samples acknowledged, 0 stored',
+      'From 2026-11-21T10:00:00.000Z to before 2026-11-21T10:00:00.001Z',
+      '1 missing: acknowledged, and not stored',
+    ]);
+    expect(status[0]).toBe('Reading Kafka: 2000 records');
+    expect(error).toMatchObject({ code: 'failed', message: 'The ledger and Kafka differ.' });
+    expect(closed).toBe(0);
+  });
+
+  test('--from and --to: the range, whatever the watermark', async () => {
+    const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
+    expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
+    expect(lines.at(-1)).toBe(
+      'They agree: nothing is missing, unknown or different, and every record is in its place.',
+    );
+  });
+
+  test('no watermark: an error', async () => {
+    expect((await runKafka([], null)).error).toMatchObject({
+      code: 'failed',
+      message: 'There is no watermark of each group yet. --to compares anyway.',
+    });
+  });
+
+  test('STREAM_KAFKA is not set: an error', async () => {
+    const fleet = createFleetCase(afterwards);
+    expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
+      code: 'usage',
+      message: '--kafka needs STREAM_KAFKA.',
+    });
+  });
+});
+
+describe('Compare command: flags', () => {
+  /** @param {string[]} argv @returns {Promise<{ code: string, message: string }>} */
+  const refusalOf = (...argv) =>
+    compareCommand(argv, {
+      readSettings: () => {
+        throw new MillraceError('bad_settings', 'the settings were read');
+      },
+      openStore: () => Promise.reject(new Error('the store was opened')),
+      readTopics: () => Promise.reject(new Error('Kafka was read')),
+      print: () => {},
+      statusLine: { update: () => {}, clear: () => {} },
+    }).then(
+      () => Promise.reject(new Error('accepted')),
+      (error) => error,
+    );
+
+  test('no ledger: refused', async () => {
+    expect(await refusalOf()).toMatchObject({
+      code: 'usage',
+      message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
+    });
+  });
+
+  test('times that cannot be read: refused, all at once', async () => {
+    expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
+      [
+        'error: --ledger is needed',
+        'error: --from is a time such as 2026-11-21T00:00:00Z',
+        'error: --to is a time such as 2026-11-21T00:00:00Z',
+        '`npm run compare -- --help` lists what it takes.',
+      ].join('\n'),
+    );
+    expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
+  });
+
+  test('right flags: the settings are read next', async () => {
+    expect((await refusalOf('--ledger', 'x')).code).toBe('bad_settings');
+  });
+
+  test('--help: each flag, and examples', async () => {
+    expect(await refusalOf('--help')).toMatchObject({
+      code: 'help',
+      message: `Usage: npm run compare -- [flags]
+
+Compares a simulator's ledger with the database, sample by sample and in both directions.
+
+Flags:
+  --ledger <text>  file that npm run simulator -- --ledger has written
+  --from <text>    ISO 8601 or epoch ms; default the ledger's first sample
+  --kafka          compare with the topics of STREAM_KAFKA, up to their watermark, instead of the database
+  --to <text>      the first instant that does not count; default after the last sample
+  --help           print this text and do nothing else
+
+Examples:
+  npm run compare -- --ledger fleet.ledger
+  npm run compare -- --ledger fleet.ledger --kafka
+  npm run compare -- --ledger fleet.ledger --from 2026-11-21T00:00:00Z`,
+    });
+  });
+});
+
+describe('Compare command: process', () => {
+  /** @param {string[]} words */
+  function start(...words) {
+    const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
+    return spawnSync(process.execPath, ['simulator/verify/index.js', ...words], { encoding: 'utf8', env });
+  }
+
+  test('--help: the usage on standard output, and exit code 0', () => {
+    expect(start('--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Usage: npm run compare'),
+      stderr: '',
+    });
+  });
+
+  test('no database: its address in the error, and exit code 69', () => {
+    expect(start('--ledger', 'none')).toMatchObject({
+      status: 69,
+      stdout: '',
+      stderr: expect.stringContaining('No database answers at 127.0.0.1:1 (CQL_CONTACT_POINTS)'),
+    });
+  });
+});

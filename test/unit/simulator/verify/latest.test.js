@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import {
+  createFleetCase,
+  createLedgerCase,
+  expectFindings,
+  findingsOf,
+  HOUR_MS,
+  START,
+} from '../../../support/simulator/ledger-case.js';
+
+const NOON = START + 2 * HOUR_MS;
+
+const afterwards = useCleanUps();
+const newFleet = () => createFleetCase(afterwards);
+
+describe('Comparison: the latest value', () => {
+  test.each(
+    /** @type {Array<[string, [number | null, number | null]]>} */ ([
+      ['is older than the newest sample', [NOON + 1000, 60]],
+      ['is another value', [NOON + 2000, 60]],
+      ['is newer than anything stored', [NOON + 3000, 61]],
+      ['is of an hour without samples', [NOON + HOUR_MS, 61]],
+      ['is missing', [null, null]],
+    ]),
+  )('Latest value: the stored one %s: reported', async (_, latest) => {
+    const fleet = newFleet();
+    fleet.setLatest('collar', 'pulse', latest);
+    const result = await fleet.compare();
+    expect(findingsOf(result)).toEqual({ latest: { count: 1, first: [`collar/pulse ${NOON + 2000}`] } });
+    const is = latest[0] === null ? 'nothing' : `${latest[1]} at ${latest[0]}`;
+    expect(result.found.latest.first[0]?.message).toBe(
+      `latest has ${is}; the newest that is stored is 61 at ${NOON + 2000}`,
+    );
+  });
+
+  test('Latest value: a sensor without samples and latest value: only the samples are missing', async () => {
+    const fleet = createLedgerCase(afterwards);
+    fleet.send('collar', 'pulse', [[START, 1]], { stored: false });
+    expectFindings(await fleet.compare(), { missing: 1 });
+  });
+
+  /** The range ends before the hour of the latest value. */
+  const range = { from: START, to: NOON };
+
+  test.each(
+    /** @type {Array<[string, [number, number], Record<string, number>]>} */ ([
+      ['is the newest of its hour', [NOON + 2000, 61], {}],
+      ['is older than another one of its hour', [NOON + 1000, 60], { latest: 1 }],
+      ['is another value', [NOON + 2000, 60], { latest: 1 }],
+      ['has no sample in its hour', [NOON + 3000, 61], { latest: 1 }],
+    ]),
+  )('Latest value: an hour behind the range, and the stored one %s: %o', async (_, latest, kinds) => {
+    const fleet = newFleet();
+    fleet.setLatest('collar', 'pulse', latest);
+    expectFindings(await fleet.compare({ range }), kinds);
+  });
+
+  test('Latest value: an hour before the range, which has newer samples: reported', async () => {
+    const fleet = newFleet();
+    fleet.setLatest('collar', 'pulse', [START + 2000, 61]);
+    expectFindings(await fleet.compare({ range: { from: START + HOUR_MS, to: NOON } }), { latest: 1 });
+  });
+
+  test('Latest value: an hour behind the range with two values for the instant: the greater is right', async () => {
+    const fleet = newFleet();
+    fleet.store('collar', 'pulse', [[NOON + 2000, 99]]);
+    fleet.setLatest('collar', 'pulse', [NOON + 2000, 99]);
+    expectFindings(await fleet.compare({ range }), {});
+  });
+});

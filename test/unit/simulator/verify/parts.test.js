@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import { partLedger } from '../../../../simulator/verify/parts.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { createLedgerCase } from '../../../support/simulator/ledger-case.js';
+
+const START = Date.UTC(2026, 10, 21, 10);
+
+const afterwards = useCleanUps();
+
+/** A ledger of 40 devices that sent two messages each. */
+function createManyDevices() {
+  const fleet = createLedgerCase(afterwards);
+  for (const turn of [0, 1])
+    for (let device = 0; device < 40; device++)
+      fleet.send(`device-${device}`, 'pulse', [[START + 1000 * turn, device]]);
+  return fleet;
+}
+
+test('Ledger in parts: it is larger than a part: each device is in one part, with all that it sent', async () => {
+  const { ledgerPath } = createManyDevices();
+  const parts = await partLedger(ledgerPath, { onProgress: () => {}, partBytes: 1000 });
+  afterwards(parts.remove);
+  expect(parts.count).toBeGreaterThan(5);
+  const devices = [];
+  let filled = 0;
+  for (let part = 0; part < parts.count; part++) {
+    const { size } = await parts.read(part);
+    if (size > 0) filled++;
+    devices.push(...(await parts.read(part)));
+  }
+  expect(filled).toBeGreaterThan(3);
+  expect(devices).toHaveLength(40);
+  expect(new Set(devices.map(([name]) => name)).size).toBe(40);
+  for (const [name, sensors] of devices) {
+    const number = Number(name.slice('device-'.length));
+    expect([...sensors]).toEqual([
+      [
+        'pulse',
+        { times: [START, START + 1000], values: [number, number], messages: [number + 1, number + 41] },
+      ],
+    ]);
+  }
+});
+
+test('Ledger in parts: it fits in one: it is one part', async () => {
+  const { ledgerPath } = createManyDevices();
+  const parts = await partLedger(ledgerPath, { onProgress: () => {} });
+  afterwards(parts.remove);
+  expect(parts.count).toBe(1);
+  expect(parts.overview).toMatchObject({ messages: 80, first: START, last: START + 1000 });
+  expect([0, 1, 80, 81].map((number) => parts.overview.acknowledged.has(number))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('Comparison: the ledger is larger than a part: each part is compared', async () => {
+  const result = await createManyDevices().compare({ partBytes: 1000 });
+  expect(result).toMatchObject({ agree: true, devices: 40, messages: 80, acknowledged: 80, stored: 80 });
+});
+
+test('Ledger in parts: it is read: the progress is reported every 10,000 messages', async () => {
+  const fleet = createLedgerCase(afterwards);
+  for (let i = 0; i <= 20_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
+  /** @type {number[]} */
+  const progress = [];
+  const parts = await partLedger(fleet.ledgerPath, { onProgress: (messages) => progress.push(messages) });
+  await parts.remove();
+  expect(progress).toEqual([10_000, 20_000]);
+});

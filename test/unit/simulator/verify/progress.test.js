@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { groupOf, identifyDevice } from '../../../../schema/ids.js';
+import { partLedger } from '../../../../simulator/verify/parts.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import {
+  createFleetCase,
+  createLedgerCase,
+  expectFindings,
+  HOUR_MS,
+  START,
+} from '../../../support/simulator/ledger-case.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const afterwards = useCleanUps();
+
+test('Comparison: its progress: from the first device on, with the messages', async () => {
+  /** @type {object[]} */
+  const progress = [];
+  await createFleetCase(afterwards).compare({ onProgress: (now) => progress.push(now) });
+  expect(progress).toHaveLength(2);
+  expect(progress.at(-1)).toEqual({ messages: 7, devices: 2, acknowledged: 10, stored: 10, problems: 0 });
+});
+
+test('Comparison: its progress while it reads the ledger: the messages alone', async () => {
+  const fleet = createLedgerCase(afterwards);
+  for (let i = 0; i < 10_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
+  /** @type {object[]} */
+  const progress = [];
+  await fleet.compare({ onProgress: (now) => progress.push(now) });
+  expect(progress[0]).toEqual({ messages: 10_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 });
+});
+
+test('Comparison: the group of a device: by its id and LATEST_GROUPS, in every table', async () => {
+  const fleet = createFleetCase(afterwards);
+  const store = /** @type {any} */ (fleet.open());
+  /** @type {number[]} */
+  const groups = [];
+  /** @param {string} table @param {string} read @param {(key: any) => number} groupIn */
+  const watch = (table, read, groupIn) => {
+    const original = store[table][read];
+    store[table][read] = (/** @type {unknown[]} */ ...args) => {
+      groups.push(groupIn(args[0]));
+      return original(...args);
+    };
+  };
+  watch('packProgress', 'read', (group) => group);
+  watch('packed', 'readStatistics', ({ group }) => group);
+  watch('fleet', 'latestOfDevice', ({ group }) => group);
+  await fleet.compare({ store });
+  const wanted = ['collar', 'machine'].map((name) =>
+    groupOf(/** @type {Identity} */ (identifyDevice(name)).bytes, 4),
+  );
+  expect(new Set(groups)).toEqual(new Set(wanted));
+});
+
+test('Comparison: an hour of one sensor is packed, that of another is in batches: both are read', async () => {
+  const fleet = createFleetCase(afterwards);
+  fleet.pack(START + 2 * HOUR_MS);
+  fleet.send('collar', 'pressure', [[START + 2 * HOUR_MS + 1, 1]]);
+  expectFindings(await fleet.compare(), {});
+});
+
+test('Ledger in parts: they are removed twice: no error', async () => {
+  const fleet = createFleetCase(afterwards);
+  fleet.open();
+  const parts = await partLedger(fleet.ledgerPath, { onProgress: () => {} });
+  await parts.remove();
+  await parts.remove();
+  await expect(parts.read(0)).rejects.toMatchObject({ code: 'ENOENT' });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../../common/errors.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.js';
+
+const afterwards = useCleanUps();
+const away = () => new MillraceError('unavailable', 'no replica answers');
+
+/** Each read of the store, with the table that has it. */
+const READS = /** @type {const} */ ([
+  ['samples', 'readDeviceHour'],
+  ['packed', 'readStatistics'],
+  ['packed', 'readHour'],
+  ['packProgress', 'read'],
+  ['fleet', 'latestOfDevice'],
+]);
+
+/** A fleet of which all hours but one are packed, so that every read is needed. @param {string} table @param {string} read @param {(call: number) => Error | null} failureOf */
+function createCase(table, read, failureOf) {
+  const fleet = createFleetCase(afterwards);
+  fleet.pack(START + 3 * HOUR_MS);
+  fleet.send('collar', 'pulse', [[START + 3 * HOUR_MS, 62]]);
+  const store = /** @type {any} */ (fleet.open());
+  const original = store[table][read];
+  let calls = 0;
+  store[table][read] = async (/** @type {unknown[]} */ ...args) => {
+    const failure = failureOf(++calls);
+    if (failure) throw failure;
+    return original(...args);
+  };
+  return { compare: () => fleet.compare({ store, pauseMs: 0 }), calls: () => calls };
+}
+
+describe('Comparison: the database does not answer', () => {
+  test.each(READS)('%s.%s fails twice: it is read again', async (table, read) => {
+    const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
+    expectFindings(await compare(), {});
+  });
+
+  test('each of 60 attempts fails: its error', async () => {
+    const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
+    await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
+    // Two devices at once: the error of the first ends the comparison.
+    expect(calls()).toBeGreaterThanOrEqual(60);
+    expect(calls()).toBeLessThanOrEqual(120);
+  });
+
+  test('59 attempts fail: the last one counts', async () => {
+    let failed = 0;
+    const { compare } = createCase('packProgress', 'read', () => (failed++ < 59 ? away() : null));
+    expectFindings(await compare(), {});
+  });
+
+  test.each([
+    ['another error of the database', new MillraceError('rejected', 'no such column')],
+    ['a defect', new TypeError('not a function')],
+  ])('%s: it is not read again', async (_, failure) => {
+    const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
+    await expect(compare()).rejects.toBe(failure);
+    expect(calls()).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,414 @@
+import { describe, expect, test } from '@jest/globals';
+import { createEncoder } from '../../../../api/stream-out/encoder.js';
+import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
+import { packBlock } from '../../../../schema/packed/block.js';
+import { digestOf } from '../../../../schema/packed/pack.js';
+import { compareTopic, findDisorder, TopicContents } from '../../../../simulator/verify/topic.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import {
+  createLedgerCase,
+  expectFindings,
+  findingsOf,
+  HOUR_MS,
+  START,
+} from '../../../support/simulator/ledger-case.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+/** @import { Samples } from '../../../support/simulator/ledger-case.js' */
+/** @import { Streamed } from '../../../../simulator/verify/topic.js' */
+
+const afterwards = useCleanUps();
+
+const device = /** @type {Identity} */ (identifyDevice('collar'));
+const sensorOf = (/** @type {string} */ name) => /** @type {Identity} */ (identifySensor(device.id, name));
+
+/** @param {Record<string, Samples>} sensors @param {{ source?: string, format?: 'json' | 'packed' }} [options] */
+function recordOf(sensors, { source = 'hot', format = 'packed' } = {}) {
+  const entries = Object.entries(sensors);
+  const samples = packBlock(
+    START,
+    entries.map(([name, all]) => ({
+      sensor: sensorOf(name).bytes,
+      times: all.map(([ts]) => ts),
+      values: all.map(([, value]) => value),
+      from: 0,
+      to: all.length,
+    })),
+  );
+  const block = { bucket: START, digest: digestOf(samples), samples, committedAt: START, late: false };
+  const names = { id: device.id, name: device.name, sensor: () => null };
+  const [value] = createEncoder({ format, explode: false })(block, names);
+  const headers = { source, format, bucket: String(START) };
+  return {
+    key: device.id,
+    value: /** @type {Buffer} */ (value),
+    headers: new Map(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
+  };
+}
+
+/** @param {number} shard @param {number} shards @param {number} until @param {number} [ofBatches] */
+const watermark = (shard, shards, until, ofBatches) => ({
+  value: Buffer.from(
+    JSON.stringify({
+      shard,
+      shards,
+      until: new Date(until).toISOString(),
+      topics: ofBatches === undefined ? {} : { batches: new Date(ofBatches).toISOString() },
+    }),
+  ),
+});
+
+describe('Contents of Kafka: batches', () => {
+  test.each(/** @type {const} */ (['packed', 'json']))(
+    'format %s: the samples of each sensor, with the number and the source of their records',
+    (format) => {
+      const contents = new TopicContents();
+      const records = [
+        recordOf({ pulse: [[START, 60]], heat: [[START, 38.5]] }, { format }),
+        recordOf(
+          {
+            pulse: [
+              [START + 1, 61],
+              [START + 2, 62],
+            ],
+          },
+          { format, source: 'completion' },
+        ),
+      ];
+      expect(records.map((record) => contents.addBatch(record))).toEqual([1, 2]);
+      expect([...contents.topic.keys()]).toEqual([device.id]);
+      const sensors = contents.topic.get(device.id);
+      expect(sensors?.get(sensorOf('pulse').id)).toEqual({
+        times: [START, START + 1, START + 2],
+        values: [60, 61, 62],
+        records: [1, 2, 2],
+        hot: [true, false, false],
+      });
+      expect(sensors?.get(sensorOf('heat').id)).toEqual({
+        times: [START],
+        values: [38.5],
+        records: [1],
+        hot: [true],
+      });
+    },
+  );
+});
+
+describe('Contents of Kafka: watermark', () => {
+  /** @param {...ReturnType<typeof watermark>} records */
+  function untilOf(...records) {
+    const contents = new TopicContents();
+    for (const record of records) contents.addWatermark(record);
+    return contents.until;
+  }
+
+  test('no shard has one: none', () => {
+    expect(untilOf()).toBeNull();
+  });
+
+  test('some shard has none: none', () => {
+    expect(untilOf(watermark(0, 2, START))).toBeNull();
+  });
+
+  test('each shard has one: the oldest of their newest', () => {
+    const [old, first, second] = [watermark(0, 2, 1), watermark(0, 2, START + 2), watermark(1, 2, START)];
+    expect(untilOf(old, first, second)).toBe(START);
+  });
+
+  test('that of the batches differs: it counts', () => {
+    expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
+  });
+});
+
+describe('Order of records', () => {
+  /** @param {Array<[ts: number, record: number, hot?: boolean]>} samples @returns {Streamed} */
+  const streamedOf = (samples) => ({
+    times: samples.map(([ts]) => ts),
+    values: samples.map(() => 1),
+    records: samples.map(([, record]) => record),
+    hot: samples.map(([, , hot = true]) => hot),
+  });
+  /** @param {Array<[ts: number, message: number]>} samples */
+  const sentOf = (samples) => ({
+    times: samples.map(([ts]) => ts),
+    values: samples.map(() => 1),
+    messages: samples.map(([, message]) => message),
+  });
+  const [A, B, C] = [START, START + 1, START + 2];
+  /** @type {Array<[number, number]>} */
+  const IN_ORDER = [
+    [A, 1],
+    [B, 2],
+    [C, 3],
+  ];
+
+  test.each(
+    /** @type {Array<[string, Array<[number, number, boolean?]>, Array<[number, number]>, number | null]>} */ ([
+      ['nothing is streamed', [], IN_ORDER, null],
+      [
+        'a record a message, in order',
+        [
+          [A, 1],
+          [B, 2],
+          [C, 3],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'the record of the second message before that of the first',
+        [
+          [B, 1],
+          [A, 2],
+        ],
+        IN_ORDER,
+        A,
+      ],
+      [
+        'the third before the second',
+        [
+          [A, 1],
+          [C, 2],
+          [B, 3],
+        ],
+        IN_ORDER,
+        B,
+      ],
+      [
+        'one record has all messages in any order',
+        [
+          [C, 1],
+          [A, 1],
+          [B, 1],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'a record of two messages, then one of an earlier message',
+        [
+          [B, 1],
+          [C, 1],
+          [A, 2],
+        ],
+        IN_ORDER,
+        A,
+      ],
+      [
+        'a later record has two messages in any order',
+        [
+          [A, 1],
+          [C, 2],
+          [B, 2],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'a record is repeated',
+        [
+          [A, 1],
+          [B, 2],
+          [A, 3],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'a record of the completion comes late',
+        [
+          [B, 1],
+          [A, 2, false],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'a completion, and then the hot record, late',
+        [
+          [B, 1],
+          [A, 2, false],
+          [A, 3],
+        ],
+        IN_ORDER,
+        A,
+      ],
+      [
+        'a sample that nobody sent',
+        [
+          [C, 1],
+          [A - 1, 2],
+        ],
+        IN_ORDER,
+        null,
+      ],
+      [
+        'a sample is sent again later: its first message counts',
+        [
+          [B, 1],
+          [A, 2],
+        ],
+        [...IN_ORDER, [A, 4]],
+        A,
+      ],
+      [
+        'a sample was sent later before: its first message counts',
+        [
+          [B, 1],
+          [A, 2],
+        ],
+        [
+          [A, 4],
+          [B, 2],
+          [A, 1],
+        ],
+        A,
+      ],
+      [
+        'of a later message first, with the same time sent earlier too',
+        [
+          [A, 1],
+          [B, 2],
+        ],
+        [
+          [A, 9],
+          [A, 1],
+          [B, 2],
+        ],
+        null,
+      ],
+      [
+        'hours are in order of their own',
+        [
+          [A + HOUR_MS, 1],
+          [A, 2],
+        ],
+        [
+          [A, 1],
+          [A + HOUR_MS, 2],
+        ],
+        null,
+      ],
+      [
+        'records that alternate between hours',
+        [
+          [A, 1],
+          [A + HOUR_MS, 2],
+          [B, 3],
+        ],
+        [
+          [A, 1],
+          [A + HOUR_MS, 3],
+          [B, 2],
+        ],
+        null,
+      ],
+      [
+        'two samples of one message in two records',
+        [
+          [A, 1],
+          [B, 2],
+        ],
+        [
+          [A, 1],
+          [B, 1],
+        ],
+        null,
+      ],
+    ]),
+  )('%s: the first sample out of order', (_, streamed, sent, expected) => {
+    expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
+  });
+});
+
+describe('Comparison with Kafka', () => {
+  /** A ledger, and the records of what it sent. */
+  function createCase() {
+    const fleet = createLedgerCase(afterwards);
+    const contents = new TopicContents();
+    for (const at of [START, START + 1000, START + 2000]) {
+      fleet.send('collar', 'pulse', [[at, 60]]);
+      fleet.send('collar', 'heat', [[at, 38.5]]);
+      contents.addBatch(recordOf({ pulse: [[at, 60]], heat: [[at, 38.5]] }));
+    }
+    return {
+      fleet,
+      contents,
+      /** @param {Partial<Parameters<typeof compareTopic>[0]>} [options] */
+      compare(options = {}) {
+        fleet.open();
+        const { ledgerPath } = fleet;
+        return compareTopic({ ledgerPath, topic: contents.topic, range: { to: START + 3000 }, ...options });
+      },
+    };
+  }
+
+  test('Comparison with Kafka: ledger and topic agree: each sample is counted', async () => {
+    expect(await createCase().compare()).toMatchObject({
+      agree: true,
+      messages: 6,
+      devices: 1,
+      acknowledged: 6,
+      stored: 6,
+      range: { from: START, to: START + 3000 },
+    });
+  });
+
+  test('the ledger is read in parts: the same result', async () => {
+    const whole = await createCase().compare();
+    const { fleet, compare } = createCase();
+    fleet.send('other', 'pulse', [[START, 1]], { acknowledged: false });
+    expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
+  });
+
+  test('a range: samples outside do not count', async () => {
+    const range = { from: START + 1, to: START + 2000 };
+    expect(await createCase().compare({ range })).toMatchObject({ range, acknowledged: 2, stored: 2 });
+  });
+
+  test('Kafka has nothing of a device: all of its samples are missing', async () => {
+    const { compare } = createCase();
+    const result = await compare({ topic: new Map() });
+    expectFindings(result, { missing: 6 });
+    expect(result).toMatchObject({ acknowledged: 6, stored: 0 });
+  });
+
+  test('Kafka has nothing of a sensor: its samples are missing', async () => {
+    const { contents, compare } = createCase();
+    contents.topic.get(device.id)?.delete(sensorOf('heat').id);
+    expect(findingsOf(await compare())).toEqual({
+      missing: { count: 3, first: [0, 1000, 2000].map((ms) => `collar/heat ${START + ms}`) },
+    });
+  });
+
+  test('a sample that nobody sent: it is unknown', async () => {
+    const { contents, compare } = createCase();
+    contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
+    expectFindings(await compare(), { unknown: 1 });
+  });
+
+  test('a record comes after one of a later message: its sensor is reported', async () => {
+    const { fleet, contents, compare } = createCase();
+    fleet.send('collar', 'pulse', [[START + 10, 1]]);
+    fleet.send('collar', 'pulse', [[START + 20, 2]]);
+    contents.addBatch(recordOf({ pulse: [[START + 20, 2]] }));
+    contents.addBatch(recordOf({ pulse: [[START + 10, 1]] }));
+    const result = await compare();
+    expectFindings(result, { disorder: 1 });
+    expect(result.found.disorder.first).toEqual([
+      {
+        device: 'collar',
+        sensor: 'pulse',
+        ts: START + 10,
+        message: 'its record comes after one of a later message',
+      },
+    ]);
+  });
+
+  test('a device or a sensor with a name that cannot be: missing', async () => {
+    const { fleet, compare } = createCase();
+    fleet.send('x'.repeat(129), 'pulse', [[START, 1]], { stored: false });
+    fleet.send('collar', 'x'.repeat(129), [[START, 1]], { stored: false });
+    expectFindings(await compare(), { missing: 2 });
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { ClockGuard } from '../../../api/store/clock-guard.js';
+
+const PERIODS = { trusted: 5, distrusted: 5 };
+
+/** @param {{ difference?: () => Promise<number>, periods?: typeof PERIODS }} [parts] */
+function clockWith({ difference = async () => 0, periods } = {}) {
+  const held = { now: 1_000_000, monotonic: 0 };
+  const trusted = new ClockGuard({
+    clock: () => held.now,
+    monotonic: () => held.monotonic,
+    difference,
+    logger: pino({ level: 'silent' }),
+    periods,
+  });
+  return { held, trusted };
+}
+
+test('Clock guard: the clock agrees with the database: it returns the time at once', async () => {
+  const { trusted } = clockWith({ difference: async () => -60_000 });
+  await trusted.start();
+  expect(trusted.now()).toBe(1_000_000);
+  trusted.stop();
+});
+
+test('Clock guard: not compared yet, or wrong: no time; after that the time of that moment', async () => {
+  let ahead = 60_001;
+  const { held, trusted } = clockWith({ difference: async () => ahead, periods: PERIODS });
+  const first = trusted.now();
+  await trusted.start();
+  const second = trusted.now();
+  expect(trusted.isTrusted).toBe(false);
+  expect(first).toBeInstanceOf(Promise);
+  expect(second).toBeInstanceOf(Promise);
+  held.now = 2_000_000;
+  ahead = 60_000;
+  await expect(Promise.all([first, second])).resolves.toEqual([2_000_000, 2_000_000]);
+  trusted.stop();
+});
+
+test('Clock guard: the clock is set while it runs: it is compared before it returns a time', async () => {
+  let compared = 0;
+  const { held, trusted } = clockWith({ difference: async () => compared++ });
+  await trusted.start();
+  held.monotonic += 1000;
+  held.now += 1000 + 60_001;
+  const time = trusted.now();
+  expect(time).toBeInstanceOf(Promise);
+  await expect(time).resolves.toBe(held.now);
+  expect(compared).toBe(2);
+  trusted.stop();
+});
+
+test('Clock guard: the database does not answer: the last result stays', async () => {
+  let away = false;
+  const { trusted } = clockWith({
+    difference: async () => {
+      if (away) throw new Error('away');
+      return 0;
+    },
+    periods: PERIODS,
+  });
+  away = true;
+  await trusted.start();
+  expect(trusted.isTrusted).toBe(false);
+  away = false;
+  await expect(trusted.now()).resolves.toBe(1_000_000);
+  away = true;
+  expect(trusted.now()).toBe(1_000_000);
+  trusted.stop();
+});
+
+test('Clock guard: the process ends while a message waits: it stays unacknowledged', async () => {
+  const { trusted } = clockWith({ difference: async () => 1e9 });
+  await trusted.start();
+  const waiting = trusted.now();
+  trusted.stop();
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(trusted.now()).rejects.toMatchObject({ code: 'unavailable' });
+});

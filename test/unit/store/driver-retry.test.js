@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { BusyServerRetryPolicy } from '../../../api/store/driver-retry.js';
+
+const { errors, policies } = cassandra;
+const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;
+const policy = new BusyServerRetryPolicy();
+
+/** @param {number} nbRetry attempts that were repeated before */
+const after = (nbRetry) => ({ query: '', executionOptions: /** @type {any} */ ({}), nbRetry });
+
+test.each(
+  /** @type {Array<[string, (info: any) => any]>} */ ([
+    [
+      'a lightweight transaction that others interrupted',
+      (info) => policy.onWriteTimeout(info, 1, 0, 1, 'CAS'),
+    ],
+    ['a read that took too long', (info) => policy.onReadTimeout(info)],
+    [
+      'no answer',
+      (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node')),
+    ],
+  ]),
+)('Retry policy: %s: repeated, also on the same node, with a limit', (_, decide) => {
+  expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
+  expect(decide(after(9))).toMatchObject({ decision: retry });
+  expect(decide(after(10))).toEqual({ decision: rethrow });
+});
+
+test('Retry policy: a plain write: as the driver decides; after a broken connection: another node', () => {
+  expect(policy.onWriteTimeout(after(0), 1, 0, 1, 'SIMPLE')).toEqual({ decision: rethrow });
+  expect(policy.onRequestError(after(0), 1, new Error('reset'))).toMatchObject({ useCurrentHost: false });
+});

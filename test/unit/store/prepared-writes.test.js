@@ -1,0 +1,122 @@
+import { createRequire } from 'node:module';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createClient } from '../../../api/store/client.js';
+import { createPreparedWrites, driverInternals, framesOf } from '../../../api/store/prepared-writes.js';
+
+const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
+const driver = {
+  ...load('cassandra-driver/lib/requests'),
+  ...load('cassandra-driver/lib/execution-options'),
+};
+const Encoder = load('cassandra-driver/lib/encoder');
+
+/** A client of ours that never connects. */
+function idleClient() {
+  const client = createClient(
+    /** @type {any} */ ({
+      contactPoints: ['127.0.0.1:1'],
+      localDc: 'datacenter1',
+      consistency: 'LOCAL_QUORUM',
+      localPort: 1,
+    }),
+    { keyspace: 'k' },
+  );
+  /** @type {any} */ (client).controlConnection.protocolVersion = 4;
+  return client;
+}
+
+const client = idleClient();
+afterAll(() => client.shutdown());
+const encoder = new Encoder(4, /** @type {any} */ (client).options);
+const { ExecuteFrame, BatchFrame } = /** @type {any} */ (framesOf(driver));
+
+const buffer = (/** @type {number} */ most) =>
+  fc.uint8Array({ maxLength: most }).map((bytes) => Buffer.from(bytes));
+const item = fc.record({
+  query: fc.constant('INSERT'),
+  queryId: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
+  params: fc.array(buffer(40), { minLength: 1, maxLength: 6 }),
+});
+const options = fc.record(
+  {
+    logged: fc.constant(false),
+    consistency: fc.constantFrom(1, 6),
+    serialConsistency: fc.constantFrom(8, 9),
+    timestamp: fc.constantFrom(null, 1, 1_795_000_000_000_123),
+    fetchSize: fc.constantFrom(0, 100),
+    customPayload: fc.constantFrom(undefined, { key: Buffer.from('value') }),
+  },
+  { requiredKeys: ['logged'] },
+);
+const streamId = fc.integer({ min: 0, max: 32_767 });
+const blobs = (/** @type {unknown[]} */ params) => ({
+  columns: params.map(() => ({ type: { code: 0x03 } })),
+});
+
+/** @param {any} own @param {any} theirs @param {number} id */
+function expectSameFrame(own, theirs, id) {
+  theirs.timestamp = own.timestamp;
+  const frame = own.write(encoder, id);
+  expect(frame.toString('hex')).toBe(theirs.write(encoder, id).toString('hex'));
+  expect(own.length).toBe(theirs.length);
+}
+
+describe('Prepared writes', () => {
+  test('any batch: the frame is the very one that the driver writes', () => {
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), options, streamId, (items, some, id) => {
+        const queries = items.map((one) => ({ ...one, meta: blobs(one.params) }));
+        const execution = driver.DefaultExecutionOptions.create(some, client);
+        expectSameFrame(new BatchFrame(queries, execution), new driver.BatchRequest(queries, execution), id);
+      }),
+    );
+  });
+
+  test('any single statement: the frame is the very one that the driver writes', () => {
+    fc.assert(
+      fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
+        const execution = driver.DefaultExecutionOptions.create(some, client);
+        const args = [query, queryId, params, execution, blobs(params)];
+        expectSameFrame(new ExecuteFrame(...args), new driver.ExecuteRequest(...args), id);
+      }),
+    );
+  });
+
+  test('installed driver: its internals have the expected shape', () => {
+    expect(driverInternals(client)).not.toBeNull();
+  });
+
+  const known = { metadata: { getPreparedInfo: () => ({ queryId: Buffer.alloc(16) }) } };
+  const routing = Buffer.from('routing');
+
+  /** @type {Array<{ what: string, inside: object, routingKey?: Buffer, value?: unknown }>} */
+  const others = [
+    { what: 'driver has no list of prepared statements', inside: {}, routingKey: routing },
+    {
+      what: 'driver has not prepared the statement yet',
+      inside: { metadata: { getPreparedInfo: () => ({}) } },
+      routingKey: routing,
+    },
+    { what: 'a value is no Buffer', inside: known, routingKey: routing, value: 7 },
+    { what: 'routing key is missing', inside: known },
+  ];
+  test.each(others)('$what: the public functions send the write', async (other) => {
+    const { inside, routingKey, value = Buffer.alloc(8) } = other;
+    /** @type {unknown[]} */
+    const sent = [];
+    const plain = /** @type {any} */ ({
+      ...inside,
+      execute: async (/** @type {unknown[]} */ ...args) => sent.push(['execute', ...args]),
+      batch: async (/** @type {unknown[]} */ ...args) => sent.push(['batch', ...args]),
+    });
+    const write = createPreparedWrites(plain);
+    const query = { query: 'INSERT', params: [value] };
+    await write([query], routingKey);
+    await write([query, query], routingKey);
+    expect(sent).toEqual([
+      ['execute', 'INSERT', [value], { routingKey }],
+      ['batch', [query, query], { logged: false, routingKey }],
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { createScans } from '../../../api/store/index.js';
+import { DIALECTS } from '../../../schema/migrate/files.js';
+
+/** @import { Session } from '../../../api/store/session.js' */
+
+const SENSOR = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
+
+/** @param {'scylla' | 'cassandra'} server @returns {Promise<string[]>} the statements of all scans */
+async function statementsOn(server) {
+  /** @type {string[]} */
+  const sent = [];
+  const session = /** @type {Session} */ (
+    /** @type {unknown} */ ({
+      all: async (/** @type {{ cql: string }} */ { cql }) => {
+        sent.push(cql);
+        return [];
+      },
+    })
+  );
+  const { samples, packed } = createScans(session, DIALECTS[server]);
+  await samples.readHour(SENSOR.device, SENSOR.sensor, 0);
+  await packed.readSamples(SENSOR, 0, 3_600_000);
+  await packed.readStatistics(SENSOR, 0, 3_600_000);
+  return sent;
+}
+
+test('scans go past the cache of ScyllaDB: the last words of a statement, behind all conditions', async () => {
+  const sent = await statementsOn('scylla');
+  expect(sent).toHaveLength(3);
+  for (const cql of sent) expect(cql).toMatch(/^SELECT .* WHERE [^;]* \?( LIMIT \?)? BYPASS CACHE$/);
+});
+
+test('Scans: Cassandra: gets none of the words that only ScyllaDB knows', async () => {
+  const sent = await statementsOn('cassandra');
+  for (const cql of sent) expect(cql).not.toMatch(/BYPASS/);
+  expect((await statementsOn('scylla')).map((cql) => cql.replace(' BYPASS CACHE', ''))).toEqual(sent);
+});

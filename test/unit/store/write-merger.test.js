@@ -1,0 +1,345 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { WriteMerger } from '../../../api/store/write-merger.js';
+import { MillraceError } from '../../../common/errors.js';
+
+/** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
+
+/** Lets everything go on that waits for what has happened. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/**
+ * A merger whose requests end when a test ends them.
+ *
+ * @param {number} places requests in flight at once
+ */
+function open(places) {
+  let inUse = 0;
+  /** @type {Array<() => void>} */
+  const queue = [];
+  /** @type {Request[]} */
+  const inFlight = [];
+  /** @type {string[][]} names of the writes in each request */
+  const sent = [];
+  function leave() {
+    inUse--;
+    const next = queue.shift();
+    if (!next) return;
+    inUse++;
+    next();
+  }
+  /** @returns {Promise<void> | undefined} */
+  function enter() {
+    if (inUse < places && queue.length === 0) {
+      inUse++;
+      return undefined;
+    }
+    return new Promise((resolve) => queue.push(resolve));
+  }
+  const merger = new WriteMerger({
+    acquire: enter,
+    release: leave,
+    send: (_name, queries) =>
+      new Promise((resolve, reject) => {
+        const names = queries.map(({ query }) => query);
+        sent.push(names);
+        /** @type {Request} */
+        const request = {
+          names,
+          end(error) {
+            inFlight.splice(inFlight.indexOf(request), 1);
+            leave();
+            if (error) reject(error);
+            else resolve(undefined);
+          },
+        };
+        inFlight.push(request);
+      }),
+    replicasOf: (routing) => (routing.length > 0 ? routing.toString() : null),
+  });
+  /**
+   * @param {string} name
+   * @param {string} nodes names the replicas; empty: unknown
+   * @param {number} [bytes]
+   * @param {() => Array<{ query: string, params: unknown[] }>} [take]
+   */
+  function write(name, nodes, bytes = 100, take = () => [{ query: name, params: [] }]) {
+    const done = merger.write({ name, routing: Buffer.from(nodes), take, bytes: () => bytes, id: take });
+    done.catch(() => {});
+    return done;
+  }
+  return { merger, write, sent, inFlight, enter, leave, places: () => inUse };
+}
+
+describe('WriteMerger', () => {
+  test('two writes of one turn, same replicas: one request', async () => {
+    const { write, sent, inFlight } = open(10);
+    const done = Promise.all([write('row', '123'), write('latest', '123')]);
+    await settle();
+    expect(sent).toEqual([['row', 'latest']]);
+    inFlight[0]?.end();
+    await done;
+  });
+
+  test('two writes of one turn, other or unknown replicas: a request each', async () => {
+    const { write, sent } = open(10);
+    for (const nodes of ['123', '234', '', '']) void write(`of ${nodes}`, nodes);
+    await settle();
+    expect(sent).toEqual([['of 123'], ['of 234'], ['of '], ['of ']]);
+  });
+
+  test('a write in an idle system: sent in the same turn, alone', async () => {
+    const { write, sent } = open(1);
+    void write('a', '1');
+    await Promise.resolve();
+    expect(sent).toEqual([['a']]);
+  });
+
+  test('writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
+    const { merger, write, sent, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    for (let at = 0; at < 12; at++) void write(`a${at}`, '1');
+    void write('b', '2');
+    await settle();
+    expect(merger.waiting).toBe(13);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent.map((names) => names.join(' '))).toEqual([
+      'first',
+      'a0 a1 a2 a3 a4 a5 a6 a7 a8 a9',
+      'a10 a11',
+      'b',
+    ]);
+    expect(merger.waiting).toBe(0);
+  });
+
+  test('writes that are too large together: the first leaves with smaller ones after it', async () => {
+    const { write, sent, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    void write('large', '1', 4000);
+    void write('too much', '1', 2000);
+    void write('small', '1', 500);
+    void write('huge', '1', 30_000);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
+  });
+
+  test('rows: requested when they are sent, not before', async () => {
+    const { write, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    let asked = 0;
+    void write('late', '1', 100, () => {
+      asked++;
+      return [{ query: 'late', params: [] }];
+    });
+    await settle();
+    expect(asked).toBe(0);
+    inFlight[0]?.end();
+    await settle();
+    expect(asked).toBe(1);
+  });
+
+  test('a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
+    const { write, sent, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    const takes = ['a', 'b'].map((name) => () => [{ query: name, params: [] }]);
+    const done = takes.map((take, at) => write(`${at}`, '1', 100, take));
+    inFlight[0]?.end();
+    await settle();
+    inFlight[0]?.end(new MillraceError('unavailable', 'timed out'));
+    expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    for (const [at, take] of takes.entries()) void write(`${at}`, '1', 100, take);
+    await settle();
+    inFlight[0]?.end();
+    await settle();
+    expect(sent).toEqual([['first'], ['a', 'b'], ['a'], ['b']]);
+  });
+
+  test('a batch that is refused: each write is tried alone, and only the bad one fails', async () => {
+    const { write, inFlight, places } = open(2);
+    const done = [write('bad', '1'), write('good', '1')];
+    await settle();
+    inFlight[0]?.end(new MillraceError('rejected', 'no'));
+    await settle();
+    for (const { names, end } of [...inFlight])
+      end(names[0] === 'bad' ? new MillraceError('rejected', 'no') : undefined);
+    expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(places()).toBe(0);
+  });
+
+  test('rows that cannot be made: their writer gets the error, the others leave, and no slot is lost', async () => {
+    const { write, sent, inFlight, places } = open(1);
+    const broken = () => {
+      throw new RangeError('no samples');
+    };
+    const done = [
+      write('a', '1', 100, broken),
+      write('b', '1'),
+      write('c', '2', 100, broken),
+      write('d', '2'),
+    ];
+    await settle();
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(sent).toEqual([['b'], ['d']]);
+    expect(places()).toBe(0);
+  });
+
+  test('any writes, answers and failures: each is committed or fails once, within the limits, and no slot is lost', async () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ nodes: fc.constantFrom('', '1', '2'), bytes: fc.nat(6000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ end: fc.nat(3), code: fc.constantFrom('', '', 'unavailable', 'rejected') }),
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (steps, most) => {
+          const { write, sent, inFlight, places } = open(most);
+          /** @type {Array<Promise<void>>} */
+          const done = [];
+          /** @type {Map<string, { nodes: string, bytes: number }>} */
+          const written = new Map();
+          for (const each of steps) {
+            if ('nodes' in each) {
+              const name = `w${done.length}`;
+              written.set(name, each);
+              done.push(write(name, each.nodes, each.bytes));
+            } else {
+              const { code } = each;
+              inFlight[each.end % Math.max(1, inFlight.length)]?.end(
+                code === '' ? undefined : new MillraceError(/** @type {'rejected'} */ (code), 'no'),
+              );
+            }
+            await settle();
+            expect(places()).toBeLessThanOrEqual(most);
+          }
+          while (inFlight[0]) {
+            inFlight[0].end();
+            await settle();
+          }
+          await Promise.allSettled(done);
+          expect(places()).toBe(0);
+          for (const names of sent) {
+            const members = names.map(
+              (name) => /** @type {{ nodes: string, bytes: number }} */ (written.get(name)),
+            );
+            expect(new Set(members.map(({ nodes }) => nodes)).size).toBe(1);
+            if (members.length === 1) continue;
+            expect(members[0]?.nodes).not.toBe('');
+            expect(members.length).toBeLessThanOrEqual(10);
+            expect(members.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(5 * 1024);
+          }
+          expect(new Set(sent.flat()).size).toBe(done.length);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test('many other requests wait for permits: each write has its turn among them', async () => {
+    const { write, sent, inFlight, enter, leave, places } = open(1);
+    void write('first', '1');
+    await settle();
+    for (const nodes of ['1', '2', '3']) void write(`of ${nodes}`, nodes);
+    await settle();
+    /** @type {string[]} */
+    const order = sent.map((names) => names.join());
+    for (const other of ['x', 'y', 'z']) {
+      void enter()?.then(() => {
+        sent.push([other]);
+        leave();
+      });
+    }
+    expect(order).toEqual(['first']);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent.map((names) => names.join())).toEqual(['first', 'of 1', 'of 2', 'of 3', 'x', 'y', 'z']);
+    expect(places()).toBe(0);
+  });
+
+  test('permits are granted after the writes have left in one batch: all are returned', async () => {
+    const { write, sent, inFlight, places } = open(1);
+    void write('first', '1');
+    await settle();
+    for (let n = 0; n < 5; n++) void write(`a${n}`, '1');
+    await settle();
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent).toHaveLength(2);
+    expect(places()).toBe(0);
+    void write('last', '1');
+    await settle();
+    expect(sent.at(-1)).toEqual(['last']);
+  });
+
+  test('thousands of large writes wait: few of them are examined for one request', async () => {
+    const { merger, write, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    let looked = 0;
+    const large = Array.from({ length: 2000 }, (_, n) => {
+      const take = () => [{ query: `a${n}`, params: [] }];
+      const bytes = () => {
+        looked++;
+        return 3000;
+      };
+      return merger.write({ name: `a${n}`, routing: Buffer.from('1'), take, bytes, id: take });
+    });
+    await settle();
+    looked = 0;
+    inFlight[0]?.end();
+    await settle();
+    expect(merger.waiting).toBe(1999);
+    expect(looked).toBeLessThan(50);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    await Promise.all(large);
+  });
+
+  test('the size of a write cannot be found: it is rejected, the others are sent', async () => {
+    const { merger, write, sent } = open(10);
+    const defect = merger.write({
+      name: 'defect',
+      routing: Buffer.from('1'),
+      take: () => [],
+      bytes: () => {
+        throw new TypeError('no size');
+      },
+      id: {},
+    });
+    void write('a', '1');
+    await expect(defect).rejects.toThrow('no size');
+    await settle();
+    expect(sent).toEqual([['a']]);
+    void write('b', '1');
+    await settle();
+    expect(sent).toEqual([['a'], ['b']]);
+  });
+});

@@ -1,0 +1,6 @@
+import { describeCredentials } from '../../support/store-contract/credentials.js';
+import { createMemoryCredentials } from '../../support/system/memory-credentials.js';
+
+const store = createMemoryCredentials();
+
+describeCredentials(() => store);

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { checkQueryRules } from '../../support/query-rules/check.js';
+import { readRecords, recordingInto } from '../../support/query-rules/recording.js';
+import { unsent, unwritten, violations } from '../../support/query-rules/rules.js';
+import { statementsIn, statementsOf } from '../../support/query-rules/statements.js';
+
+/** @import { SentRecord } from '../../support/query-rules/record.js' */
+
+const LOCAL_ONE = 10;
+const LOCAL_QUORUM = 6;
+const LOCAL_SERIAL = 9;
+const SERIAL = 8;
+
+/** @type {SentRecord} */
+const GOOD = {
+  application: 'millrace',
+  intended: 'LOCAL_QUORUM',
+  statements: ['SELECT a FROM t WHERE b = ?'],
+  batch: false,
+  logged: false,
+  prepared: true,
+  idempotent: true,
+  nulls: false,
+  page: 100,
+  consistency: LOCAL_QUORUM,
+  serial: LOCAL_SERIAL,
+  routed: true,
+  partitions: 1,
+};
+const TRANSACTION = { ...GOOD, statements: ['INSERT INTO t (a) VALUES (?) IF NOT EXISTS'] };
+const DDL = {
+  ...GOOD,
+  application: 'millrace-migrate',
+  statements: ['CREATE TABLE t (a int PRIMARY KEY)'],
+  prepared: false,
+  idempotent: false,
+  routed: false,
+};
+
+describe('Query rules: allowed', () => {
+  test.each([
+    ['a request as all should be', GOOD],
+    ['a lightweight transaction that is not repeated', { ...TRANSACTION, idempotent: false }],
+    ['a change of the schema by migrate', DDL],
+    [
+      'a question about the server itself',
+      { ...GOOD, statements: ['SELECT now() FROM system.local'], routed: false },
+    ],
+    [
+      'another consistency level, where the settings ask for it',
+      { ...GOOD, intended: 'LOCAL_ONE', consistency: LOCAL_ONE },
+    ],
+    ['whatever a test asks', { ...GOOD, application: 'test', prepared: false }],
+  ])('%s: no violation', (_, record) => {
+    expect(violations([record])).toEqual([]);
+  });
+
+  test.each([
+    ['not prepared', { prepared: false }],
+    ['not paged', { page: 0 }],
+    ['not paged', { page: 1_000_000 }],
+    ['ALLOW FILTERING', { statements: ['SELECT a FROM t WHERE c = ? allow  filtering'] }],
+    ['not at the consistency level of CQL_CONSISTENCY', { consistency: LOCAL_ONE }],
+    ['a lightweight transaction beyond the data center', { ...TRANSACTION, serial: SERIAL }],
+    ['not idempotent', { idempotent: false }],
+    ['sent to any node instead of a replica', { routed: false }],
+    ['a logged batch', { batch: true, logged: true }],
+    ['a batch of more partitions than Cassandra accepts without a warning', { batch: true, partitions: 11 }],
+    ['a null, which is a tombstone', { nulls: true }],
+    ['a change of the schema', { statements: ['DROP TABLE t'] }],
+    ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
+  ])('Query rules: "%s" in %j: reported with the statement', (rule, broken) => {
+    const record = { ...GOOD, ...broken };
+    expect(violations([GOOD, record])).toEqual([`${rule}: ${record.statements[0]}`]);
+  });
+});
+
+describe('Query rules: statements of the sources', () => {
+  const SOURCE = `
+    const COLUMNS = 'a, b';
+    const SELECT = 'SELECT a FROM t WHERE b = ?';
+    const FIRST = { cql: \`\${SELECT} LIMIT ?\` };
+    const ofTable = (column) => \`SELECT \${COLUMNS} FROM t_by_\${column} WHERE \${column} = ?\`;
+    const LOCK = "UPDATE t SET owner = 'me' WHERE a = ?";
+    throw new Error('SELECTED nothing');`;
+
+  test('statement with constants: found whole', () => {
+    expect(statementsIn(SOURCE)).toEqual([
+      'SELECT a FROM t WHERE b = ? LIMIT ?',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: where a function puts a word in
+      'SELECT a, b FROM t_by_${column} WHERE ${column} = ?',
+      "UPDATE t SET owner = 'me' WHERE a = ?",
+    ]);
+  });
+
+  test('statements of the store: those of all its tables', () => {
+    const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
+    expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
+    expect(tables.length).toBeGreaterThan(40);
+  });
+
+  const written = statementsOf(['api/store']);
+
+  test('never sent: named with their file', () => {
+    const [first, ...others] = written;
+    const sent = others.map(({ cql }) => ({ ...GOOD, statements: [cql.replaceAll(/\$\{\w+\}/g, 'type')] }));
+    expect(unsent(sent, written)).toEqual([`${first?.file}: ${first?.cql}`]);
+  });
+
+  test('text with values: reported, because statements must not contain values', () => {
+    const record = { ...GOOD, statements: ["SELECT device_id FROM sensor_by_type WHERE type = 'x'"] };
+    expect(unwritten([record, DDL], written)).toEqual(record.statements);
+  });
+});
+
+describe('Query rules: a run', () => {
+  /** @type {string} */
+  let folder;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'millrace-cql-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('without records: not complete', async () => {
+    const { problems } = await checkQueryRules(folder, { complete: true });
+    expect(problems.length).toBe(statementsOf(['api/store']).length);
+    expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
+  });
+
+  test('several processes: each records each kind of request once', async () => {
+    const program = `
+      import { channel } from 'node:diagnostics_channel';
+      import { SENT_REQUESTS } from './api/store/query-rule-tracker.js';
+      const options = {
+        isPrepared: () => true, isIdempotent: () => true, isBatchLogged: () => false, isAutoPage: () => false,
+        getFetchSize: () => 100, getConsistency: () => 6, getSerialConsistency: () => 9, getRoutingKey: () => Buffer.of(1),
+      };
+      const row = (partition) => ({
+        query: 'INSERT INTO t (a) VALUES (?)',
+        params: [Buffer.of(partition)],
+        meta: { keyspace: 'k', table: 't', partitionKeys: [0] },
+      });
+      for (const query of [[row(1), row(1)], Array.from({ length: 11 }, (_, at) => row(at)), [row(3), row(3)]]) {
+        channel(SENT_REQUESTS).publish({ application: 'millrace', intended: 'LOCAL_QUORUM', query, options });
+      }
+      process.kill(process.pid, 'SIGKILL');`;
+    const env = { PATH: process.env['PATH'], ...recordingInto(folder) };
+    const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      env,
+      encoding: 'utf8',
+    });
+    expect(child.stderr).toBe('');
+    appendFileSync(join(folder, `${child.pid}.jsonl`), '{"half a li');
+    const { records, processes } = await readRecords(folder);
+    expect(processes).toBe(1);
+    expect(records.map(({ partitions }) => partitions)).toEqual([1, 11]);
+    expect(violations(records)).toEqual([
+      'a batch of more partitions than Cassandra accepts without a warning: INSERT INTO t (a) VALUES (?)',
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { sumOf } from '../../../../tools/bench/environment/ingest.js';
+import { pace } from '../../../../tools/bench/load/open-loop.js';
+import { machineShares, parseMachineTime, slopeOf } from '../../../../tools/bench/measure/machine.js';
+import { createGate } from '../../../../tools/bench/variants/gate.js';
+import { withPermit } from '../../../support/permit.js';
+
+describe('Bench: machine', () => {
+  test('steal and time of other programs: shares of the total', () => {
+    const before = parseMachineTime('cpu  100 0 50 1000 10 0 5 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
+    const after = parseMachineTime('cpu  160 10 70 1060 20 5 10 50 60 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
+    expect(before).toEqual({ all: 1185, idle: 1010, stolen: 20 });
+    // 200 hundredths in all: 30 stolen, 70 idle, 100 used, of which 0.6 s are ours.
+    expect(machineShares(before, after, 0.6)).toEqual({ steal: 0.15, others: 0.2 });
+  });
+});
+
+describe('Bench: memory', () => {
+  test('slope: that of the best line, for each hour', () => {
+    const points = Array.from({ length: 10 }, (_, at) => ({
+      seconds: at * 60,
+      mb: 200 + at + (at % 2 ? 0.1 : -0.1),
+    }));
+    expect(slopeOf(points)).toBeCloseTo(60, 0);
+    expect(slopeOf([{ seconds: 1, mb: 1 }])).toBeNaN();
+  });
+});
+
+test('Bench: a metric: summed over its labels, without metrics of longer names', () => {
+  const text = '# HELP a x\na_total{code="b"} 3\na_total{code="c d"} 4\na_total_more 100\nb 1.5e3\n';
+  expect(sumOf(text, 'a_total')).toBe(7);
+  expect(sumOf(text, 'b')).toBe(1500);
+  expect(sumOf(text, 'c')).toBe(0);
+});
+
+describe('Bench: gate', () => {
+  test('limit: a fixed number may pass, more when it grows, and all at the end', async () => {
+    const gate = createGate();
+    gate.set(2);
+    let inFlight = 0;
+    let most = 0;
+    /** @type {Array<() => void>} */
+    const answers = [];
+    const request = async () => {
+      most = Math.max(most, ++inFlight);
+      await new Promise((resolve) => answers.push(() => resolve(undefined)));
+      inFlight--;
+    };
+    const all = Promise.all(Array.from({ length: 10 }, () => withPermit(gate, request)));
+    await Promise.resolve();
+    expect(most).toBe(2);
+    gate.set(5);
+    await new Promise(setImmediate);
+    expect(most).toBe(5);
+    while (inFlight > 0) {
+      answers.shift()?.();
+      await new Promise(setImmediate);
+    }
+    await all;
+    expect(most).toBe(5);
+  });
+
+  test('a request fails: its slot is free again', async () => {
+    const gate = createGate();
+    gate.set(1);
+    await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(withPermit(gate, async () => 'yes')).resolves.toBe('yes');
+  });
+});
+
+test('Bench: open loop: exactly the due requests, at their intended times', async () => {
+  /** @type {number[]} */
+  const intended = [];
+  const sent = await pace({ rate: 2000, forMs: 100, send: (at) => intended.push(at) });
+  expect(sent).toBe(200);
+  expect(intended).toHaveLength(200);
+  expect(Number(intended.at(-1)) - Number(intended[0])).toBeCloseTo(199 / 2, 3);
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import { insertPeers } from '../../../../tools/bench/documents.js';
+import { loadOf } from '../../../../tools/bench/load/shapes.js';
+import { Ledger } from '../../../../tools/bench/peers/ledger.js';
+import { monthOf } from '../../../../tools/bench/peers/month.js';
+import { peerTables } from '../../../../tools/bench/peers/report.js';
+import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../../tools/bench/peers/settings.js';
+
+/** @import { ClassResult } from '../../../../tools/bench/peers/report.js' */
+
+const DAY_MS = 86_400_000;
+
+const telegraf = {
+  kind: /** @type {const} */ ('questdb'),
+  broker: 'mqtt://127.0.0.1:1883',
+  database: 'http://127.0.0.1:9000',
+  tuning: { undelivered: 5000, batch: 10_000 },
+  samples: 1,
+};
+
+describe('Peers: settings', () => {
+  test('Telegraf: it acknowledges after the database has answered, and names its broker as Go does', () => {
+    const text = telegrafToml(telegraf);
+    for (const line of [
+      'servers = ["tcp://127.0.0.1:1883"]',
+      'qos = 1',
+      'persistent_session = true',
+      'max_undelivered_messages = 5000',
+      'metric_batch_size = 10000',
+      'flush_interval = "100ms"',
+      'influx_timestamp_precision = "1ms"',
+      '[[outputs.influxdb_v2]]',
+    ])
+      expect(text).toContain(line);
+    expect(telegrafToml({ ...telegraf, kind: 'influxdb' })).toContain('[[outputs.influxdb]]');
+  });
+
+  test('Telegraf: many samples in many messages: its buffer holds twice of what is undelivered', () => {
+    expect(telegrafToml(telegraf)).toContain('metric_buffer_limit = 1000000\n');
+    const large = { ...telegraf, tuning: { undelivered: 20_000, batch: 5000 }, samples: 60 };
+    expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
+  });
+
+  test('tunings: every bound of undelivered messages with every size of a batch', () => {
+    expect(TUNINGS).toHaveLength(6);
+    expect(new Set(TUNINGS.map(({ undelivered, batch }) => `${undelivered} ${batch}`)).size).toBe(6);
+  });
+
+  test('QuestDB: class P syncs, class K does not, and nothing listens beyond loopback', () => {
+    expect(questdbConf({ port: 9, durability: 'P' })).toContain('cairo.commit.mode=sync\n');
+    expect(questdbConf({ port: 9, durability: 'K' })).toContain('cairo.commit.mode=nosync\n');
+    expect(questdbConf({ port: 9, durability: 'K' })).toContain('http.bind.to=127.0.0.1:9\n');
+  });
+
+  test('InfluxDB: it syncs its log, and compacts as it does by itself unless it is asked to do so soon', () => {
+    const options = { dir: '/data', ports: { http: 1, rpc: 2 } };
+    expect(influxdbConf(options)).toContain('wal-fsync-delay = "0s"');
+    expect(influxdbConf(options)).toContain('cache-snapshot-write-cold-duration = "10m"');
+    expect(influxdbConf({ ...options, coldAfter: '3s' })).toContain(
+      'compact-full-write-cold-duration = "3s"',
+    );
+  });
+});
+
+describe('Peers: ledger', () => {
+  const shape = loadOf('2x3');
+
+  /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
+  const stored = (device, time) =>
+    ['sensor-00', 'sensor-01'].flatMap((sensor) =>
+      [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
+    );
+
+  test('acknowledged messages: only these count, in the order of sending', () => {
+    const ledger = new Ledger(shape);
+    ledger.send(1, 1000);
+    ledger.send(2, 1000);
+    ledger.send(1, 1003);
+    ledger.acknowledge(2);
+    ledger.forget();
+    ledger.acknowledge(1);
+    expect(ledger.pending).toBe(0);
+    expect(ledger.acknowledged).toBe(12);
+    expect(ledger.missing([...stored(1, 1000), ...stored(2, 1000)])).toBe(0);
+    expect(ledger.missing([...stored(2, 1000), ...stored(1, 1003)])).toBe(6);
+  });
+
+  test('a single sample of a message is missing: one is', () => {
+    const ledger = new Ledger(shape);
+    ledger.send(1, 1000);
+    ledger.acknowledge(1);
+    expect(ledger.missing(stored(1, 1000).slice(1))).toBe(1);
+    expect(ledger.missing([])).toBe(6);
+  });
+});
+
+test('month: thirty days of closed hours of four sensors', () => {
+  const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
+  expect(device).toBe('load-1-000000');
+  expect(sensors).toHaveLength(4);
+  expect(set.to - set.from).toBe(30 * DAY_MS);
+  expect(set.to).toBeLessThan(Date.UTC(2026, 10, 23, 12));
+});
+
+describe('Peers: tables', () => {
+  /** @param {number} rate */
+  const rateOf = (rate) => ({
+    rate,
+    cpu: { ingest: 1, database: 2, broker: 0.5, publisher: 0.1 },
+    steal: 0,
+    others: 0,
+  });
+  const latency = { count: 1, p50: 1, p99: 2, p999: 3, max: 4, mean: 1, steal: 0, others: 0 };
+  const round = { steal: 0, others: 0, repeats: 0 };
+  /** @type {ClassResult} */
+  const result = {
+    durability: 'K',
+    rates: [
+      {
+        shape: '1x1',
+        sweeps: {
+          questdb: {
+            best: { undelivered: 1000, batch: 5000 },
+          },
+        },
+        rounds: [
+          {
+            ...round,
+            results: /** @type {any} */ ({ questdb: rateOf(40_000), millrace: rateOf(20_000) }),
+          },
+        ],
+      },
+    ],
+    unstored: { questdb: 7 },
+    latency: {
+      rate: 1000,
+      rounds: [{ ...round, results: /** @type {any} */ ({ questdb: latency, millrace: latency }) }],
+    },
+    kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
+  };
+
+  test('rates: ours, theirs, and the ratio, also where we lose; what is not stored is named', () => {
+    const [rates, cpu, , kills] = peerTables([result]);
+    expect(rates?.rows).toEqual([
+      ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
+      ['counted and not stored, samples', '0', '7', '', '', '', ''],
+    ]);
+    expect(cpu?.rows).toEqual([
+      ['K, 1x1, Millrace', '1.00', '2.00', '0.500', '3.50', '0.100'],
+      ['K, 1x1, Telegraf, QuestDB', '1.00', '2.00', '0.500', '3.50', '0.100'],
+    ]);
+    expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
+  });
+
+  test('the page: the section of the peers is written, nothing around it changes', () => {
+    const page =
+      'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
+    const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };
+    const raw = {
+      began: '2026-11-23T01:02:03Z',
+      commit: 'abc',
+      machine,
+      flags: { quick: true },
+      results: { peers: [result] },
+    };
+    const text = insertPeers(page, raw);
+    expect(text).toMatch(/^before\n/);
+    expect(text).toMatch(/\nbehind <!-- bench: x -->$/);
+    expect(text).not.toContain('old');
+    expect(text).toContain('at commit abc');
+    expect(text).toContain('of a quick run');
+    expect(text).toContain('| 1x1 | 20.0 | 40.0 | 0.500 |');
+  });
+});

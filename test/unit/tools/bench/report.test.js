@@ -1,0 +1,279 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  commitText,
+  everything,
+  figuresOf,
+  headline,
+  insertBetweenMarks,
+} from '../../../../tools/bench/documents.js';
+import { barChart } from '../../../../tools/bench/report/chart.js';
+import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.js';
+import { currentCommit } from '../../../../tools/bench/session.js';
+import { targetsTable } from '../../../../tools/bench/targets.js';
+
+/** @import { Figures, Raw } from '../../../../tools/bench/documents.js' */
+
+/** @param {number} rate */
+const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
+
+/** Two rounds of a load. @param {string} shape @param {number[]} [times] packed rates of the rounds, against rows */
+const comparison = (shape, times = [3, 5]) => ({
+  shape,
+  sweeps: {},
+  rounds: times.map((factor) => ({
+    results: {
+      packed: rated(1000 * factor),
+      rows: rated(1000),
+      loop: rated(10_000),
+    },
+    steal: 0,
+    others: 0,
+    repeats: 0,
+  })),
+});
+
+describe('Report: figures', () => {
+  test('digits: three significant ones', () => {
+    expect([0.123456, 1.2345, 12.345, 123.45, 1234.5, 0].map((number) => figure(number))).toEqual([
+      '0.123',
+      '1.23',
+      '12.3',
+      '123',
+      '1235',
+      '0',
+    ]);
+    expect(figure(Number.NaN)).toBe('-');
+  });
+});
+
+describe('Report: tables', () => {
+  const head = ['load', 'rate'];
+  const rows = [
+    ['1x60', '574'],
+    ['10x100', '9'],
+  ];
+
+  test('text: columns are aligned', () => {
+    expect(textTable(head, rows).split('\n')).toEqual([
+      'load    rate',
+      '------  ----',
+      '1x60     574',
+      '10x100     9',
+    ]);
+  });
+
+  test('Markdown: figures are right-aligned', () => {
+    expect(markdownTable(head, rows).split('\n')).toEqual([
+      '| load | rate |',
+      '| --- | ---: |',
+      '| 1x60 | 574 |',
+      '| 10x100 | 9 |',
+    ]);
+  });
+});
+
+test('Table: the host took CPU: it is shown, with a mark where no quieter round was possible', () => {
+  expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
+  expect(
+    stealOf([
+      { steal: 0.01, repeats: 1 },
+      { steal: 0.002, repeats: 0 },
+    ]),
+  ).toBe('1.0 %, 1 repeated');
+  expect(stealOf([{ steal: 0.17, repeats: 2 }])).toBe('17.0 %, 2 repeated, not quieter');
+});
+
+describe('Report: table of targets', () => {
+  test('a target: the median of the ratios, and whether it is reached', () => {
+    const { rows } = targetsTable({ throughput: [comparison('1x60')] });
+    expect(rows[0]).toEqual([
+      'acknowledged samples/s against one row per sample, 1x60',
+      '3.5 or more',
+      '4.00',
+      'yes',
+    ]);
+    expect(rows[1]).toEqual([
+      'behind Mosquitto against the same without MQTT, 1x60',
+      '0.9 or more',
+      '0.400',
+      'no',
+    ]);
+    const slow = targetsTable({ throughput: [comparison('1x60', [1])] });
+    expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
+  });
+
+  test('not measured: omitted', () => {
+    expect(targetsTable({}).rows).toEqual([]);
+    expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
+  });
+});
+
+describe('Report: README', () => {
+  const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
+
+  test('figures of a raw file: inserted between the marks, any number of times', () => {
+    const once = insertBetweenMarks(document, 'new');
+    expect(once).toContain('before\n');
+    expect(once).toContain('\nnew\n');
+    expect(once).not.toContain('old');
+    expect(insertBetweenMarks(once, 'new')).toBe(once);
+  });
+
+  test('no marks: an error, and no change', () => {
+    expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
+  });
+
+  test('machine: named with the date and the commit', () => {
+    const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
+    const text = everything({
+      began: '2026-11-21T16:00:00.000Z',
+      commit: '1a2b3c4d5e6f',
+      machine,
+      results: { throughput: [comparison('1x60')] },
+    });
+    expect(text).toContain(
+      '2026-11-21, at commit 1a2b3c4d5e6f, on 2 cores (A processor, 24 GiB, linux 6, Node v20)',
+    );
+    expect(text).toContain('| 4.00 | yes |');
+  });
+});
+
+test('Bench report: README: three figures that were measured, and on which machine', () => {
+  const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
+  const run = { began: '2026-11-21T16:00:00.000Z', commit: '1a2b3c4d5e6f', machine };
+  const text = headline({
+    ...run,
+    results: /** @type {any} */ ({
+      throughput: [comparison('1x60')],
+      disk: [{ signal: 'decimals', history: 1.161 }],
+      reading: { rounds: [{ results: { year: { p50: 133.2 } } }] },
+    }),
+  });
+  expect(text).toContain('thousand samples/s** acknowledged with 60 samples a message, 4.00 times as many');
+  expect(text).toContain('- **1.16 bytes a sample** in history on disk');
+  expect(text).toContain('- a year of a sensor in **133 ms** (median)');
+  expect(text).toContain('at commit 1a2b3c4d5e6f, on 2 cores');
+  expect(headline({ ...run, results: {} })).not.toContain('- ');
+});
+
+test.each([
+  ['1a2b3c4d5e6f', 'at commit 1a2b3c4d5e6f'],
+  ['1a2b3c4d5e6f-dirty', 'at commit 1a2b3c4d5e6f-dirty'],
+  ['1a2b3c4d5e6f,6f5e4d3c2b1a', 'at commit 1a2b3c4d5e6f and 6f5e4d3c2b1a'],
+  ['before c6ad32f', 'before commit c6ad32f'],
+  [null, 'at an unknown commit'],
+  [undefined, 'at an unknown commit'],
+])('Bench report: commit %p of the raw file: %s', (commit, text) => {
+  expect(commitText(commit)).toBe(text);
+});
+
+test.each(['README.md', 'docs/explanation/benchmarks.md'])(
+  'Bench report: %s: names the commit of the figures',
+  (file) => {
+    const read = (/** @type {string} */ path) =>
+      readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+    const { measured, commit } = JSON.parse(read('tools/bench/figures.json'));
+    expect(commit).toMatch(/^(before )?[0-9a-f]{7,}/);
+    expect(read(file)).toContain(
+      `Measured on ${measured.replaceAll(',', ' and ')}, ${commitText(commit)}, on `,
+    );
+  },
+);
+
+describe('Bench: the commit that is measured', () => {
+  /** @type {string} */
+  let directory;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'millrace-commit-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+    }).trim();
+
+  test('a clone: its commit, and whether a tracked file was changed; no clone: null', async () => {
+    expect(await currentCommit(directory)).toBeNull();
+    git('init', '--quiet');
+    writeFileSync(join(directory, 'a'), '1');
+    git('add', 'a');
+    git('commit', '--quiet', '--message', 'x');
+    git('tag', '--annotate', '--message', 'x', 'v1.0.0');
+    const commit = git('rev-parse', '--short=12', 'HEAD');
+    expect(await currentCommit(directory)).toBe(commit);
+    writeFileSync(join(directory, 'b'), '2');
+    expect(await currentCommit(directory)).toBe(commit);
+    writeFileSync(join(directory, 'a'), '2');
+    expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
+  });
+
+  test('no directory named: the commit of this repository', async () => {
+    const root = fileURLToPath(new URL('../../../..', import.meta.url));
+    expect(existsSync(join(root, 'package.json'))).toBe(true);
+    expect(await currentCommit()).toBe(await currentCommit(root));
+    if (existsSync(join(root, '.git'))) expect(await currentCommit()).not.toBeNull();
+  });
+});
+
+test('Chart: values: a bar for each, with its length in proportion', () => {
+  const svg = barChart({
+    title: 'rates & more',
+    series: ['ours', 'theirs'],
+    groups: [
+      { name: '1x60', values: [400, 100], note: '4 times' },
+      { name: '1x1', values: [20, 20], note: '1 time' },
+    ],
+  });
+  const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)" height="14"/g)].map(([, width]) =>
+    Number(width),
+  );
+  expect(widths).toHaveLength(4);
+  expect(Number(widths[0]) / Number(widths[1])).toBeCloseTo(4);
+  expect(svg).toContain('rates &amp; more');
+  expect(svg).toContain('400 · 4 times');
+});
+
+describe('Report: figures of the sizing calculator', () => {
+  /** @param {string} path @returns {string} */
+  const read = (path) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+  /** @type {Figures} */
+  const figures = JSON.parse(read('tools/bench/figures.json'));
+
+  test('rounds of a run: medians; parts without a run: none', () => {
+    const machine = { processors: 2, model: ' some Xeon ', memoryGiB: 1, system: 'linux', node: 'v20' };
+    const phase = { hours: 300, samples: 0, seconds: 4, steal: 0, others: 0 };
+    const raw = /** @type {Raw} */ (
+      /** @type {unknown} */ ({
+        began: '2026-11-21T19:47:14.548Z',
+        machine,
+        results: { throughput: [comparison('4x10')], packing: { loaded: phase, alone: phase } },
+      })
+    );
+    const { measured, commit, throughput, packing, disk } = figuresOf(raw);
+    expect([measured, commit]).toEqual(['2026-11-21', null]);
+    expect(figuresOf({ ...raw, commit: '1a2b3c4d5e6f' }).commit).toBe('1a2b3c4d5e6f');
+    expect(throughput?.['4x10']?.packed).toMatchObject({ rate: 4000, ingest: 1, database: 1 });
+    expect(packing).toEqual({ loaded: 75, alone: 75 });
+    expect(disk).toBeUndefined();
+  });
+
+  test('page of benchmarks: the same figures', () => {
+    const page = read('docs/explanation/benchmarks.md');
+    for (const [shape, ways] of Object.entries(figures.throughput)) {
+      for (const [way, { ingest, database, broker }] of Object.entries(ways)) {
+        const cells = [ingest, database, broker].map((number) => figure(number));
+        expect(page).toContain(`| ${shape} ${way} | ${cells.join(' | ')} |`);
+      }
+    }
+    const { history, statistics } = figures.disk.decimals;
+    expect(page).toContain(`| two decimals | ${figure(Number(history))} | ${figure(Number(statistics))} |`);
+    expect(page).toContain(`| alone | ${figure(Number(figures.packing.alone))} |`);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { sweep } from '../../../../tools/bench/measure/rate.js';
+import { alternate, median, medianOf } from '../../../../tools/bench/measure/rounds.js';
+
+/** @param {number} steal @param {number} [rate] */
+const run = (steal, rate = 1) => ({ rate, steal, others: 0 });
+
+describe('Bench: median', () => {
+  test('values: the middle one, or the mean of the two in the middle', () => {
+    expect(median([9, 1, 5])).toBe(5);
+    expect(median([10, 9, 1, 2])).toBe(5.5);
+    expect(median([7])).toBe(7);
+    expect(median([])).toBeNaN();
+  });
+
+  test('ratios: the median of the ratios of each round, not the ratio of the medians', () => {
+    const rounds = [
+      { results: { a: 100, b: 10 }, steal: 0, others: 0, repeats: 0 },
+      { results: { a: 20, b: 10 }, steal: 0, others: 0, repeats: 0 },
+      { results: { a: 30, b: 30 }, steal: 0, others: 0, repeats: 0 },
+    ];
+    expect(medianOf(rounds, ({ a, b }) => a / b)).toBe(2);
+  });
+});
+
+describe('Bench: rounds', () => {
+  test('variants: in turn, in reverse order every second time', async () => {
+    /** @type {string[]} */
+    const order = [];
+    await alternate({
+      names: ['a', 'b', 'c'],
+      rounds: 3,
+      measure: async (name) => {
+        order.push(name);
+        return run(0);
+      },
+    });
+    expect(order.join('')).toBe('abccbaabc');
+  });
+
+  test('the host took CPU: the round is repeated as a whole, until one is quiet', async () => {
+    const steals = [0.01, 0.2, 0.01, 0.01];
+    let runs = 0;
+    const rounds = await alternate({
+      names: ['a', 'b'],
+      rounds: 1,
+      measure: async () => run(Number(steals[runs]), runs++),
+    });
+    expect(runs).toBe(4);
+    expect(rounds).toEqual([
+      { results: { a: run(0.01, 2), b: run(0.01, 3) }, steal: 0.01, others: 0, repeats: 1 },
+    ]);
+  });
+
+  test('the host keeps taking CPU: two repetitions, then the quietest counts, with a note', async () => {
+    const steals = [0.5, 0.3, 0.4];
+    let runs = 0;
+    const [round] = await alternate({
+      names: ['a'],
+      rounds: 1,
+      measure: async () => run(Number(steals[runs]), runs++),
+    });
+    expect(runs).toBe(3);
+    expect(round).toMatchObject({ steal: 0.3, repeats: 2, results: { a: { rate: 1 } } });
+  });
+});
+
+test('Bench: sweep: all candidates, and the fastest is taken', async () => {
+  const rates = new Map([
+    [16, 50],
+    [64, 90],
+    [256, 70],
+  ]);
+  const found = await sweep({ candidates: [...rates.keys()], measure: async (n) => Number(rates.get(n)) });
+  expect(found.best).toBe(64);
+  expect(found.tried).toHaveLength(3);
+});

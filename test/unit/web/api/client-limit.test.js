@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { createLimit } from '../../../../web/api/client.ts';
+
+/** A request that is answered by hand. */
+function request() {
+  let begun = false;
+  /** @type {(answer: string) => void} */
+  let answer = () => {};
+  const promise = new Promise((resolve) => {
+    answer = resolve;
+  });
+  return {
+    begun: () => begun,
+    answer,
+    ask: () => {
+      begun = true;
+      return promise;
+    },
+  };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('Request limit: more requests than allowed: the others wait in order, also after failures', async () => {
+  const limit = createLimit(2);
+  const requests = Array.from({ length: 4 }, request);
+  const passed = requests.map(({ ask }) => limit.run(ask));
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, false, false]);
+  requests[1]?.answer('b');
+  expect(await passed[1]).toBe('b');
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, true, false]);
+
+  const failing = limit.run(() => Promise.reject(new Error('away')));
+  for (const one of requests) one.answer('x');
+  await expect(failing).rejects.toThrow('away');
+  expect(await limit.run(async () => 'after')).toBe('after');
+});
+
+test('Request limit: a new request while another starts: it waits', async () => {
+  const limit = createLimit(1);
+  const requests = Array.from({ length: 3 }, request);
+  const [first, second, third] = requests;
+  void limit.run(() => /** @type {any} */ (first).ask());
+  const waiting = limit.run(() => /** @type {any} */ (second).ask());
+  first?.answer('x');
+  const late = limit.run(() => /** @type {any} */ (third).ask());
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
+  second?.answer('x');
+  third?.answer('x');
+  await Promise.all([waiting, late]);
+});
+
+test('Request limit: aborted while waiting: nothing is sent', async () => {
+  const limit = createLimit(1);
+  const [first, second] = [request(), request()];
+  void limit.run(first.ask);
+  const giving = new AbortController();
+  const passed = limit.run(second.ask, giving.signal);
+  giving.abort();
+  first.answer('x');
+  await expect(passed).rejects.toThrow(/abort/i);
+  expect(second.begun()).toBe(false);
+});

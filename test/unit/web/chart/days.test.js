@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from '@jest/globals';
+import { DAY_MS, daysOf, isDaily, joinDays, partsOfRange, startOfDay } from '../../../../web/chart/reader.ts';
+import { emptyShape } from '../../../../web/chart/shape.ts';
+
+const HOUR = 3_600_000;
+const YEAR = { from: Date.UTC(2026, 0, 10, 7), to: Date.UTC(2027, 0, 10, 7) };
+
+/** @param {number[]} ts @param {number} stepMs */
+const bins = (ts, stepMs) => ({
+  ...emptyShape(YEAR),
+  stepMs,
+  ts,
+  min: ts.map((_, at) => at),
+  avg: ts.map((_, at) => at + 1),
+  max: ts.map((_, at) => at + 2),
+  count: ts.map(() => 2),
+});
+
+describe('Days of UTC', () => {
+  test('a range: one part, each day counted', () => {
+    expect(partsOfRange(YEAR, 'utc')).toEqual([{ ...YEAR, offsetMs: 0 }]);
+    expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
+    expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
+    expect(daysOf({ from: 0, to: DAY_MS, offsetMs: HOUR })).toBe(2);
+    expect(startOfDay(YEAR.from, 'utc', 31)).toBe(Date.UTC(2026, 1, 10));
+  });
+
+  test('narrower bins: one bin for each day, exact', () => {
+    const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
+    expect(joinDays([hours], YEAR, 'utc')).toMatchObject({
+      stepMs: DAY_MS,
+      ts: [0, DAY_MS],
+      min: [0, 3],
+      avg: [2, 4],
+      max: [4, 5],
+      count: [6, 2],
+    });
+  });
+});
+
+describe('Days of a zone with summer time', () => {
+  const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
+  const hooks = new URL('../../../support/unit-runner/hooks.js', import.meta.url);
+
+  /** A process reads its zone once, when it starts. @param {string} expression of the module's exports @returns {any} */
+  function inBerlin(expression) {
+    const code = `
+      import { register } from 'node:module';
+      register(${JSON.stringify(hooks)});
+      const days = await import(${JSON.stringify(module)});
+      console.log(JSON.stringify(${expression}));
+    `;
+    const env = { ...process.env, TZ: 'Europe/Berlin' };
+    return JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '--eval', code], { env, encoding: 'utf8' }),
+    );
+  }
+
+  test('a year: three parts that meet at midnight', () => {
+    const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, 'local')`);
+    expect(parts).toEqual([
+      { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
+      { from: Date.UTC(2026, 2, 29, 22), to: Date.UTC(2026, 9, 25, 23), offsetMs: 2 * HOUR },
+      { from: Date.UTC(2026, 9, 25, 23), to: YEAR.to, offsetMs: HOUR },
+    ]);
+  });
+
+  test('a day of 25 hours: one bin', () => {
+    const start = Date.UTC(2026, 9, 24, 22);
+    const part = JSON.stringify(bins([start, start + DAY_MS], DAY_MS));
+    const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, 'local')`);
+    expect([joined.ts, joined.count]).toEqual([[start], [4]]);
+  });
+});
+
+test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
+  expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('Days of a named zone: they have 23 and 25 hours when summer time begins and ends', () => {
+  const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
+    const start = startOfDay(Date.UTC(2026, month, day, 12), 'Europe/Berlin');
+    return (startOfDay(start, 'Europe/Berlin', 1) - start) / HOUR;
+  };
+  expect([lengthOf(2, 28), lengthOf(2, 29), lengthOf(9, 25)]).toEqual([24, 23, 25]);
+});

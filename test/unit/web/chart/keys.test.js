@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { entryNear, press } from '../../../../web/chart/plot.ts';
+import { drawn, shapeOfSamples } from '../../../../web/chart/shape.ts';
+
+const range = { from: 0, to: 1000 };
+const instants = Array.from({ length: 1000 }, (_, ts) => ts);
+const picture = drawn(shapeOfSamples({ ts: instants, value: instants }, range), 1);
+
+/** The plot is a hundred pixels wide: of ten samples that share a pixel it knows one. @param {number} entry */
+const plotAt = (entry) =>
+  /** @type {any} */ ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } });
+
+/** @param {string} key @param {number | null} walked @param {number} [mouse] */
+const step = (key, walked, mouse = 0) =>
+  press(
+    /** @type {any} */ ({ key, preventDefault() {} }),
+    plotAt(walked ?? mouse),
+    /** @type {any} */ ({ window: range, bounds: { ...range, least: 1 }, picture, walked }),
+  );
+
+test('Chart keys: several samples share a pixel: the cursor visits each of them', () => {
+  const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];
+  /** @type {(number | null)[]} */
+  const at = [];
+  for (const key of walk) at.push(step(key, at.at(-1) ?? 999));
+  expect(at).toEqual([998, 997, 996, 997, 0, 1, 999]);
+});
+
+test('Chart keys: after the mouse: they continue from its cursor', () => {
+  expect(step('ArrowLeft', null, 500)).toBe(499);
+});
+
+test('Chart keys: samples moved on: the cursor takes the nearest one', () => {
+  expect(['-5', '0.4', '0.6', '998.5', '5000'].map((ts) => entryNear(picture, Number(ts)))).toEqual([
+    0, 0, 1, 999, 999,
+  ]);
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import { entryUnder } from '../../../../web/chart/plot.ts';
+import {
+  inScale,
+  isCounter,
+  noSampleWords,
+  pointWords,
+  present,
+  rateOf,
+  thresholdsIn,
+} from '../../../../web/chart/readout.ts';
+import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.ts';
+import { plainScale, scaleFor } from '../../../../web/units.ts';
+
+const SECOND = 1000;
+const RANGE = { from: 0, to: 1_000_000 };
+
+/** @param {number[]} values @param {number} [step] ms */
+const samples = (values, step = SECOND) =>
+  shapeOfSamples({ ts: values.map((_, at) => at * step), value: values }, RANGE);
+/** @param {number} count @param {number} by @param {number} [start] */
+const rising = (count, by, start = 0) => Array.from({ length: count }, (_, at) => start + at * by);
+const labels = { name: 'x', type: null, unit: 'J' };
+
+describe('Counters', () => {
+  test.each(
+    /** @type {Array<[string, number[], string | null, boolean]>} */ ([
+      ['rising', rising(10, 3), 'beats', true],
+      ['rising with pauses', [0, 1, 1, 1, 2, 2, 3, 3, 4, 5], null, true],
+      ['one restart among many', [...rising(30, 5, 100), ...rising(30, 5)], 'kWh', true],
+      ['few points', rising(7, 1), null, false],
+      ['falling by a little', [...rising(10, 5), 40, 45], null, false],
+      ['constant', rising(10, 0), null, false],
+      ['negative', rising(10, 1, -5), null, false],
+      ['a temperature that rises', rising(10, 1), 'Cel', false],
+      ['a share that rises', rising(10, 1), '%RH', false],
+    ]),
+  )('%s', (_, values, unit, expected) => expect(isCounter(samples(values), unit)).toBe(expected));
+
+  test('rate: between the points, a restart begins at zero', () => {
+    const { shape, unit } = rateOf(samples([10, 12, 16, 4]), 'beats');
+    expect([unit, shape.ts, shape.avg]).toEqual(['beats/s', [1000, 2000, 3000], [2, 4, 4]]);
+  });
+
+  test('a slow counter: a time in which it counts', () => {
+    const { shape, unit } = rateOf(samples([0, 2, 4], 60_000), '/');
+    expect([unit, shape.avg]).toEqual(['/min', [2, 2]]);
+    expect(rateOf(samples([0, 0.1], 86_400_000), 'm3').unit).toBe('m3/d');
+  });
+
+  test('energy: power', () => {
+    const { shape, unit } = rateOf(samples([0, 1, 2], 3_600_000), 'kWh');
+    expect([unit, shape.avg]).toEqual(['kW', [1, 1]]);
+    expect(rateOf(samples([0, 500]), 'J')).toMatchObject({ unit: 'W', shape: { avg: [500] } });
+  });
+});
+
+describe('A signal as it is drawn', () => {
+  test('large values: with a prefix; the samples alike', () => {
+    const shown = present(samples([1e9, 3e9]), labels, { choices: {} });
+    expect(shown.scale.unit).toBe('GJ');
+    expect(shown.shape.avg).toEqual([1, 3]);
+    expect(shown.shape.min).toBe(shown.shape.max);
+    expect(shown.values).toBe(shown.scale);
+  });
+
+  test('values as sent: the same object', () => {
+    const shape = samples([1, 2]);
+    expect(present(shape, labels, { choices: {} }).shape).toBe(shape);
+    expect(inScale(shape, plainScale('J'))).toBe(shape);
+  });
+
+  test('a counter: its rate only when wanted', () => {
+    const shape = samples(rising(10, 5000));
+    expect(present(shape, labels, { choices: {} })).toMatchObject({ isCounter: true, isRate: false });
+    const rate = present(shape, labels, { choices: {}, asRate: true });
+    expect([rate.isRate, rate.scale.unit, rate.values.unit]).toEqual([true, 'W', 'kJ']);
+    expect(present(samples([3, 1]), labels, { choices: {}, asRate: true }).isRate).toBe(false);
+  });
+
+  test('states: numbers as they are', () => {
+    const shown = present(samples([0, 1]), { name: 'door', type: null, unit: '/' }, { choices: {} });
+    expect([shown.states?.(0), shown.scale.unit, shown.isCounter]).toEqual(['closed', '', false]);
+  });
+
+  test('no average of a bin: none in another unit', () => {
+    const shape = {
+      ...emptyShape(RANGE),
+      stepMs: 1000,
+      ts: [0],
+      min: [1e9],
+      avg: [null],
+      max: [2e9],
+      count: [2],
+    };
+    expect(inScale(shape, scaleFor('J', [2e9]))).toMatchObject({ min: [1], avg: [null], max: [2] });
+  });
+
+  test('thresholds: in the same scale', () => {
+    expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
+  });
+});
+
+describe('The point under the cursor', () => {
+  const picture = drawn(shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 2, 3, 4, 5] }, RANGE), 10);
+
+  test('between two samples: the nearest, however far', () => {
+    expect(entryUnder(picture, 12, 0)).toBe(1);
+    expect(entryUnder(picture, 506, 0)).toBe(5);
+  });
+
+  test('in a gap: nothing, unless a sample is near', () => {
+    expect(picture.places).toEqual([0, 1, 2, -1, 3, 4]);
+    expect([entryUnder(picture, 30, 5), entryUnder(picture, 260, 5), entryUnder(picture, 490, 5)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect([entryUnder(picture, 24, 5), entryUnder(picture, 497, 5)]).toEqual([2, 4]);
+  });
+
+  test('before the first and after the last: nothing, unless it is near', () => {
+    expect([entryUnder(picture, -3, 5), entryUnder(picture, -9, 5)]).toEqual([0, null]);
+    expect([entryUnder(picture, 514, 5), entryUnder(picture, 900, 5)]).toEqual([5, null]);
+    expect(entryUnder({ columns: [[], [], [], []], places: [] }, 0, 5)).toBeNull();
+  });
+
+  test('words: no sample, a state, and the share of a bin', () => {
+    expect(noSampleWords(0, 'utc')).toEqual({
+      when: '1970-01-01 00:00:00',
+      value: 'no sample here',
+      band: '',
+    });
+    const names = (/** @type {number} */ value) => (value === 1 ? 'open' : 'closed');
+    expect(pointWords(samples([0, 1]), 1, '', 'utc', names)).toMatchObject({ value: 'open', band: '' });
+    const bin = { ...emptyShape(RANGE), stepMs: 1000, ts: [0], min: [0], avg: [0.25], max: [1], count: [4] };
+    expect(pointWords(bin, 0, '', 'utc', names)).toMatchObject({
+      value: 'closed to open',
+      band: 'open in 25 % of the samples',
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { coarsen, emptyShape, join, shapeOfSamples, within } from '../../../../web/chart/shape.ts';
+
+/** @import { Shape } from '../../../../web/chart/shape.ts' */
+
+const RANGE = { from: 0, to: 1000 };
+
+/** @param {number[]} ts */
+const samples = (ts) => shapeOfSamples({ ts, value: ts.map((at) => at / 10) }, RANGE);
+
+/** @param {number[]} ts @param {Partial<Shape>} [more] */
+const bins = (ts, more) => ({
+  ...emptyShape(RANGE),
+  stepMs: 100,
+  ts,
+  min: ts.map((at) => at - 1),
+  avg: ts.map((at) => /** @type {number | null} */ (at)),
+  max: ts.map((at) => at + 1),
+  count: ts.map((_, index) => index + 1),
+  ...more,
+});
+
+describe('Samples', () => {
+  test('each: counts as one', () => {
+    expect(samples([0, 10])).toMatchObject({ stepMs: null, ...RANGE, avg: [0, 1], count: [1, 1] });
+  });
+
+  test('a part that begins with the range: its first sample is in it', () => {
+    const part = within(samples([0, 10, 20]), { from: 0, to: 20 });
+    expect(part).toMatchObject({ stepMs: null, from: 0, to: 20, ts: [0, 10], avg: [0, 1], count: [1, 1] });
+    expect([part.min, part.max]).toEqual([part.avg, part.avg]);
+    expect(part.min).toBe(part.avg);
+    expect(part.max).toBe(part.avg);
+  });
+
+  test('read again: lowest, mean and highest stay one array', () => {
+    const joined = join(samples([0, 10, 20]), { ...samples([20, 30]), from: 20, to: 2000 });
+    expect(joined).toMatchObject({
+      stepMs: null,
+      from: 0,
+      to: 2000,
+      ts: [0, 10, 20, 30],
+      count: [1, 1, 1, 1],
+    });
+    expect(joined.min).toBe(joined.avg);
+    expect(joined.max).toBe(joined.avg);
+    expect(joined.avg).toEqual([0, 1, 2, 3]);
+  });
+});
+
+describe('Bins', () => {
+  test('a part: every column is cut, and the range is that of both', () => {
+    const part = within(bins([0, 100, 200]), { from: 100, to: 2000 });
+    expect(part).toEqual({
+      stepMs: 100,
+      from: 100,
+      to: 1000,
+      ts: [100, 200],
+      min: [99, 199],
+      avg: [100, 200],
+      max: [101, 201],
+      count: [2, 3],
+    });
+    expect(within(bins([0, 100, 200]), { from: -50, to: 150 })).toMatchObject({
+      from: 0,
+      to: 150,
+      ts: [0, 100],
+    });
+  });
+
+  test('at the start of the part: a bin that it cuts is included, one that ends there is not', () => {
+    const range = { from: 150, to: 1000 };
+    expect(within(bins([50, 150], { from: 150 }), range).ts).toEqual([150]);
+    expect(within(bins([51, 151, 1000], { from: 150 }), range).ts).toEqual([51, 151]);
+  });
+
+  test('read again: every column is joined, and the later end counts', () => {
+    const joined = join(bins([0, 100, 200]), bins([200, 300], { from: 200, to: 900 }));
+    expect(joined).toEqual({
+      stepMs: 100,
+      from: 0,
+      to: 1000,
+      ts: [0, 100, 200, 300],
+      min: [-1, 99, 199, 299],
+      avg: [0, 100, 200, 300],
+      max: [1, 101, 201, 301],
+      count: [1, 2, 1, 2],
+    });
+  });
+});
+
+describe('Wider bins', () => {
+  test('each: starts at a multiple of its width, and contains what lies in it', () => {
+    expect(coarsen(samples([100, 199, 200, 450]), 100)).toEqual({
+      stepMs: 100,
+      ...RANGE,
+      ts: [100, 200, 400],
+      min: [10, 20, 45],
+      avg: [14.95, 20, 45],
+      max: [19.9, 20, 45],
+      count: [2, 1, 1],
+    });
+  });
+
+  test('mean: weighted by the samples', () => {
+    const wide = coarsen(bins([0, 100, 300], { count: [1, 3, 4] }), 500);
+    expect(wide).toMatchObject({ ts: [0], min: [-1], max: [301], count: [8], avg: [187.5] });
+  });
+
+  test.each([[[null, 100]], [[0, null]], [[null, null]]])(
+    'the means %j, of which one is beyond every number: the mean is not known',
+    (avg) => {
+      expect(coarsen(bins([0, 100], { avg }), 1000)).toMatchObject({ avg: [null], min: [-1], max: [101] });
+    },
+  );
+});

@@ -1,0 +1,199 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { placed } from '../../../../web/chart/gestures.ts';
+import {
+  lengthOf,
+  liveWindow,
+  NARROWEST_MS,
+  nextSpan,
+  pan,
+  parseSpan,
+  readWindow,
+  roundSpan,
+  SPANS,
+  settle,
+  writeSpan,
+  writeWindow,
+  zoom,
+  zoomStep,
+} from '../../../../web/chart/window.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const YEAR = 365 * 86_400_000;
+const bounds = { now: NOW, earliest: NOW - YEAR };
+const anyTime = fc.integer({ min: NOW - 2 * YEAR, max: NOW + YEAR });
+
+describe('Spans', () => {
+  test('write and parse: the same length', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: YEAR }), (ms) => expect(parseSpan(writeSpan(ms))).toBe(ms)),
+    );
+    expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
+  });
+
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('parse %s: null', (text) =>
+    expect(parseSpan(text)).toBeNull(),
+  );
+
+  test.each([
+    [268_901, '270s'],
+    [61_234, '61s'],
+    [4_321, '4320ms'],
+    [3_598_211, '1h'],
+    [90_061_003, '25h'],
+    [200 * 86_400_000 + 3_723_004, '200d'],
+  ])('%d ms: rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
+
+  test('round: an invisible change, idempotent; offered spans stay', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: NARROWEST_MS, max: YEAR }), (ms) => {
+        const round = roundSpan(ms);
+        expect(Math.abs(round - ms)).toBeLessThanOrEqual(ms / 100);
+        expect(roundSpan(round)).toBe(round);
+      }),
+    );
+    expect(SPANS.map(({ ms }) => roundSpan(ms))).toEqual(SPANS.map(({ ms }) => ms));
+  });
+
+  test('next and previous: in order, ending at the last one', () => {
+    expect(nextSpan(300_000, -1)).toBe(60_000);
+    expect(nextSpan(60_000, -1)).toBe(60_000);
+    expect(nextSpan(61_000, 1)).toBe(300_000);
+    expect(nextSpan(YEAR, 1)).toBe(YEAR);
+  });
+});
+
+describe('Window of an address', () => {
+  /** @param {string} query */
+  const read = (query) => readWindow(new URLSearchParams(query), NOW);
+
+  test('no parameters, or invalid ones: the last five minutes', () => {
+    for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
+      expect(read(query)).toEqual(liveWindow(300_000, NOW));
+  });
+
+  test('a live range, or ISO 8601 or milliseconds: that window', () => {
+    expect(read('range=6h')).toEqual(liveWindow(6 * 3_600_000, NOW));
+    const fixed = { live: false, from: NOW - 5000, to: NOW - 1000 };
+    expect(read(`from=${fixed.from}&to=${fixed.to}`)).toEqual(fixed);
+    expect(read(`from=${new Date(fixed.from).toISOString()}&to=${new Date(fixed.to).toISOString()}`)).toEqual(
+      fixed,
+    );
+    expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
+  });
+
+  test('from before now: live; with to before now: fixed when it was opened', () => {
+    const openedAt = NOW - 10_000;
+    const readAt = (/** @type {string} */ query) => readWindow(new URLSearchParams(query), NOW, openedAt);
+    for (const query of ['from=-1h', 'from=-1h&to=now', 'range=1m&from=-1h'])
+      expect(readAt(query)).toEqual(liveWindow(3_600_000, NOW));
+    expect(readAt('from=-2h&to=-30m')).toEqual({
+      live: false,
+      from: openedAt - 7_200_000,
+      to: openedAt - 1_800_000,
+    });
+    expect(readAt(`from=${NOW - 60_000}&to=now`)).toEqual({ live: false, from: NOW - 60_000, to: openedAt });
+    for (const query of ['to=now', 'from=now', 'from=-1w', 'from=-1h30m', `from=${NOW}&to=now`])
+      expect(readAt(query)).toEqual(liveWindow(300_000, NOW));
+  });
+
+  test('from after to: the default length up to its end', () => {
+    expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
+  });
+
+  test.each([
+    'range=999999999999y',
+    'to=8640000000000000',
+    'to=-8640000000000000',
+    'from=-8640000000000000&to=0',
+    'range=100y&to=0',
+    'from=0&to=253402300799999',
+    'to=%2B275760-09-13T00:00:00Z',
+  ])('%s: a time that every zone can write', (query) => {
+    const { from, to } = read(query);
+    for (const ts of [from, to]) expect(new Date(ts - YEAR).toISOString()).toMatch(/^\d{4}-/);
+    expect(from).toBeLessThan(to);
+  });
+
+  test('write and read: the same window', () => {
+    fc.assert(
+      fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
+        const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };
+        const said = Object.entries(writeWindow(window)).filter(([, value]) => value !== null);
+        expect(read(String(new URLSearchParams(/** @type {string[][]} */ (said))))).toEqual(window);
+      }),
+    );
+  });
+});
+
+test('Window: zoom, pan and settle: it stays within its bounds', () => {
+  fc.assert(
+    fc.property(
+      anyTime,
+      fc.integer({ min: 1, max: 2 * YEAR }),
+      fc.double({ min: 0.001, max: 1000, noNaN: true }),
+      fc.integer({ min: -YEAR, max: YEAR }),
+      (from, length, factor, by) => {
+        const window = settle({ from, to: from + length }, bounds);
+        for (const next of [
+          window,
+          zoom(window, factor, window.from + by, bounds),
+          pan(window, by, bounds),
+        ]) {
+          expect(next.from).toBeGreaterThanOrEqual(bounds.earliest);
+          expect(next.to).toBeLessThanOrEqual(NOW);
+          expect(lengthOf(next)).toBeGreaterThanOrEqual(NARROWEST_MS);
+          expect(next.live).toBe(next.to === NOW);
+          expect(Number.isInteger(next.from) && Number.isInteger(next.to)).toBe(true);
+        }
+      },
+    ),
+  );
+});
+
+test('Window: zoom: the anchor stays in place', () => {
+  const window = { live: false, from: NOW - 200_000, to: NOW - 100_000 };
+  expect(zoom(window, 0.5, NOW - 175_000, bounds)).toEqual({
+    live: false,
+    from: NOW - 187_500,
+    to: NOW - 137_500,
+  });
+});
+
+test('Window: from a year to a minute and back: eight live steps', () => {
+  let window = liveWindow(YEAR, NOW);
+  for (let step = 0; step < 8; step += 1) window = zoomStep(window, -1, null, bounds);
+  expect(window).toEqual(liveWindow(60_000, NOW));
+  for (let step = 0; step < 8; step += 1) window = zoomStep(window, 1, null, bounds);
+  expect(window).toEqual(liveWindow(YEAR, NOW));
+});
+
+test('Window: panned back to now: live again', () => {
+  const before = pan(liveWindow(60_000, NOW), -30_000, bounds);
+  expect(before).toEqual({ live: false, from: NOW - 90_000, to: NOW - 30_000 });
+  expect(pan(before, 40_000, bounds)).toEqual(liveWindow(60_000, NOW));
+});
+
+test('Touch: one finger pans, two fingers zoom, crossed fingers: time keeps its direction', () => {
+  expect(placed([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
+  expect(
+    placed(
+      [
+        { x: 0, ts: 1000 },
+        { x: 100, ts: 1200 },
+      ],
+      100,
+      400,
+    ),
+  ).toEqual({ from: 1000, to: 1200 });
+  expect(
+    placed(
+      [
+        { x: 100, ts: 1000 },
+        { x: 0, ts: 1200 },
+      ],
+      100,
+      400,
+    ),
+  ).toEqual({ from: 600, to: 1000 });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import { readCsv } from '../../../../web/api/client.ts';
+import { timeLabels } from '../../../../web/chart/options.ts';
+import { keyed } from '../../../../web/chart/plot.ts';
+import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../../web/format.ts';
+import {
+  countOverThreshold,
+  createThresholdMemory,
+  parseThresholds,
+  readThresholds,
+  thresholdSideOf,
+  withThresholds,
+  writeThresholds,
+} from '../../../../web/state/preferences.ts';
+
+/** @import { Columns } from '../../../../web/chart/shape.ts' */
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 11, 31, 23, 58);
+
+describe('Time axis', () => {
+  test.each([
+    [500, ['58:00.000\n31 Dec', '58:00.500', '58:01.000']],
+    [1000, ['23:58:00\n31 Dec', '23:58:01', '23:58:02']],
+    [MINUTE, ['23:58\n31 Dec', '23:59', '00:00\n1 Jan']],
+    [DAY, ['31 Dec\n2026', '1 Jan\n2027', '2 Jan']],
+    [30 * DAY, ['Dec\n2026', 'Jan\n2027', 'Mar']],
+  ])('a tick every %d ms: labels', (step, labels) => {
+    expect(timeLabels([START, START + step, START + 2 * step], step, 'utc')).toEqual(labels);
+  });
+});
+
+describe('Value axis', () => {
+  test.each([
+    [
+      [200, 220, 240],
+      ['200', '220', '240'],
+    ],
+    [
+      [-0.5, 0, 0.5],
+      ['−0.5', '0.0', '0.5'],
+    ],
+    [
+      [38, 38 + 5e-10, 38 + 1e-9],
+      ['38.0000000000', '38.0000000005', '38.0000000010'],
+    ],
+    [
+      [4e12, 4e12 + 20],
+      ['4,000,000,000,000', '4,000,000,000,020'],
+    ],
+    [
+      [1e18, 2e18],
+      ['1.0e+18', '2.0e+18'],
+    ],
+  ])('%j: distinct labels', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
+
+  test('a counter with decimals: all digits are shown', () => {
+    expect(formatNumber(4_005_385_945_400, 0)).toBe('4,005,385,945,400');
+  });
+});
+
+test('Format: durations and steps: text', () => {
+  expect([850, 90_000, 3_600_000, 27.5 * 3_600_000, 365 * DAY].map(formatDuration)).toEqual([
+    '850 ms',
+    '1 min 30 s',
+    '1 h',
+    '1 d 3 h',
+    '365 d',
+  ]);
+  expect([1000, 30_000, 15 * MINUTE, 12 * 3_600_000, 30 * DAY].map(formatStep)).toEqual([
+    '1 s',
+    '30 s',
+    '15 min',
+    '12 h',
+    '30 d',
+  ]);
+});
+
+test('Client: lines of CSV: samples', () => {
+  expect(readCsv('ts,value\n2026-11-21T00:00:00.000Z,21.5\n2026-11-21T00:00:01.000Z,-1e-7\n')).toEqual({
+    ts: [Date.UTC(2026, 10, 21), Date.UTC(2026, 10, 21) + 1000],
+    value: [21.5, -1e-7],
+  });
+  expect(readCsv('ts,value\n')).toEqual({ ts: [], value: [] });
+});
+
+describe('Thresholds', () => {
+  test('typed numbers: parsed, or refused with a message', () => {
+    expect(parseThresholds({ low: ' -4,5 ', high: '' })).toEqual({ low: -4.5, high: null });
+    expect(parseThresholds({ low: '−1', high: '1e3' })).toEqual({ low: -1, high: 1000 });
+    expect(parseThresholds({ low: 'x', high: '' })).toBe('Low is not a number.');
+    expect(parseThresholds({ low: '', high: '1,000,000' })).toBe('High is not a number.');
+    expect(parseThresholds({ low: '2', high: '2' })).toBe('Low has to be below high.');
+  });
+
+  test('write and read an address: the same, including zero; text: none', () => {
+    expect(writeThresholds({ low: 0, high: null })).toEqual({ low: '0', high: null });
+    expect(readThresholds(new URLSearchParams('low=0&high=x'))).toEqual({ low: 0, high: null });
+  });
+
+  test('a bin: its lowest and highest count, not its average; a value on the line is not over it', () => {
+    const shape = {
+      stepMs: 1,
+      from: 0,
+      to: 3,
+      ts: [0, 1, 2],
+      min: [1, 2, 3],
+      avg: [5, 5, 5],
+      max: [7, 8, 9],
+      count: [2, 2, 2],
+    };
+    expect(countOverThreshold(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
+    expect(countOverThreshold(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
+    expect([thresholdSideOf(1, 9, { low: 2, high: 8 }), thresholdSideOf(2, 8, { low: 2, high: 8 })]).toEqual([
+      'both',
+      null,
+    ]);
+  });
+
+  test('scale: near lines stretch it, distant lines do not', () => {
+    expect(withThresholds(10, 20, { low: 5, high: null })).toEqual([5, 20]);
+    expect(withThresholds(10, 20, { low: null, high: 5000 })).toEqual([10, 20]);
+  });
+
+  test('memory: lines by sensor, removed when empty; invalid storage is ignored', () => {
+    /** @type {Map<string, string>} */
+    const kept = new Map();
+    const storage = /** @type {any} */ ({
+      getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
+      setItem: (/** @type {string} */ key, /** @type {string} */ text) => kept.set(key, text),
+    });
+    const memory = createThresholdMemory({ storage });
+    memory.remember('a/b', { low: 1, high: null });
+    expect(createThresholdMemory({ storage }).recall('a/b')).toEqual({ low: 1, high: null });
+    expect(memory.recall('a/c')).toBeNull();
+    memory.remember('a/b', { low: null, high: null });
+    expect(memory.recall('a/b')).toBeNull();
+    for (const text of ['{', '{}', '[1]', '[["a/b",{"low":"x"}]]']) {
+      kept.set('millrace.thresholds', text);
+      expect(memory.recall('a/b')).toBeNull();
+    }
+  });
+});
+
+describe('Chart keys', () => {
+  const window = { live: false, from: 0, to: 100_000 };
+  const at = {
+    window,
+    bounds: { now: 10 * DAY, earliest: 0 },
+    drawn: {
+      columns: /** @type {Columns} */ ([[10, 20, 30, 40, 200_000], [1, 2, null, 4, 5], [], []]),
+      places: [0, 1, -1, 2, 3],
+    },
+    cursor: /** @type {number | null} */ (null),
+  };
+  /** @param {string} key @param {number | null} [cursor] @param {object} [modifiers] */
+  const press = (key, cursor = null, modifiers = {}) =>
+    keyed(
+      { key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...modifiers },
+      { ...at, cursor },
+    );
+
+  test('arrows: from sample to sample, over gaps, within the window', () => {
+    expect(press('ArrowLeft')).toEqual({ entry: 3 });
+    expect(press('ArrowLeft', 3)).toEqual({ entry: 1 });
+    expect(press('ArrowRight', 3)).toEqual({ entry: 3 });
+    expect(press('Home', 3)).toEqual({ entry: 0 });
+    expect(press('End', 0)).toEqual({ entry: 3 });
+  });
+
+  test('plus, minus, Shift and arrows, 0: zoom at the cursor, pan, reset', () => {
+    expect(press('+', 0)).toEqual({ window: { live: false, from: 8, to: 25_008 } });
+    expect(press('ArrowRight', null, { shiftKey: true })).toEqual({
+      window: { live: false, from: 25_000, to: 125_000 },
+    });
+    expect([press('0'), press('Escape')]).toEqual([{ reset: true }, { reset: true }]);
+  });
+
+  test('with Ctrl, Meta or Alt: left to the browser', () => {
+    expect(press('+', null, { ctrlKey: true })).toBeNull();
+    expect(press('Tab')).toBeNull();
+  });
+});

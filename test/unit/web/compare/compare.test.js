@@ -1,0 +1,195 @@
+import { describe, expect, test } from '@jest/globals';
+import { csvOf } from '../../../../web/chart/downloads.tsx';
+import { shapeOfSamples } from '../../../../web/chart/shape.ts';
+import {
+  compareHref,
+  createComparison,
+  MOST_COMPARED,
+  parseRef,
+  readRefs,
+  refOf,
+  writeRef,
+} from '../../../../web/kit/comparison.tsx';
+import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
+import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../../web/views/compare/use-compared.ts';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** @param {number[]} ts @param {number[]} value */
+const samples = (ts, value) => shapeOfSamples({ ts, value }, { from: 0, to: 1000 });
+
+/** @param {string} key @param {object} [rest] @returns {any} */
+const line = (key, rest = {}) => ({
+  key,
+  name: key,
+  unit: 'Cel',
+  shown: { unit: '°C', factor: 1, offset: 0, timeMs: null },
+  intervalMs: null,
+  hue: 1,
+  scale: 'unit Cel',
+  isGhost: false,
+  shape: samples([1, 2], [10, 20]),
+  ...rest,
+});
+
+describe('Address of a comparison', () => {
+  test('names with slashes, spaces and percent signs: they survive', () => {
+    for (const ref of [
+      { device: 'collar-1', sensor: 'ear' },
+      { device: 'a/b', sensor: 'c d%2F?&=#' },
+    ]) {
+      const text = writeRef(ref);
+      expect(parseRef(text)).toEqual(ref);
+      const { pathname, searchParams } = new URL(compareHref([text]), 'http://localhost');
+      expect([pathname, readRefs(searchParams).map(parseRef)]).toEqual(['/compare', [ref]]);
+    }
+    expect(compareHref(['collar-1/ear', 'gate/open'])).toBe('/compare?s=collar-1/ear&s=gate/open');
+  });
+
+  test('a sensor: its reference has the ids, where the names are others', () => {
+    expect(refOf({ device_id: 'd', sensor_id: 's', device: 'Door', name: 'State' })).toBe('d/s');
+  });
+
+  test('broken and repeated references: left out; more than eight: the first ones', () => {
+    const query = new URLSearchParams();
+    for (const text of ['a', '/b', 'a/', '%E0%A4%A/b', 'a/b', 'a/b']) query.append('s', text);
+    expect(readRefs(query)).toEqual(['a/b']);
+    for (let number = 0; number < 20; number++) query.append('s', `a/${number}`);
+    expect(readRefs(query)).toHaveLength(MOST_COMPARED);
+  });
+
+  test('Address of a comparison: other parameters of the view stay', () => {
+    expect(compareHref(['a/b'], new URLSearchParams('s=c/d&range=1d&view=stacked'))).toBe(
+      '/compare?s=a/b&range=1d&view=stacked',
+    );
+    expect(compareHref([])).toBe('/compare');
+  });
+});
+
+test('Comparison: sensors come and go, at most eight; the tab remembers them', () => {
+  /** @type {Map<string, string>} */
+  const kept = new Map();
+  const storage = /** @type {any} */ ({
+    getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => kept.set(key, value),
+  });
+  const comparison = createComparison(storage);
+  for (let number = 0; number < 10; number++) comparison.toggle(`a/${number}`);
+  expect(comparison.refs.peek()).toHaveLength(MOST_COMPARED);
+  comparison.toggle('a/0');
+  expect(comparison.refs.peek()).not.toContain('a/0');
+  expect(createComparison(storage).refs.peek()).toEqual(comparison.refs.peek());
+  kept.set('millrace.comparison', 'not JSON');
+  expect(createComparison(storage).refs.peek()).toEqual([]);
+});
+
+describe('Lines', () => {
+  test('different times: one column of times; a missing value is undefined, not a gap', () => {
+    const { columns, places } = joined([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
+    expect(columns).toEqual([
+      [1, 2, 3],
+      [10, 20, undefined],
+      [undefined, 5, 6],
+    ]);
+    expect(places).toEqual([0, 1, 2]);
+  });
+
+  test('no lines: no times', () => expect(joined([]).columns[0]).toEqual([]));
+
+  test('a week earlier: drawn at the same time of now', () => {
+    expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
+  });
+
+  test('axes: one for each unit, or for each sensor; two have figures', () => {
+    expect(scaleOf('Cel', 3, false)).toBe(scaleOf('Cel', 5, false));
+    expect(scaleOf('Cel', 3, true)).not.toBe(scaleOf('Cel', 5, true));
+    const lines = [
+      line('a'),
+      line('b', { hue: 2 }),
+      line('c', { unit: 'V', scale: 'unit V', hue: 3 }),
+      line('d', { unit: 'A', scale: 'unit A', hue: 4 }),
+    ];
+    expect(axesOf(lines)).toEqual([
+      { scale: 'unit Cel', unit: 'Cel', hue: null },
+      { scale: 'unit V', unit: 'V', hue: 3 },
+    ]);
+  });
+
+  test('window of the ghosts: a week earlier; a live one is read again now and then', () => {
+    const week = 7 * 24 * HOUR_MS;
+    expect(ghostWindow({ live: false, from: NOON, to: NOON + 5 })).toEqual({
+      live: false,
+      from: NOON - week,
+      to: NOON + 5 - week,
+    });
+    const live = (/** @type {number} */ now) => ghostWindow({ live: true, from: now - HOUR_MS, to: now });
+    expect(live(NOON + 1000)).toEqual(live(NOON + 2000));
+    expect(live(NOON + 1000).to).toBeGreaterThanOrEqual(NOON + 1000 - week);
+    expect(live(NOON + 10 * MINUTE_MS)).not.toEqual(live(NOON));
+  });
+});
+
+test('CSV of the drawn points: each line names its sensor; names are quoted, and are no formulas', () => {
+  const shape = samples([0, 1000], [21.5, 22]);
+  expect(csvOf([{ device: 'a, "b"', sensor: '=1+1', unit: null, shape }])).toBe(
+    [
+      'device,sensor,unit,ts,avg,min,max,count',
+      `"a, ""b""",'=1+1,,1970-01-01T00:00:00.000Z,21.5,21.5,21.5,1`,
+      `"a, ""b""",'=1+1,,1970-01-01T00:00:01.000Z,22,22,22,1`,
+      '',
+    ].join('\n'),
+  );
+});
+
+describe('Changes of the last hour', () => {
+  const SINCE = NOON - HOUR_MS;
+  /** @param {number[]} lately values of the last hour, every five minutes */
+  const bins = (lately) => {
+    const before = Array.from({ length: 60 }, (_, index) => 20 + (index % 3));
+    const values = [...before, ...lately];
+    return {
+      ts: values.map((_, index) => SINCE + (index - before.length) * 5 * MINUTE_MS),
+      avg: values,
+    };
+  };
+
+  test('within the range: no change', () => expect(changeOf(bins([20, 21, 22, 20]), SINCE)).toBeNull());
+
+  test('left and returned: each counts; the furthest value and the last time', () => {
+    expect(changeOf(bins([21, 30, 31, 21, 12]), SINCE)).toEqual({
+      crossings: 3,
+      isOut: true,
+      at: SINCE + 4 * 5 * MINUTE_MS,
+      low: 19,
+      high: 23,
+      farthest: 31,
+    });
+  });
+
+  test('a constant value: a small change leaves its range', () => {
+    const { ts } = bins([5, 6]);
+    const avg = ts.map((_, index) => (index === ts.length - 1 ? 6 : 5));
+    expect(changeOf({ ts, avg }, SINCE)).toMatchObject({ crossings: 1, isOut: true, farthest: 6 });
+  });
+
+  test('too little before: nothing is known', () =>
+    expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBeNull());
+
+  test('devices: the last change and their number; births and older events do not count', () => {
+    const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();
+    const events = /** @type {const} */ ([
+      { ts: at(5), kind: 'birth' },
+      { ts: at(10), kind: 'offline' },
+      { ts: at(20), kind: 'online' },
+      { ts: at(90), kind: 'offline' },
+    ]);
+    expect(cameOrWent([...events], SINCE)).toEqual({
+      isOnline: false,
+      at: NOON - 10 * MINUTE_MS,
+      times: 2,
+    });
+    expect(cameOrWent([events[0], events[3]], SINCE)).toBeNull();
+  });
+});

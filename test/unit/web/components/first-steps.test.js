@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from '@jest/globals';
+import { curlCommand, publishCommand, quote } from '../../../../web/kit/first-steps.tsx';
+
+/** @param {string} command @returns {string[]} its arguments, as a shell reads them */
+const argumentsOf = (command) =>
+  execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' })
+    .split('\n')
+    .slice(0, -1);
+
+const MQTT = { embedded: true, host: '127.0.0.1', port: 31883, tls: false, credentials: false };
+
+describe('Command: curl', () => {
+  test('without tokens: the origin of the page', () => {
+    const command = curlCommand({ origin: 'http://localhost:8081', needsToken: false });
+    expect(argumentsOf(command)).toEqual([
+      'curl',
+      'http://localhost:8081/api/v1/measurements?device=my-desk',
+      '-H',
+      'Content-Type: application/json',
+      '-d',
+      '{"sensor_id":"temperature","value":21.5}',
+    ]);
+  });
+
+  test('with tokens: a place for one', () => {
+    const command = curlCommand({ origin: 'https://iot.example', needsToken: true });
+    expect(argumentsOf(command)).toContain('Authorization: Bearer TOKEN');
+  });
+});
+
+describe('Command: mosquitto_pub', () => {
+  test('open broker: host, port and topic', () => {
+    expect(argumentsOf(publishCommand(MQTT, { hostname: 'ignored' }))).toEqual([
+      ...['mosquitto_pub', '-h', '127.0.0.1', '-p', '31883', '-q', '1'],
+      ...['-t', 'iot/v1/my-desk/measurements'],
+      ...['-m', '{"sensor_id":"temperature","value":21.5}'],
+    ]);
+  });
+
+  test.each([
+    ['iot.example', 'iot.example'],
+    ['[::1]', '::1'],
+  ])('broker on all addresses, page of %s: its host', (hostname, expected) => {
+    const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
+    expect(host).toBe(expected);
+  });
+
+  test('TLS and credentials: certificate, account and secret', () => {
+    const command = publishCommand(
+      { ...MQTT, tls: true, credentials: true },
+      { hostname: 'x', device: "my 'desk'", account: "my 'desk'", secret: 's$cr"t' },
+    );
+    const given = argumentsOf(command);
+    expect(given.slice(5, 11)).toEqual(['--cafile', 'ca.pem', '-u', "my 'desk'", '-P', 's$cr"t']);
+    expect(given).toContain("iot/v1/my 'desk'/measurements");
+  });
+});
+
+test.each(['plain', '', 'two words', "it's", '$(rm)', '`x`', 'a"b', '-x;y', 'ä'])(
+  'Quote: %j: one word of a shell',
+  (text) => expect(argumentsOf(quote(text))).toEqual([text]),
+);

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '../../../../web/api/request.ts';
+import {
+  collect,
+  isStored,
+  MOST_AT_ONCE,
+  replayAll,
+  sumOf,
+} from '../../../../web/views/dead-letters/replay.tsx';
+
+/** @import { DeadLetter, Page } from '../../../../web/api/types.ts' */
+/** @import { Replayed } from '../../../../web/views/dead-letters/replay.tsx' */
+
+/** @param {number} number @param {Partial<DeadLetter>} [more] @returns {DeadLetter} */
+const deadLetterOf = (number, more) => ({
+  id: `id-${number}`,
+  ts: '2026-11-21T00:00:00.000Z',
+  device: 'd',
+  topic: 'iot/v1/d/measurements',
+  codes: { malformed: 1 },
+  refused: [],
+  content_type: null,
+  size: 2,
+  payload_base64: 'e30=',
+  ...more,
+});
+
+/** @param {DeadLetter[]} all newest first, as the API pages them */
+const clientOf = (all) => ({
+  /** @param {Record<string, any>} query @returns {Promise<Page<DeadLetter>>} */
+  async deadLetters({ cursor, limit }) {
+    const from = Number(cursor ?? 0);
+    const end = from + Number(limit);
+    return { items: all.slice(from, end), next: end < all.length ? String(end) : null };
+  },
+});
+
+const { signal } = new AbortController();
+const onCount = () => {};
+
+describe('Bulk replay: list', () => {
+  test('several pages: all of them, the oldest first', async () => {
+    const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
+    /** @type {number[]} */
+    const counts = [];
+    const collected = await collect(clientOf(all), {}, { signal, onCount: (count) => counts.push(count) });
+    expect(collected.heads.map(({ id }) => id)).toEqual(all.map(({ id }) => id).reverse());
+    expect(collected).toMatchObject({ incomplete: 0, hasMore: false });
+    expect(counts).toEqual([100, 200, 230]);
+  });
+
+  test('payload not kept, or in part: left out and counted', async () => {
+    const all = [
+      deadLetterOf(1, { size: null, payload_base64: null }),
+      deadLetterOf(2, { size: 70_000 }),
+      deadLetterOf(3),
+      deadLetterOf(4, { size: 0, payload_base64: '' }),
+    ];
+    const { heads, incomplete } = await collect(clientOf(all), {}, { signal, onCount });
+    expect([heads.map(({ id }) => id), incomplete]).toEqual([['id-4', 'id-3'], 2]);
+  });
+
+  test.each([
+    [MOST_AT_ONCE, false],
+    [MOST_AT_ONCE + 1, true],
+  ])('%i dead letters: more than one replay takes: %s', async (length, hasMore) => {
+    const all = Array.from({ length }, (_, index) => deadLetterOf(index));
+    const collected = await collect(clientOf(all), {}, { signal, onCount });
+    expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
+  });
+});
+
+describe('Bulk replay: replay', () => {
+  const heads = [1, 2, 3].map((number) => deadLetterOf(number));
+  const busy = new Problem({ title: 'busy', code: 'busy', status: 429 });
+  const gone = new Problem({ title: 'gone', code: 'not_found', status: 404 });
+
+  /** @param {(id: string, attempt: number) => { accepted: number, refused: any[] }} answer may throw @param {AbortSignal} [stop] */
+  async function run(answer, stop = signal) {
+    /** @type {Map<string, number>} */
+    const attempts = new Map();
+    /** @type {Replayed[]} */
+    const replayed = [];
+    const client = {
+      /** @param {string} id */
+      async replay(id) {
+        const attempt = (attempts.get(id) ?? 0) + 1;
+        attempts.set(id, attempt);
+        return answer(id, attempt);
+      },
+    };
+    await replayAll(client, heads, { signal: stop, onReplayed: (each) => replayed.push(each), retryMs: 1 });
+    return { replayed, attempts };
+  }
+
+  test('stored, refused again and failed: each has its result', async () => {
+    const { replayed } = await run((id) => {
+      if (id === 'id-3') throw gone;
+      return id === 'id-1'
+        ? { accepted: 2, refused: [] }
+        : { accepted: 1, refused: [{ index: 0, code: 'malformed' }] };
+    });
+    expect(replayed.map(isStored)).toEqual([true, false, false]);
+    expect(sumOf(replayed)).toEqual({ accepted: 3, refused: 1, failed: 1 });
+  });
+
+  test('temporary problem: retried', async () => {
+    const { replayed, attempts } = await run((id, attempt) => {
+      if (id === 'id-2' && attempt < 3) throw busy;
+      return { accepted: 1, refused: [] };
+    });
+    expect(attempts.get('id-2')).toBe(3);
+    expect(sumOf(replayed)).toEqual({ accepted: 3, refused: 0, failed: 0 });
+  });
+
+  test('problem that stays: the next ones are replayed', async () => {
+    const { replayed, attempts } = await run((id) => {
+      if (id === 'id-1') throw busy;
+      return { accepted: 1, refused: [] };
+    });
+    expect(attempts.get('id-1')).toBe(6);
+    expect(sumOf(replayed)).toEqual({ accepted: 2, refused: 0, failed: 1 });
+  });
+
+  test('stopped: ends after the running request', async () => {
+    const stop = new AbortController();
+    const { replayed } = await run(() => {
+      stop.abort();
+      return { accepted: 1, refused: [] };
+    }, stop.signal);
+    expect(replayed).toHaveLength(1);
+  });
+});

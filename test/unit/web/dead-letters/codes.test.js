@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { REFUSAL_CODES } from '../../../../api/http/contract/operation.js';
+import { ERRORS } from '../../../../common/errors.js';
+import {
+  byCount,
+  CODES,
+  codeOf,
+  indexesByCode,
+  indexText,
+  reasonsOf,
+} from '../../../../web/views/dead-letters/codes.tsx';
+
+test('Dead letter codes: each code of the documents: its title and advice', () => {
+  expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
+  for (const code of REFUSAL_CODES) {
+    expect(codeOf(code).title).toBe(ERRORS[code].title);
+    expect(codeOf(code).advice).toMatch(/^[A-Z].*\.$/);
+  }
+});
+
+test('Dead letter codes: any two codes: different appearance', () => {
+  expect(new Set(Object.values(CODES).map(({ className }) => className)).size).toBe(REFUSAL_CODES.length);
+});
+
+test.each(['brand_new', 'constructor', '__proto__'])(
+  'Dead letter codes: %s of a newer API: shown',
+  (code) => {
+    expect(codeOf(code).title).toMatch(/does not know/);
+  },
+);
+
+test('Dead letter codes: counts: the most frequent first', () => {
+  expect(byCount({ b: 1, c: 3, a: 1 })).toEqual([
+    ['c', 3],
+    ['a', 1],
+    ['b', 1],
+  ]);
+});
+
+test('Refusals: several codes: indexes by code, runs shortened', () => {
+  const refused = [0, 1, 2, 4, 6, 7].map((index) => ({ index, code: index === 4 ? 'too_old' : 'bad_id' }));
+  const indexes = [...indexesByCode(refused)].map(([code, list]) => [code, indexText(list)]);
+  expect(indexes).toEqual([
+    ['bad_id', '[0]–[2], [6]–[7]'],
+    ['too_old', '[4]'],
+  ]);
+  expect(indexText([-1])).toBe('the whole message');
+});
+
+test('Reasons: of one code: each text once, the first ones only, none of older dead letters', () => {
+  const refused = [
+    { index: -1, code: 'bad_id', path: '', rule: 'must be one object' },
+    { index: 1, code: 'too_old', path: '[1].ts', rule: 'is 1970' },
+    ...[2, 2, 3, 4].map((index) => ({ index, code: 'bad_id', path: `[${index}].n`, rule: 'must be a text' })),
+    { index: 5, code: 'malformed' },
+  ];
+  expect(reasonsOf(refused, 'bad_id', 3)).toEqual([
+    'must be one object',
+    '[2].n: must be a text',
+    '[3].n: must be a text',
+  ]);
+  expect(reasonsOf(refused, 'malformed', 3)).toEqual([]);
+});

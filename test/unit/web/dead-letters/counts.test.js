@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  binsOf,
+  chosenBin,
+  RANGES,
+  rangeOf,
+  spanOf,
+  sumOf,
+  takeIn,
+} from '../../../../web/views/dead-letters/counts.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21, 14, 30);
+/** @param {number} at @param {Record<string, number>} codes @param {number} [deadLetters] */
+const hourOf = (at, codes, deadLetters = 1) => ({
+  hour: new Date(at).toISOString(),
+  dead_letters: deadLetters,
+  codes,
+});
+
+describe.each(RANGES)('Counts: a range of $words', (range) => {
+  const span = spanOf(range, NOW);
+
+  test('span: the range, up to the end of the current bin', () => {
+    expect(span.to).toBeGreaterThan(NOW);
+    expect(span.to - NOW).toBeLessThanOrEqual(range.binMs);
+    expect(span.to - span.from).toBe(range.binMs * range.bins);
+    expect(span.from % range.binMs).toBe(0);
+  });
+
+  test('bins: every hour of the range in one bin, others in none', () => {
+    const hours = [];
+    for (let at = span.from - 2 * HOUR; at < span.to + 2 * HOUR; at += HOUR)
+      hours.push(hourOf(at, { malformed: 2, too_old: 1 }));
+    const bins = binsOf(hours, span, range.binMs);
+    expect(bins).toHaveLength(range.bins);
+    for (const bin of bins) {
+      const count = range.binMs / HOUR;
+      expect(bin).toMatchObject({
+        deadLetters: count,
+        total: 3 * count,
+        codes: { malformed: 2 * count, too_old: count },
+      });
+    }
+    expect(sumOf(bins).deadLetters).toBe((span.to - span.from) / HOUR);
+  });
+
+  test('address: the range and the chosen bin', () => {
+    const at = new Date(span.from).toISOString();
+    const query = new URLSearchParams({ range: range.value, at });
+    expect(rangeOf(query)).toBe(range);
+    expect(chosenBin(query, range)).toEqual({ from: span.from, to: span.from + range.binMs });
+  });
+});
+
+test('Counts: an address without a valid range: the last day', () => {
+  const query = new URLSearchParams({ range: '3w', at: 'noon' });
+  expect(rangeOf(query).value).toBe('1d');
+  expect(chosenBin(query, rangeOf(query))).toBe(null);
+});
+
+test('Counts: an answer: it replaces its part of the hours only', () => {
+  const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
+  const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
+  const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
+  const codesAt = (/** @type {any[]} */ hours) =>
+    Object.fromEntries(hours.map(({ hour, codes }) => [Date.parse(hour), codes]));
+  expect(codesAt(takeIn(known, answer, d))).toEqual({
+    [a]: { malformed: 1 },
+    [b]: { too_old: 5 },
+    [d]: { malformed: 1 },
+  });
+  expect(codesAt(takeIn(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
+});
+
+test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
+  'Counts: at=%j: no bar is chosen',
+  (at) => {
+    expect(
+      chosenBin(new URLSearchParams({ at }), /** @type {typeof RANGES[number]} */ (RANGES[0])),
+    ).toBeNull();
+  },
+);

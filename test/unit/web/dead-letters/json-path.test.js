@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { elementsOf, findValues, markValues } from '../../../../web/views/dead-letters/text.ts';
+
+/** @param {string} json @param {string[]} paths @returns {string[]} the marked parts */
+const marked = (json, paths) =>
+  markValues(json, paths).flatMap(({ text, isMarked }) => (isMarked ? [text] : []));
+
+const BIRTH = '{"name": "Pump", "sensors": [{"sensor_id": "a"}, {"sensor_id": "b", "unit": ""}]}';
+
+describe('JSON path', () => {
+  test.each([
+    ['[{"value":1},{"value":"hot"}]', '[1].value', '"hot"'],
+    [BIRTH, 'sensors[1].unit', '""'],
+    [BIRTH, 'name', '"Pump"'],
+    [BIRTH, 'sensors[0]', '{"sensor_id": "a"}'],
+    [' [ [ 1 , 2 ] , [ 3 ] ] ', '[0][1]', '2'],
+    ['{"a,]}":{"b\\"":[true]}}', 'a,]}.b"[0]', 'true'],
+    ['[12345678901234567890]', '[0]', '12345678901234567890'],
+  ])('%s at %s: %s', (json, path, expected) => expect(marked(json, [path])).toEqual([expected]));
+
+  test('missing value: the object around it is marked', () => {
+    expect(marked('[{"value":1},{"value":2}]', ['[1].sensor_id'])).toEqual(['{"value":2}']);
+    expect(marked(BIRTH, ['sensors[0].unit'])).toEqual(['{"sensor_id": "a"}']);
+  });
+
+  test('Path of a refusal: a value that a single object lacks: nothing is marked', () => {
+    expect(markValues('{"value":1}', ['sensor_id'])).toEqual([{ text: '{"value":1}', isMarked: false }]);
+  });
+
+  test('several paths, one within another: the whole text, each part once', () => {
+    const pieces = markValues(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]']);
+    expect(pieces.map(({ text }) => text).join('')).toBe(BIRTH);
+    expect(marked(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]'])).toEqual([
+      '"Pump"',
+      '{"sensor_id": "b", "unit": ""}',
+    ]);
+  });
+
+  test('any JSON: every value is found where it stands', () => {
+    const key = fc.string({ minLength: 1 }).filter((text) => !/[.[\]]/.test(text));
+    const { value: values } = fc.letrec((/** @type {(name: string) => fc.Arbitrary<unknown>} */ tie) => ({
+      value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), tie('array'), tie('object')),
+      array: fc.array(tie('value'), { maxLength: 3 }),
+      object: fc.dictionary(key, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+    }));
+    fc.assert(
+      fc.property(
+        /** @type {fc.Arbitrary<unknown>} */ (values),
+        fc.constantFrom(undefined, 2),
+        (value, space) => {
+          const json = JSON.stringify(value, null, space);
+          /** @type {Map<string, unknown>} */
+          const all = new Map();
+          collect(value, '', all);
+          const found = findValues(json, new Set(all.keys()));
+          for (const [path, expected] of all) {
+            const span = found.get(path);
+            expect(span).toBeDefined();
+            expect(JSON.parse(json.slice(span?.begin, span?.end))).toEqual(expected);
+          }
+        },
+      ),
+    );
+  });
+
+  test('element that is laid out on several lines: the same value is found', () => {
+    const [element = ''] = elementsOf(JSON.stringify([{ note: 'x'.repeat(120), value: 'hot' }]));
+    expect(element).toContain('\n');
+    expect(marked(element, ['value'])).toEqual(['"hot"']);
+  });
+});
+
+/** @param {any} value @param {string} path @param {Map<string, unknown>} all */
+function collect(value, path, all) {
+  all.set(path, value);
+  if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) collect(each, `${path}[${index}]`, all);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      collect(each, path === '' ? key : `${path}.${key}`, all);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import { describe, expect, test } from '@jest/globals';
+import { encode } from 'cborg';
+import fc from 'fast-check';
+import { readCbor } from '../../../../web/views/dead-letters/cbor.ts';
+import { elementOf } from '../../../../web/views/dead-letters/codes.tsx';
+import { readPayload } from '../../../../web/views/dead-letters/dead-letter.tsx';
+import { obstacleOf } from '../../../../web/views/dead-letters/replay.tsx';
+import {
+  bytesIn,
+  dumpOf,
+  elementsOf,
+  escapeLine,
+  escapeUnseen,
+  previewOf,
+} from '../../../../web/views/dead-letters/text.ts';
+
+/** @import { DeadLetter } from '../../../../web/api/types.ts' */
+
+/** @param {string | Buffer} payload @param {Partial<DeadLetter>} [more] */
+const deadLetterOf = (payload, more = {}) => ({
+  id: 'i',
+  ts: '2026-11-21T00:00:00.000Z',
+  device: 'd',
+  topic: 't',
+  codes: { malformed: 1 },
+  refused: [],
+  content_type: null,
+  size: Buffer.byteLength(payload),
+  payload_base64: Buffer.from(payload).toString('base64'),
+  ...more,
+});
+
+describe('JSON', () => {
+  test('an array: its elements, each as it was sent', () => {
+    expect(elementsOf('[{"a":1,"b":[1,2]},{} , [],"x,]",12345678901234567890,{"a":1,"a":2}]')).toEqual([
+      '{"a": 1, "b": [1, 2]}',
+      '{}',
+      '[]',
+      '"x,]"',
+      '12345678901234567890',
+      '{"a": 1, "a": 2}',
+    ]);
+    expect(elementsOf('[]')).toEqual([]);
+    expect(elementsOf(' {"a":"\\"}"} ')).toEqual(['{"a": "\\"}"}']);
+  });
+
+  test('laid out: the same meaning', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue(), { maxLength: 5 }),
+        fc.constantFrom(undefined, 2),
+        (value, space) => {
+          const text = JSON.stringify(value, null, space);
+          expect(`[${elementsOf(text).join(',')}]`.replaceAll(/\s+/g, ' ').length).toBeGreaterThan(1);
+          expect(JSON.parse(`[${elementsOf(text).join(',')}]`)).toEqual(JSON.parse(text));
+        },
+      ),
+    );
+  });
+
+  test('a long element: one member a line', () => {
+    const long = JSON.stringify({ a: 'x'.repeat(100), b: { c: [1], d: {} } });
+    expect(elementsOf(long)).toEqual([JSON.stringify(JSON.parse(long), null, 2)]);
+  });
+});
+
+describe('CBOR', () => {
+  test('SenML labels: their names', () => {
+    /** @param {[number, unknown][]} members */
+    const record = (members) => new Map(members);
+    const pack = [
+      record([
+        [-2, 'k/'],
+        [0, 't'],
+        [2, 1.5],
+      ]),
+      record([
+        [4, true],
+        [6, -3],
+      ]),
+    ];
+    const members = readCbor(encode(pack)).map((text) => JSON.parse(text));
+    expect(members).toEqual([
+      { bn: 'k/', n: 't', v: 1.5 },
+      { vb: true, t: -3 },
+    ]);
+  });
+
+  test('output of another encoder: readable', () => {
+    const anything = fc.anything({
+      values: [
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.string({ unit: 'grapheme' }),
+        fc.boolean(),
+        fc.constant(null),
+        fc.integer(),
+      ],
+      withNullPrototype: false,
+      key: fc.string({ unit: 'grapheme', minLength: 1 }).filter((key) => !/^-?\d+$/.test(key)),
+    });
+    fc.assert(
+      fc.property(fc.array(anything), (value) => {
+        expect(JSON.parse(`[${readCbor(encode(value)).join(',')}]`)).toEqual(
+          JSON.parse(JSON.stringify(value)),
+        );
+      }),
+    );
+  });
+
+  test.each([
+    ['9f01ff', ['1']],
+    ['bf0102ff', ['{"u": 2}']],
+    ['5f4101420203ff', ["h'010203'"]],
+    ['7f6161626263ff', ['"abc"']],
+    ['f97c00', ['Infinity']],
+    ['f93e00', ['1.5']],
+    ['fb7ff8000000000000', ['NaN']],
+    ['c11a514b67b0', ['1(1363896240)']],
+    ['1bffffffffffffffff', ['18446744073709551615']],
+    ['3bffffffffffffffff', ['-18446744073709551616']],
+    ['f7', ['undefined']],
+  ])('%s', (hex, elements) => expect(readCbor(Buffer.from(hex, 'hex'))).toEqual(elements));
+
+  test.each([
+    '',
+    '82',
+    '8201',
+    '6261',
+    '1c',
+    'ff',
+    '0101',
+    '81'.repeat(70),
+    '9bffffffffffffffff01',
+    '5bffffffffffffffff',
+  ])('%s: refused at once', (hex) => expect(() => readCbor(Buffer.from(hex, 'hex'))).toThrow());
+});
+
+describe('Invisible characters', () => {
+  test('in text: escaped as in JSON', () => {
+    expect(escapeUnseen('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
+      'a\\u0000\\u0007\\u0009\\u202eb\\u200b\\ufeff\\u0085\nc',
+    );
+    expect(escapeUnseen('ä 漢 😀 é')).toBe('ä 漢 😀 é');
+    expect(escapeUnseen('\ud83d')).toBe('\\ud83d');
+    expect(escapeLine('a\nb')).toBe('a\\nb');
+  });
+});
+
+describe('Payload', () => {
+  test('JSON: elements and text', () => {
+    expect(readPayload(deadLetterOf('[{"a":1},{"b":2}]'))).toMatchObject({
+      format: 'JSON',
+      elements: ['{"a": 1}', '{"b": 2}'],
+      text: '[{"a":1},{"b":2}]',
+      obstacle: '',
+    });
+  });
+
+  test('broken JSON: text, and the position of the error', () => {
+    const { elements, text, obstacle } = readPayload(deadLetterOf('{"value": NaN}'));
+    expect([elements, text]).toEqual([null, '{"value": NaN}']);
+    expect(obstacle).toMatch(/^It is no JSON: .*N/);
+  });
+
+  test('CBOR: by its first byte or its content type', () => {
+    expect(readPayload(deadLetterOf(Buffer.from([0x81, 0x01])))).toMatchObject({
+      format: 'CBOR',
+      elements: ['1'],
+    });
+    const labeled = deadLetterOf(Buffer.from([0x01]), { content_type: 'application/cbor' });
+    expect(readPayload(labeled)).toMatchObject({ format: 'CBOR', elements: ['1'] });
+  });
+
+  test('birth with a wrong sensor: the sensors are the elements', () => {
+    const birth = '{"name":"Pump","sensors":[{"sensor_id":"a"},{"sensor_id":"b","unit":""}]}';
+    const refused = [{ index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' }];
+    expect(readPayload(deadLetterOf(birth, { refused }))).toMatchObject({
+      base: 'sensors',
+      elements: ['{"sensor_id": "a"}', '{"sensor_id": "b", "unit": ""}'],
+    });
+    expect(readPayload(deadLetterOf(birth))).toMatchObject({ base: '', elements: [expect.any(String)] });
+  });
+
+  test.each([
+    ['iot/v1/a/measurements', 'measurement'],
+    ['iot/v1/a/birth', 'sensor'],
+    ['spBv1.0/g/DDATA/n/d', 'metric'],
+  ])('%s: its elements: %s', (topic, element) => expect(elementOf(topic)).toBe(element));
+
+  test('neither: bytes', () => {
+    const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));
+    expect([elements, text, [...bytes]]).toEqual([null, null, [0, 255]]);
+  });
+
+  test('dump: offset, bytes and text', () => {
+    expect(dumpOf(Buffer.from('Hello\n<b>'), 8)).toBe(
+      '0000  48 65 6c 6c 6f 0a 3c 62  Hello·<b\n0008  3e                       >',
+    );
+    expect(dumpOf(new Uint8Array(), 16)).toBe('');
+  });
+
+  test('replay: only with the whole payload', () => {
+    expect(obstacleOf(deadLetterOf('{}'), 2)).toBe('');
+    expect(obstacleOf(deadLetterOf('{}', { size: 70_000 }), 65_536)).toContain(
+      'of its 68 KiB only the first 64 KiB were kept',
+    );
+    expect(obstacleOf(deadLetterOf('', { size: null, payload_base64: null }), 0)).toContain(
+      'only the counts were kept',
+    );
+  });
+});
+
+describe('Preview', () => {
+  /** @param {string | Buffer} payload */
+  const previewed = (payload) => previewOf(Buffer.from(payload).toString('base64'));
+
+  test.each([
+    ['{"a":1}', '{"a":1}'],
+    ['a\nb\u202e', 'a\\nb\\u202e'],
+    ['', ''],
+    ['x'.repeat(120), 'x'.repeat(120)],
+    ['x'.repeat(121), `${'x'.repeat(120)}…`],
+    ['😀'.repeat(10_000), `${'😀'.repeat(120)}…`],
+    [`a${'ä'.repeat(40_000)}`, `a${'ä'.repeat(119)}…`],
+  ])('text: on one line, cut at 120 characters', (payload, expected) =>
+    expect(previewed(payload)).toBe(expected),
+  );
+
+  test('not UTF-8: the first bytes', () => {
+    expect(previewed(Buffer.from([0x00, 0xff, 0x13]))).toBe('00 ff 13');
+    expect(previewed(Buffer.alloc(25, 0xff))).toBe(`${'ff '.repeat(24)}…`);
+  });
+
+  test('any payload: no line break, no invisible character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(previewed(text)).toBe(escapeUnseen(previewed(text)).replaceAll('\n', ''));
+      }),
+    );
+  });
+
+  test('count of bytes: that of the payload', () => {
+    for (const size of [0, 1, 2, 3, 4, 255, 256]) {
+      expect(bytesIn(Buffer.alloc(size).toString('base64'))).toBe(size);
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { piecesOf, typeOf } from '../../../../web/views/import/pieces.ts';
+
+/** @param {string} text @param {string} type @param {number} bytes */
+async function cut(text, type, bytes) {
+  const pieces = [];
+  for await (const { body, end, lines } of piecesOf(new Blob([text]), type, bytes))
+    pieces.push({ text: await body.text(), end, lines });
+  return pieces;
+}
+
+test('Import pieces: CSV: each has the column names, and whole lines', async () => {
+  expect(await cut('ts,value\n1,1\n2,2\n3,3\n', 'text/csv', 14)).toEqual([
+    { text: 'ts,value\n1,1\n', end: 13, lines: 0 },
+    { text: 'ts,value\n2,2\n3,3\n', end: 21, lines: 1 },
+  ]);
+});
+
+test('Import pieces: NDJSON: no line comes twice', async () => {
+  expect(await cut('{"a":1}\n{"a":2}\n{"a":3}', 'application/x-ndjson', 9)).toEqual([
+    { text: '{"a":1}\n', end: 8, lines: 0 },
+    { text: '{"a":2}\n', end: 16, lines: 1 },
+    { text: '{"a":3}', end: 23, lines: 2 },
+  ]);
+});
+
+test('Import pieces: a line that is longer than a piece: whole', async () => {
+  expect(await cut(`ts,value\n${'1'.repeat(50)},1\n2,2\n`, 'text/csv', 16)).toEqual([
+    { text: 'ts,value\n', end: 9, lines: 0 },
+    { text: `ts,value\n${'1'.repeat(50)},1\n2,2\n`, end: 66, lines: 0 },
+  ]);
+});
+
+test('Import pieces: any text and size: the lines of the file in order, each line with its number', async () => {
+  const rows = Array.from({ length: 200 }, (_, at) => `${at},${'é'.repeat(at % 7)}`);
+  for (const bytes of [5, 17, 64, 1000, 100_000]) {
+    const pieces = await cut(`ts,name\n${rows.join('\n')}\n`, 'text/csv', bytes);
+    const found = pieces.flatMap(({ text, lines }) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .map((row, at) => [lines + at, row]),
+    );
+    expect(found).toEqual(rows.map((row, at) => [at, row]));
+  }
+});
+
+test('Import pieces: Parquet: one piece', async () => {
+  expect(await cut('PAR1\n\n\nPAR1', 'application/vnd.apache.parquet', 2)).toHaveLength(1);
+});
+
+test('Import: type of a file: by the end of its name', () => {
+  expect(['a.CSV', 'b.tsv', 'c.jsonl', 'd.parquet', 'e.xlsx', 'csv'].map(typeOf)).toEqual([
+    'text/csv',
+    'text/csv',
+    'application/x-ndjson',
+    'application/vnd.apache.parquet',
+    null,
+    'text/csv',
+  ]);
+});

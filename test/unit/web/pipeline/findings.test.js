@@ -1,0 +1,224 @@
+import { describe, expect, test } from '@jest/globals';
+import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.js';
+import { Problem } from '../../../../web/api/request.ts';
+import { joined, placed, SPAN_MS } from '../../../../web/state/live.ts';
+import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
+import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
+import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
+
+/** @import { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.ts' */
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21, 14, 30);
+
+/** @type {Stats} */
+const STATS = {
+  samples_per_s: 100,
+  commit_ms: { p50: 1, p99: 2 },
+  in_flight: 3,
+  window: 32,
+  window_limit: 512,
+  waiting: 0,
+  refused_per_s: 0,
+  readers: 1,
+};
+
+const MEASUREMENTS = { received: 10, stored: 6, merged: 1, refused: 1, skipped: 2 };
+
+/** @param {Partial<ProcessInfo>} [more] @returns {ProcessInfo} */
+const processOf = (more) => ({
+  client_id: 'millrace-1',
+  role: 'ingest',
+  version: '1',
+  since: new Date(NOW - HOUR).toISOString(),
+  seen: new Date(NOW).toISOString(),
+  stale: false,
+  samples_per_s: 1,
+  commit_ms: { p50: 1, p99: 2 },
+  in_flight: 1,
+  refused_per_s: 0,
+  readers: 1,
+  measurements: MEASUREMENTS,
+  pressure: { window: 32, window_limit: 512, waiting: 0 },
+  broker: { ok: true, message: 'connected' },
+  ...more,
+});
+
+/** @param {Partial<Pipeline>} [more] @returns {Pipeline} */
+const pipelineOf = (more) => ({
+  processes: [processOf()],
+  measurements: MEASUREMENTS,
+  database: {
+    nodes: [
+      { address: '10.0.0.1:9042', data_center: 'dc', up: true },
+      { address: '10.0.0.2:9042', data_center: 'dc', up: true },
+    ],
+  },
+  broker: { ok: true, message: 'connected' },
+  packed_until: new Date(NOW - 90 * 60_000).toISOString(),
+  stream_out: null,
+  ingest: { auto_register: true, mqtt: null },
+  ...more,
+});
+
+/** @param {Partial<Parameters<typeof findingsOf>[0]>} more */
+const found = (more) =>
+  findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
+
+describe('Findings', () => {
+  test('all is well, or nothing is known yet: none', () => {
+    expect(found({})).toEqual([]);
+    expect(found({ pipeline: null, stats: null })).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a broker',
+      { pipeline: pipelineOf({ broker: { ok: false, message: 'gone' } }) },
+      'broker',
+      'bad',
+      /gone/,
+    ],
+    [
+      'a silent process',
+      {
+        pipeline: pipelineOf({
+          processes: [
+            processOf(),
+            processOf({ client_id: 'x', stale: true, seen: new Date(NOW - 120_000).toISOString() }),
+          ],
+        }),
+      },
+      'ingest',
+      'warn',
+      /^x has sent no heartbeat for 2 min$/,
+    ],
+    [
+      'a silent reader',
+      { pipeline: pipelineOf({ processes: [processOf(), processOf({ role: 'http', stale: true })] }) },
+      'readers',
+      'warn',
+      /no heartbeat/,
+    ],
+    [
+      'no ingest',
+      { pipeline: pipelineOf({ processes: [processOf({ role: 'http' })] }) },
+      'ingest',
+      'bad',
+      /No process/,
+    ],
+    [
+      'pressure',
+      { stats: { ...STATS, waiting: 1200 } },
+      'ingest',
+      'warn',
+      /1,200 requests wait for a place among 32/,
+    ],
+    [
+      'one that waits',
+      { stats: { ...STATS, waiting: 1 } },
+      'ingest',
+      'warn',
+      /: 1 request waits for a place among 32/,
+    ],
+    [
+      'measurements that went no way',
+      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
+      'ingest',
+      'bad',
+      /^2 measurements are unaccounted for$/,
+    ],
+    [
+      'a measurement that went two ways',
+      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
+      'ingest',
+      'bad',
+      /^1 measurement is counted twice$/,
+    ],
+    ['refusals', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
+    [
+      'packing',
+      { pipeline: pipelineOf({ packed_until: new Date(NOW - 9 * HOUR).toISOString() }) },
+      'database',
+      'warn',
+      /behind$/,
+    ],
+    [
+      'the database',
+      { problem: new Problem({ title: 'x', code: 'unavailable', status: 503 }) },
+      'database',
+      'bad',
+      /does not answer/,
+    ],
+    [
+      'the API',
+      { problem: new Problem({ title: 'x', code: 'unreachable' }) },
+      'readers',
+      'bad',
+      /cannot be reached/,
+    ],
+  ])('%s', (_, more, stage, tone, title) => {
+    expect(found(/** @type {any} */ (more))).toEqual([
+      expect.objectContaining({
+        stage,
+        tone,
+        title: expect.stringMatching(title),
+        advice: expect.stringMatching(/\.$/),
+      }),
+    ]);
+  });
+
+  test('Pipeline findings: one node down is a warning, all nodes down is bad', () => {
+    const nodes = pipelineOf().database.nodes;
+    const down = (/** @type {number} */ count) => ({
+      nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
+    });
+    expect(found({ pipeline: pipelineOf({ database: down(1) }) })).toMatchObject([
+      { tone: 'warn', title: '1 of 2 nodes of the database is down: 10.0.0.1:9042' },
+    ]);
+    expect(found({ pipeline: pipelineOf({ database: down(2) }) })).toMatchObject([
+      { tone: 'bad', short: 'all nodes are down' },
+    ]);
+  });
+});
+
+test('Packing: behind: measured from the newest hour that may be packed', () => {
+  expect(PACK_DELAY_MS).toBe(DELAY_OF_SCHEMA);
+  const newest = Date.UTC(2026, 10, 21, 13);
+  expect(packingOf(new Date(newest).toISOString(), NOW)).toEqual({ until: newest, newest, behindMs: 0 });
+  expect(packingOf(new Date(newest - 2 * HOUR).toISOString(), NOW).behindMs).toBe(2 * HOUR);
+  // The clock of the packing process may be ahead.
+  expect(packingOf(new Date(newest + HOUR).toISOString(), NOW).behindMs).toBe(0);
+});
+
+test('Flow: a higher rate: faster; no samples: no motion', () => {
+  const speeds = [0.2, 1, 10, 100, 1000, 10_000, 1e6].map(flowSeconds);
+  expect(speeds).toEqual([...speeds].sort((a, b) => Number(b) - Number(a)));
+  expect(new Set(speeds).size).toBeGreaterThan(3);
+  expect([flowSeconds(0), flowSeconds(Number.NaN)]).toEqual([null, null]);
+});
+
+describe('Recent stats', () => {
+  const then = (/** @type {number} */ secondsAgo) => ({
+    ...STATS,
+    ts: new Date(NOW - secondsAgo * 1000).toISOString(),
+  });
+
+  test('server clock differs: they end now', () => {
+    const moments = placed([then(2), then(1), then(0)], NOW + 7 * HOUR);
+    expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
+    expect(placed([], NOW)).toEqual([]);
+  });
+
+  test('moments of the server: they fill gaps, none twice, none too old', () => {
+    const at = (/** @type {number[]} */ ...seconds) =>
+      seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
+    const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);
+    expect(seconds(joined(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
+    expect(seconds(joined(at(1, 2), []))).toEqual([1, 2]);
+    expect(seconds(joined(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([
+      SPAN_MS / 1000,
+      SPAN_MS / 1000 + 1,
+    ]);
+  });
+});

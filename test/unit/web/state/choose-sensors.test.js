@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { byUnit, chooseSensors } from '../../../../web/state/device.ts';
+
+const MANY = Array.from({ length: 30 }, (_, index) => ({
+  sensor_id: `id-${index}`,
+  name: index === 29 ? null : `s${index}`,
+  label: index === 7 ? 'Under the lamp' : null,
+  type: index % 2 === 0 ? 'Temperature' : 'Pulse',
+  unit: index % 2 === 0 ? 'Cel' : null,
+}));
+const choose = (/** @type {string} */ query) => chooseSensors(MANY, new URLSearchParams(query));
+
+describe('Sensors of a device', () => {
+  test('no parameters: the first ones; shown: more', () => {
+    expect(choose('')).toEqual({ shown: MANY.slice(0, 12), found: 30, more: '24' });
+    expect(choose('shown=24')).toEqual({ shown: MANY.slice(0, 24), found: 30, more: '36' });
+    expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
+  });
+
+  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('%s: the default number', (query) => {
+    expect(choose(query).shown).toHaveLength(12);
+  });
+
+  test('find: those with the text in their name, label or type', () => {
+    expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
+      's2',
+      ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
+    ]);
+    expect(choose('find=temp').found).toBe(15);
+    expect(choose('find=id-29').found).toBe(1);
+    expect(choose('find=lamp').shown.map(({ name }) => name)).toEqual(['s7']);
+    expect(choose('find=nothing')).toEqual({ shown: [], found: 0, more: null });
+  });
+});
+
+test('Sensors of a device: by unit: sensors of one unit form a group', () => {
+  const groups = byUnit(MANY.slice(0, 4)).map(({ label, items }) => [label, items.map(({ name }) => name)]);
+  expect(groups).toEqual([
+    ['Cel', ['s0', 's2']],
+    ['', ['s1', 's3']],
+  ]);
+});

@@ -1,0 +1,51 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { createClock, datedFetch } from '../../../../web/state/session.ts';
+
+jest.useFakeTimers();
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21, 14, 30, 0, 400);
+
+/** A clock on a machine that is wrong by so much, with an API that is right. @param {number} wrongMs */
+function wrongBy(wrongMs) {
+  let now = NOW;
+  const clock = createClock({ local: () => now + wrongMs });
+  const answer = async () => {
+    now += 40;
+    const date = new Date(now).toUTCString();
+    now += 40;
+    return new Response('', { headers: { Date: date } });
+  };
+  return { clock, fetch: datedFetch(answer, clock), now: () => now };
+}
+
+describe('Clock', () => {
+  test.each([HOUR, -HOUR, 90_000, -90_000, 5 * 365 * 24 * HOUR])(
+    'machine wrong by %d ms: right after one answer',
+    async (wrongMs) => {
+      const { clock, fetch, now } = wrongBy(wrongMs);
+      await fetch('/');
+      expect(Math.abs(clock.now() - now())).toBeLessThanOrEqual(1080);
+      expect(clock.time.peek()).toBe(clock.now());
+    },
+  );
+
+  test.each([0, 300, -300, HOUR])('wrong by %d ms: each answer brings it nearer', async (wrongMs) => {
+    const { clock, fetch, now } = wrongBy(wrongMs);
+    let off = Math.abs(clock.now() - now());
+    for (let answer = 0; answer < 50; answer += 1) {
+      await fetch('/');
+      const offNow = Math.abs(clock.now() - now());
+      expect(offNow).toBeLessThanOrEqual(off);
+      off = offNow;
+    }
+    expect(off).toBeLessThanOrEqual(80);
+  });
+
+  test('Server clock: an answer without a date, or while the machine clock changes: ignored', () => {
+    const clock = createClock({ local: () => NOW });
+    clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
+    clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
+    expect(clock.now()).toBe(NOW);
+  });
+});

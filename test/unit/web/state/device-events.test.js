@@ -1,0 +1,135 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  happenedAt,
+  joined,
+  listed,
+  onlineAfter,
+  onlineSpans,
+  readNews,
+  spanAt,
+} from '../../../../web/state/device-events.ts';
+
+/** @import { DeviceEvent } from '../../../../web/api/types.ts' */
+
+/** @param {string} text with the oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
+const events = (text) =>
+  text
+    .split(', ')
+    .filter(Boolean)
+    .map((one) => {
+      const [kind, second] = one.split(' ');
+      return {
+        kind: /** @type {DeviceEvent['kind']} */ (kind),
+        ts: new Date(Number(second) * 1000).toISOString(),
+      };
+    })
+    .reverse();
+
+/** @param {string} text @param {number | null} [since] s @returns {string} `10-20, 30-` */
+const spans = (text, since = null) =>
+  onlineSpans(events(text), since === null ? null : since * 1000)
+    .map(({ from, to }) => `${from / 1000}-${to === null ? '' : to / 1000}`)
+    .join(', ');
+
+describe('Time online', () => {
+  test.each([
+    ['', ''],
+    ['birth 1', ''],
+    ['birth 10, online 10, offline 20', '10-20'],
+    ['online 10, offline 20, birth 30, online 30', '10-20, 30-'],
+    ['online 10, online 15, offline 20', '10-20'],
+    ['online 10, offline 20, offline 25', '10-20'],
+    ['offline 20, online 30', '30-'],
+    ['online 10, offline 5', '10-10'],
+    ['online 10, offline 25, online 20', '10-20, 20-'],
+  ])('%j: %j', (text, expected) => expect(spans(text)).toBe(expected));
+
+  test('online before the first event: until the next event', () => {
+    expect(spans('', 5)).toBe('5-');
+    expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
+    expect(spans('online 10, offline 20', 5)).toBe('5-20');
+  });
+
+  test('any instant: the span that holds it', () => {
+    const all = [
+      { from: 10, to: 20 },
+      { from: 30, to: null },
+    ];
+    expect([9, 10, 19, 20, 29, 30, 99].map((ts) => spanAt(all, ts)?.from ?? null)).toEqual([
+      null,
+      10,
+      10,
+      null,
+      null,
+      30,
+      30,
+    ]);
+  });
+});
+
+test('Device events: offline: with the time since it was online, if known', () => {
+  const since = listed(events('offline 5, online 10, online 15, birth 15, offline 20, offline 25')).map(
+    ({ kind, onlineFrom }) => [kind, onlineFrom],
+  );
+  expect(since).toEqual([
+    ['offline', null],
+    ['offline', 10_000],
+    ['birth', null],
+    ['online', null],
+    ['online', null],
+    ['offline', null],
+  ]);
+});
+
+test('Device events: overlapping pages: each event once, the newest first', () => {
+  const before = events('birth 1, online 1, offline 2, online 3');
+  const now = events('offline 2, online 3, offline 4');
+  expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
+});
+
+describe('New device events', () => {
+  /** Nine ends, and the pages of two in which they are read. */
+  const all = events(
+    'offline 1, offline 2, offline 3, offline 4, offline 5, offline 6, offline 7, offline 8, offline 9',
+  );
+  /** @param {string | null} cursor */
+  const read = async (cursor) => {
+    const at = Number(cursor ?? 0);
+    return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
+  };
+
+  test('known events: pages are read down to them, without a gap', async () => {
+    const known = events('offline 1, offline 2, offline 3');
+    const news = await readNews(read, known);
+    expect(news.meets).toBe(true);
+    expect(joined(news.items, known)).toEqual(all);
+  });
+
+  test('no known events, or few new ones: one page', async () => {
+    expect(await readNews(read, [])).toMatchObject({ items: all.slice(0, 2), next: '2' });
+    expect(await readNews(read, all.slice(1))).toMatchObject({ items: all.slice(0, 2), meets: true });
+  });
+
+  test('known events expired: reported as not joined', async () => {
+    expect(await readNews(read, events('offline 77'))).toEqual({ items: all, next: null, meets: false });
+  });
+});
+
+test('Device events: several at one instant: in order', () => {
+  const all = events('birth 10, online 10, offline 20');
+  expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
+  expect(happenedAt(all, 20_000)).toEqual(['offline']);
+  expect(happenedAt(all, 15_000)).toEqual([]);
+});
+
+describe('State before a range', () => {
+  test.each([
+    ['', null],
+    ['birth 1', null],
+    ['online 5', 5],
+    ['online 5, birth 7, birth 9', 5],
+    ['online 5, offline 8, birth 9', null],
+  ])('%j: online since %j', (text, expected) => {
+    expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
+  });
+});

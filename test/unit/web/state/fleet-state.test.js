@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { signal } from '@preact/signals';
+import { createFleet } from '../../../../web/state/fleet.ts';
+import { createFleetState } from '../../../../web/state/fleet-state.ts';
+
+/** @import { StreamStatus } from '../../../../web/api/stream.ts' */
+/** @import { DeviceItem } from '../../../../web/api/types.ts' */
+/** @import { Signal } from '@preact/signals' */
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+/** @type {Signal<StreamStatus>} */
+let status;
+/** @type {ReturnType<typeof createFleetState>} */
+let fleetState;
+let now = NOON;
+
+/** @param {number} online @param {number} offline devices */
+const counted = (online, offline) => ({ devices: { online, offline }, sensors: 2, by_type: {}, by_site: {} });
+
+/** @param {string[]} ids @returns {Map<string, DeviceItem>} devices that are offline */
+const away = (...ids) =>
+  new Map(
+    ids.map((device_id) => [
+      device_id,
+      { device_id, name: null, site: null, label: null, online: false, last_seen: null },
+    ]),
+  );
+
+/** @param {StreamStatus} next */
+function become(next) {
+  status.value = next;
+  fleetState.noteStatus();
+}
+
+/** @param {number} ms later */
+function stateAfter(ms) {
+  now += ms;
+  fleetState.update();
+  const { faults, info, now: at } = fleetState.figures.peek();
+  return {
+    silent: faults.silentCount,
+    offline: faults.offlineSensors,
+    counted: info?.devices.offline,
+    at: at - NOON,
+  };
+}
+
+beforeEach(() => {
+  now = NOON;
+  status = signal(/** @type {StreamStatus} */ ('connecting'));
+  const fleet = createFleet();
+  for (const device_id of ['a', 'b']) {
+    const ts = new Date(NOON).toISOString();
+    const labels = { device: null, name: null, type: null, unit: null, site: null };
+    fleet.take(`${device_id}/s`, { device_id, sensor_id: 's', ...labels, ts, value: 1 });
+  }
+  fleetState = createFleetState({ fleet, status, clock: { time: { peek: () => now }, now: () => now } });
+});
+
+describe('Fleet state', () => {
+  test('a new count: published at once with its offline devices', () => {
+    become('live');
+    expect(fleetState.figures.peek().info).toBeNull();
+    fleetState.count(counted(1, 1), away('a'));
+    const { faults, info } = fleetState.figures.peek();
+    expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
+  });
+
+  test('an offline device without sensors: listed, and counted as in the figures', () => {
+    become('live');
+    fleetState.count(counted(2, 0), away('a', 'never-measured'));
+    const { faults, info } = fleetState.figures.peek();
+    expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
+    expect(info?.devices).toEqual({ online: 0, offline: 2 });
+  });
+
+  test('connection lost: the last state stays until the next snapshot is complete', () => {
+    become('live');
+    fleetState.count(counted(1, 1), away('a'));
+    const last = stateAfter(5000);
+    expect(last).toEqual({ silent: 0, offline: 1, counted: 1, at: 5000 });
+    become('reconnecting');
+    fleetState.count(counted(0, 2), away('a', 'b'));
+    expect(stateAfter(HOUR_MS)).toEqual(last);
+    become('live');
+    fleetState.count(counted(0, 2), away('a', 'b'));
+    expect(stateAfter(1000)).toEqual(last);
+    expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
+  });
+
+  test('nothing is stored: no sensor turns silent, and the count stays', () => {
+    become('live');
+    stateAfter(5000);
+    fleetState.count(counted(1, 1), away('a'));
+    fleetState.noteStale(now);
+    fleetState.count(counted(0, 2), away('a', 'b'));
+    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
+    fleetState.noteStale(null);
+    expect(stateAfter(1000)).toMatchObject({ silent: 0, counted: 1 });
+    fleetState.count(counted(2, 0), away());
+    expect(stateAfter(3000)).toMatchObject({ silent: 1, offline: 1, counted: 1 });
+    fleetState.count(counted(2, 0), away());
+    expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
+  });
+
+  test('page opened while nothing is stored: the first count is shown', () => {
+    become('live');
+    fleetState.noteStale(now);
+    fleetState.count(counted(1, 1), away('a'));
+    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
+  });
+
+  test('before the snapshot: no sensor is silent; after it: those that are', () => {
+    now += HOUR_MS;
+    expect(stateAfter(0).silent).toBe(0);
+    become('live');
+    expect(stateAfter(1000).silent).toBe(0);
+    expect(stateAfter(3000).silent).toBe(2);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import { createFleet } from '../../../../web/state/fleet.ts';
+import { createInputQueue } from '../../../../web/state/frames.ts';
+import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+
+/** @import { Fleet } from '../../../../web/state/fleet.ts' */
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z');
+const MINUTE_MS = 60_000;
+
+/** @param {string} id device/sensor @param {number | null} value @param {number} [ms] after noon @param {object} [rest] */
+const item = (id, value, ms = 0, rest = {}) => ({
+  device_id: id.split('/')[0] ?? '',
+  sensor_id: id.split('/')[1] ?? '',
+  device: null,
+  name: null,
+  type: 'pulse',
+  unit: null,
+  site: 'North',
+  ts: value === null ? null : new Date(NOON + ms).toISOString(),
+  value,
+  ...rest,
+});
+
+/** @param {Fleet} fleet @param {string} id @param {number} [until] values, one a second */
+function steady(fleet, id, until = 60) {
+  for (let second = 0; second < until; second += 1)
+    fleet.take(id, item(id, 60 + (second % 5), second * 1000));
+}
+
+/** @param {Fleet} fleet @param {number} now */
+function faultsAt(fleet, now) {
+  fleet.refreshSilence(now);
+  return fleet.listFaults();
+}
+
+/** @param {Fleet} fleet @param {string} id */
+const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
+
+describe('Fleet', () => {
+  test('an older or repeated value: ignored; two for one instant: the later one counts', () => {
+    const fleet = createFleet();
+    expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
+    expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 5, 0))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
+  });
+
+  test('drain: each change once; structure: changes with new sensors and names', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', 1));
+    fleet.take('d/s', item('d/s', 2, 1000));
+    expect(fleet.drain().map(({ key }) => key)).toEqual(['d/s']);
+    expect(fleet.drain()).toEqual([]);
+    const before = fleet.structure();
+    fleet.take('d/s', item('d/s', 3, 2000));
+    expect(fleet.structure()).toBe(before);
+    fleet.take('d/s', item('d/s', 4, 3000, { device: 'Collar', site: 'South' }));
+    expect(fleet.structure()).not.toBe(before);
+    expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
+  });
+
+  test('cell state: no value, not judged, normal, far off', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', null));
+    expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
+    fleet.take('d/s', item('d/s', 60));
+    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
+    expect(faultsAt(fleet, NOON)).toMatchObject({ farCount: 0, unjudged: 1 });
+    fleet.take('d/s', item('d/s', 61, 1000, { sigmas: 0.4 }));
+    expect(stateOf(fleet, 'd/s')).toBe(NORMAL);
+    fleet.take('d/s', item('d/s', 180, 61_000, { sigmas: 12 }));
+    expect(stateOf(fleet, 'd/s')).toBe(2 * NORMAL);
+    expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
+  });
+
+  test('the same value, judged again: a change; an older one: none', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', 60, 1000));
+    const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
+    expect(fleet.take('d/s', provisional)).toMatchObject({ sigmas: -8, provisional: true });
+    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 1 });
+    expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ provisional: false });
+    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 0 });
+    expect(stateOf(fleet, 'd/s')).toBe(0);
+    expect(fleet.take('d/s', item('d/s', 60, 0, { sigmas: 1 }))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 60, 1000))).not.toBeNull();
+    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
+  });
+
+  test('a retired device: removed with its sensors and their pending changes', () => {
+    const fleet = createFleet();
+    for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
+    const before = fleet.structure();
+    fleet.forget('d');
+    fleet.forget('unknown');
+    expect([...fleet.sensors.keys()]).toEqual(['e/a']);
+    expect([...fleet.devices.keys()]).toEqual(['e']);
+    expect(fleet.drain().map(({ key }) => key)).toEqual(['e/a']);
+    expect(fleet.structure()).toBe(before + 1);
+  });
+
+  test('no value for five minutes, or five intervals: silent, until the next value', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/quick');
+    for (let hour = -10; hour <= 0; hour += 1)
+      fleet.take('d/slow', item('d/slow', 60, hour * 60 * MINUTE_MS));
+    expect(faultsAt(fleet, NOON + 5 * MINUTE_MS).silentCount).toBe(0);
+    const { silent } = faultsAt(fleet, NOON + 7 * MINUTE_MS);
+    expect(silent.map(({ key }) => key)).toEqual(['d/quick']);
+    expect(stateOf(fleet, 'd/quick')).toBe(SILENT);
+    expect(faultsAt(fleet, NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
+    fleet.take('d/quick', item('d/quick', 61, 400 * MINUTE_MS));
+    expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
+  });
+
+  test('an offline device: its sensors are offline, not silent, until it returns', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/s');
+    fleet.drain();
+    fleet.setOffline(new Set(['d']));
+    expect(fleet.drain()).toHaveLength(1);
+    const faults = faultsAt(fleet, NOON + 60 * MINUTE_MS);
+    expect(faults).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
+    expect(stateOf(fleet, 'd/s')).toBe(OFFLINE);
+    fleet.setOffline(new Set());
+    expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
+  });
+
+  test('more sensors than the limit: refused and counted', () => {
+    const fleet = createFleet({ limit: 2 });
+    for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
+    expect(fleet.sensors.size).toBe(2);
+    expect(fleet.overflow()).toBe(1);
+    fleet.setFilter({ site: 'South' });
+    expect(fleet.take('a/1', item('a/1', 1))).toBeNull();
+    expect(fleet.overflow()).toBe(0);
+    expect(fleet.take('c/1', item('c/1', 1, 0, { site: 'South' }))).not.toBeNull();
+    fleet.setFilter({});
+    expect(fleet.take('a/1', item('a/1', 1))).not.toBeNull();
+  });
+});
+
+describe('Input queue', () => {
+  /** @param {{ hidden?: boolean, costMs?: number }} [options] */
+  function start({ hidden = false, costMs = 1 } = {}) {
+    let now = 0;
+    /** @type {(() => void)[]} */
+    const frames = [];
+    /** @type {string[]} */
+    const taken = [];
+    const input = createInputQueue({
+      take(text) {
+        taken.push(text);
+        now += costMs;
+      },
+      requestFrame: (run) => frames.push(run),
+      isHidden: () => hidden,
+      clock: () => now,
+    });
+    return { input, taken, nextFrame: () => frames.shift()?.() };
+  }
+
+  test('many texts: spread over frames, in order', () => {
+    const { input, taken, nextFrame } = start();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
+    expect(taken).toEqual(['a']);
+    nextFrame();
+    expect(taken).toEqual(['a', 'b', 'c']);
+    nextFrame();
+    nextFrame();
+    input.push('f');
+    expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  test('hidden page, or too many waiting: taken at once', () => {
+    const behind = start({ hidden: true });
+    for (const text of ['a', 'b', 'c']) behind.input.push(text);
+    expect(behind.taken).toEqual(['a', 'b', 'c']);
+    const slow = start({ costMs: 1000 });
+    for (let i = 0; i < 1000; i += 1) slow.input.push(`${i}`);
+    expect(slow.taken.length).toBeGreaterThan(700);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import { createFleet } from '../../../../web/state/fleet.ts';
+import {
+  inOrder,
+  itemOf,
+  matchingDevices,
+  matchingSensors,
+  pageOf,
+  sortedSensors,
+} from '../../../../web/state/lists.ts';
+
+/** @param {string} device @param {string} name @param {number | null} value @returns {any} */
+const item = (device, name, value) => ({
+  device_id: `id-${device}`,
+  sensor_id: `id-${name}`,
+  device: device === 'nameless' ? null : device,
+  name,
+  type: name,
+  unit: null,
+  site: 'North',
+  ts: value === null ? null : '2026-11-21T12:00:00.000Z',
+  value,
+});
+
+const ITEMS = [
+  item('collar-10', 'pulse', 70),
+  item('collar-2', 'temperature', 38),
+  item('collar-2', 'pulse', 71),
+  item('nameless', 'pulse', null),
+];
+
+function filled() {
+  const fleet = createFleet();
+  for (const each of ITEMS) fleet.take(`${each.device_id}/${each.sensor_id}`, each);
+  return fleet;
+}
+
+/** @param {string} text */
+const query = (text) => new URLSearchParams(text);
+const all = inOrder(filled().sensors.values());
+/** @param {any[]} sensors */
+const names = (sensors) => sensors.map(({ device, name }) => `${device.name}/${name}`);
+
+describe('List of a whole fleet', () => {
+  test('order: by device and name over all pages; another column: equal ones stay in that order', () => {
+    const usual = ['collar-2/pulse', 'collar-2/temperature', 'collar-10/pulse', 'id-nameless/pulse'];
+    expect(names(all)).toEqual(usual);
+    expect(names(sortedSensors(all, { by: 'device', down: false }))).toEqual(usual);
+    expect(names(sortedSensors(all, { by: 'value', down: true }))).toEqual([
+      'collar-2/pulse',
+      'collar-10/pulse',
+      'collar-2/temperature',
+      'id-nameless/pulse',
+    ]);
+  });
+
+  test('name filter: any part of the sensor or its device', () => {
+    expect(names(matchingSensors(all, query('name=LAR-2')))).toHaveLength(2);
+    expect(names(matchingSensors(all, query('name=emp')))).toEqual(['collar-2/temperature']);
+    expect(matchingSensors(all, query('type=pulse&site=South'))).toEqual([]);
+  });
+
+  test('item of a sensor: as the API has it', () => {
+    expect(all.map(itemOf)).toEqual(expect.arrayContaining(ITEMS));
+  });
+
+  test('pages: 25 rows; a page after the last: the last', () => {
+    const numbers = Array.from({ length: 60 }, (_, number) => number);
+    expect(pageOf(numbers, query(''))).toMatchObject({ number: 1, total: 60, items: numbers.slice(0, 25) });
+    expect(pageOf(numbers, query('page=3')).items).toEqual(numbers.slice(50));
+    expect(pageOf(numbers, query('page=99')).number).toBe(3);
+    expect(pageOf(numbers, query('page=-1')).number).toBe(1);
+    expect(pageOf([], query('page=2'))).toEqual({ items: [], total: 0, number: 1 });
+  });
+
+  test('devices: state, site and any part of the name', () => {
+    const devices = ['collar-1', 'gate'].map((name, index) => ({
+      device_id: `id-${name}`,
+      name,
+      site: null,
+      label: null,
+      online: index === 0,
+      last_seen: null,
+    }));
+    expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);
+    expect(matchingDevices(devices, query('state=online')).map(({ name }) => name)).toEqual(['collar-1']);
+    expect(matchingDevices(devices, query('site=North'))).toEqual([]);
+  });
+});
+
+describe('Fleet', () => {
+  test('holds all: once it has as many sensors as the API counted, until it is narrowed', () => {
+    const fleet = filled();
+    expect(fleet.holdsAll()).toBe(false);
+    fleet.expect(5);
+    expect(fleet.holdsAll()).toBe(false);
+    fleet.take('new/s', item('new', 's', 1));
+    expect(fleet.holdsAll()).toBe(true);
+    fleet.expect(6);
+    expect(fleet.holdsAll()).toBe(true);
+    fleet.setFilter({ site: 'North' });
+    expect(fleet.holdsAll()).toBe(false);
+  });
+
+  test('holds all: a fleet over the limit: never', () => {
+    const fleet = createFleet({ limit: 1 });
+    for (const each of ITEMS) fleet.take(`${each.device_id}/${each.sensor_id}`, each);
+    fleet.expect(1);
+    expect(fleet.holdsAll()).toBe(false);
+  });
+});

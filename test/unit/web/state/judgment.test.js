@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import { MOST_SENSORS } from '../../../../web/state/fleet.ts';
+import {
+  describeCellState,
+  LEVELS,
+  levelOf,
+  NORMAL,
+  NOT_JUDGED,
+  nothingFar,
+} from '../../../../web/state/outliers.ts';
+import { deviationOf } from '../../../../web/state/sensor.ts';
+import { groupingOf } from '../../../../web/wall/group-wall.tsx';
+
+const HOURS = [
+  { ts: '2026-11-21T11:00:00.000Z', mean: 10, deviation: 1, provisional: false },
+  { ts: '2026-11-21T12:00:00.000Z', mean: 20, deviation: 2, provisional: true },
+];
+
+/** @param {string | null} ts @param {number | null} value */
+const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
+
+describe('Deviation', () => {
+  test('the hour of the value decides', () => {
+    expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
+      mean: 20,
+      deviation: 2,
+      off: 15,
+      cellState: NORMAL + LEVELS,
+      provisional: true,
+    });
+    expect(judged('2026-11-21T11:59:59.999Z', 10)).toMatchObject({
+      off: 0,
+      cellState: NORMAL,
+      provisional: false,
+    });
+  });
+
+  test('no value, or an hour of which nothing is known: null', () => {
+    expect(judged('2026-11-21T13:00:00.000Z', 20)).toBeNull();
+    expect(judged(null, null)).toBeNull();
+  });
+
+  test('a deviation of 0: any other value is far off', () => {
+    const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0, provisional: false }];
+    const at = (/** @type {number} */ value) =>
+      deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
+    expect([at(0), at(1), at(-1)]).toEqual([NORMAL, NORMAL + LEVELS, 0]);
+  });
+});
+
+test('Level: sigmas of both signs: symmetric and bounded', () => {
+  expect([0, 1.3, 1.4, 2.2, 3.2, 4.5, 7, 99].map(levelOf)).toEqual([0, 0, 1, 2, 3, 4, 5, 5]);
+  expect([-1.4, -99].map(levelOf)).toEqual([-1, -5]);
+});
+
+test.each([
+  [NORMAL, 'As usual'],
+  [NORMAL - 1, 'As usual'],
+  [NORMAL + 2, 'A little above its usual'],
+  [NORMAL - 3, 'Below its usual'],
+  [NORMAL + 5, 'Far above its usual'],
+  [NOT_JUDGED, 'Not judged yet'],
+])('Cell state %p: %s', (cellState, words) => {
+  expect(describeCellState(cellState)).toBe(words);
+});
+
+/** @param {number} sensors @param {number} devices @param {Record<string, number>} by_site */
+const fleet = (sensors, devices, by_site) => ({
+  sensors,
+  devices: { online: devices, offline: 0 },
+  by_type: { pulse: 12, temperature: sensors - 12 },
+  by_site,
+});
+const ALL = { type: null, site: null };
+
+test.each([
+  ['a fleet that fits', fleet(MOST_SENSORS, 9000, { A: 9, B: 9 }), ALL, null],
+  ['few devices', fleet(100_000, 1000, { A: 50_000, B: 50_000 }), ALL, 'device'],
+  ['many devices', fleet(100_000, 1001, { A: 50_000, B: 50_000 }), ALL, 'site'],
+  ['many devices of one site', fleet(100_000, 25_000, { A: 100_000 }), ALL, 'device'],
+  ['a chosen site that fits', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'A' }, null],
+  ['a large chosen site', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'B' }, 'device'],
+  ['a rare type', fleet(100_000, 25_000, { A: 9, B: 9 }), { ...ALL, type: 'pulse' }, null],
+])('Wall: %s: %#', (_, info, filter, grouping) => {
+  expect(groupingOf(info, filter)).toBe(grouping);
+});
+
+test('All-clear: only for sensors that were judged', () => {
+  expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
+  const some = nothingFar({ sensors: 20, judged: 12 });
+  expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');
+  expect(nothingFar({ sensors: 20, judged: 0 })).toMatch(/^20 sensors not judged yet/);
+});

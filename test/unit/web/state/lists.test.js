@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { fillPage, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
+
+/** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
+function source(parts) {
+  /** @type {number[]} */
+  const limits = [];
+  return {
+    limits,
+    /** @param {{ cursor: string | null, limit: number }} part */
+    ask: async ({ cursor, limit }) => {
+      limits.push(limit);
+      const part = parts[cursor ?? 'first'];
+      if (!part) throw new Error(`nobody gave the cursor ${cursor}`);
+      return part;
+    },
+  };
+}
+
+describe('Page of a list', () => {
+  test('short and empty answers: requested until the page is full', async () => {
+    const { ask, limits } = source({
+      first: { items: [1], next: 'a' },
+      a: { items: [], next: 'b' },
+      b: { items: [2, 3], next: 'c' },
+    });
+    expect(await fillPage({ cursor: null, limit: 3, ask })).toEqual({ items: [1, 2, 3], next: 'c' });
+    expect(limits).toEqual([3, 2, 2]);
+  });
+
+  test('last answer: a shorter page', async () => {
+    const { ask } = source({ first: { items: [1], next: 'a' }, a: { items: [2], next: null } });
+    expect(await fillPage({ cursor: null, limit: 3, ask })).toEqual({ items: [1, 2], next: null });
+  });
+
+  test('only empty answers: it stops, with a cursor to continue', async () => {
+    let asked = 0;
+    const ask = async () => ({ items: [], next: `${++asked}` });
+    const { items, next } = await fillPage({ cursor: 'x', limit: 3, ask });
+    expect(items).toEqual([]);
+    expect(next).toBe(`${asked}`);
+    expect(asked).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('Sorting', () => {
+  const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
+
+  test('address: column and direction; unknown columns: the default', () => {
+    expect(of('')).toEqual({ by: 'name', down: false });
+    expect(of('sort=-last-seen')).toEqual({ by: 'last-seen', down: true });
+    expect(of('sort=-color')).toEqual({ by: 'name', down: false });
+    expect(of(`sort=${sortText({ by: 'last-seen', down: true })}`)).toEqual({ by: 'last-seen', down: true });
+  });
+
+  test('numbers in names: by value; unknown values: last in both directions', () => {
+    const names = ['gate-10', null, 'gate-9', 'Gate-1'];
+    const self = (/** @type {string | null} */ name) => name;
+    expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);
+    expect(sorted(names, self, true)).toEqual(['gate-10', 'gate-9', 'Gate-1', null]);
+    expect(sorted([10, 9, null, -1], (one) => one, true)).toEqual([10, 9, -1, null]);
+  });
+});

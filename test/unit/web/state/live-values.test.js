@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import { createChangeQueue, createRecentValues } from '../../../../web/state/frames.ts';
+
+/** @param {number} second @param {number} value @param {string} [sensor] */
+const item = (second, value, sensor = 's') => ({
+  device_id: 'd',
+  sensor_id: sensor,
+  device: 'D',
+  name: sensor,
+  type: null,
+  unit: null,
+  site: null,
+  ts: new Date(second * 1000).toISOString(),
+  value,
+});
+
+describe('Recent values', () => {
+  test('an older or repeated value: ignored; a newer one: appended', () => {
+    const values = createRecentValues();
+    expect(values.take(item(10, 1))).toBe(true);
+    expect(values.take(item(10, 1))).toBe(false);
+    expect(values.take(item(9, 7))).toBe(false);
+    expect(values.take(item(11, 2))).toBe(true);
+    expect(values.get('d/s')?.item.value).toBe(2);
+    expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
+  });
+
+  test('two values for one instant: the later one, once', () => {
+    const values = createRecentValues();
+    values.take(item(10, 1));
+    expect(values.take(item(10, 5))).toBe(true);
+    expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
+  });
+
+  test('a sensor without samples: no values', () => {
+    const values = createRecentValues();
+    values.take({ ...item(0, 0), ts: null, value: null });
+    expect(values.get('d/s')?.recent).toEqual([]);
+    expect(values.take(item(1, 1))).toBe(true);
+  });
+
+  test('limits: values by sensor and sensors; the longest silent one is forgotten first', () => {
+    const values = createRecentValues();
+    for (let second = 0; second < 500; second += 1) values.take(item(second, second));
+    expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
+    values.take(item(0, 0, 'silent'));
+    for (let one = 0; one < 1998; one += 1) values.take(item(0, 0, `other-${one}`));
+    values.take(item(501, 1));
+    values.take(item(0, 0, 'one-more'));
+    expect(values.get('d/silent')).toBeUndefined();
+    expect(values.get('d/s')).toBeDefined();
+  });
+});
+
+test('Change queue: a hundred changes between two frames: one notification', () => {
+  /** @type {(() => void)[]} */
+  const frames = [];
+  const queue = createChangeQueue((run) => frames.push(run));
+  /** @type {string[]} */
+  const notified = [];
+  const unsubscribe = queue.subscribe('a', () => notified.push('a'));
+  queue.subscribe('b', () => notified.push('b'));
+
+  for (let change = 0; change < 100; change += 1) queue.notify('a');
+  expect(notified).toEqual([]);
+  expect(frames).toHaveLength(1);
+  frames.shift()?.();
+  expect(notified).toEqual(['a']);
+
+  unsubscribe();
+  queue.notify('a');
+  queue.notify('b');
+  frames.shift()?.();
+  expect(notified).toEqual(['a', 'b']);
+});

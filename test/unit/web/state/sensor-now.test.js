@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import { OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.ts';
+
+const NOW = Date.UTC(2026, 10, 23, 3);
+const MINUTE = 60_000;
+
+/** @param {Partial<Parameters<typeof outdatedOf>[0]>} facts */
+const outdated = (facts) =>
+  outdatedOf({ at: NOW - 2000, intervalMs: null, offlineAt: null, stale: null, now: NOW, ...facts });
+
+describe('Newest value', () => {
+  test('young, of a device that is there: current', () => {
+    expect(outdated({})).toBeNull();
+    expect(outdated({ at: NOW - 4 * MINUTE })).toBeNull();
+    expect(outdated({ at: NOW - 50 * MINUTE, intervalMs: 15 * MINUTE })).toBeNull();
+  });
+
+  test('old: silent', () => {
+    expect(outdated({ at: NOW - 6 * MINUTE })).toEqual({ cellState: SILENT, text: 'Silent for 6 min' });
+    expect(outdated({ at: NOW - 80 * MINUTE, intervalMs: 15 * MINUTE })?.text).toBe('Silent for 1 h');
+  });
+
+  test('device offline: not current, however young', () => {
+    expect(outdated({ offlineAt: NOW - 1000 })).toEqual({
+      cellState: OFFLINE,
+      text: 'Device offline, measured 2 s ago',
+    });
+  });
+
+  test('no values come: the reason', () => {
+    expect(outdated({ stale: { since: NOW - 2000, isLost: false } })?.text).toBe(
+      'Measured 2 s ago: nothing is stored',
+    );
+    expect(outdated({ stale: { since: NOW - 2000, isLost: true } })?.text).toBe(
+      'Measured 2 s ago: the connection is lost',
+    );
+  });
+});
+
+test('Offline since: the newest state counts, births do not', () => {
+  const ts = new Date(NOW).toISOString();
+  const events = (/** @type {Array<'birth' | 'online' | 'offline'>} */ ...kinds) =>
+    kinds.map((kind) => ({ ts, kind }));
+  expect(offlineAtOf(events('birth', 'offline', 'online'))).toBe(NOW);
+  expect(offlineAtOf(events('birth', 'online', 'offline'))).toBeNull();
+  expect(offlineAtOf(events('birth'))).toBeNull();
+});

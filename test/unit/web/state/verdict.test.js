@@ -1,0 +1,196 @@
+import { describe, expect, test } from '@jest/globals';
+import { stalledMs, verdictOf } from '../../../../web/state/verdict.ts';
+import { leadOf } from '../../../../web/views/pipeline/findings.tsx';
+
+/** @import { ProcessHealth } from '../../../../web/api/types.ts' */
+/** @import { Facts } from '../../../../web/state/verdict.ts' */
+
+const WELL = { ok: true, message: 'well' };
+const AWAY = { ok: false, message: 'does not answer' };
+const CUT = { ok: false, message: 'not connected' };
+
+/** @param {Partial<ProcessHealth>} [more] @returns {ProcessHealth} */
+const processOf = (more) => ({
+  client_id: 'millrace-1',
+  role: 'all',
+  checks: { database: WELL, clock: WELL, broker: WELL, acknowledgements: WELL },
+  unanswered_ms: 0,
+  unsettled: { messages: 3, oldest_ms: 20, standstill_ms: 10 },
+  ...more,
+});
+
+/** @param {Partial<ProcessHealth>} [more] a process whose database is away, while messages wait */
+const stuckOf = (more) =>
+  processOf({
+    checks: { database: AWAY, broker: WELL, acknowledgements: { ok: false, message: '102 wait' } },
+    unanswered_ms: 34_000,
+    unsettled: { messages: 102, oldest_ms: 40_643, standstill_ms: 35_200 },
+    ...more,
+  });
+
+/** @param {Partial<Facts>} facts */
+const verdict = (facts) =>
+  verdictOf({ status: 'live', silentMs: 400, health: [processOf()], withoutIngestMs: 0, ...facts });
+
+const NO_MESSAGES = { messages: 0, oldest_ms: 0, standstill_ms: 0 };
+
+describe('Verdict', () => {
+  test('all processes are well, or nothing is known yet: good', () => {
+    expect(verdict({})).toMatchObject({ level: 'good', details: [] });
+    expect(verdict({ status: 'connecting', silentMs: 3000, health: [] }).level).toBe('good');
+  });
+
+  test.each(
+    /** @type {Array<[string, Partial<Facts>, string, string]>} */ ([
+      [
+        'database away, messages wait',
+        { health: [stuckOf()] },
+        'critical',
+        'Nothing stored for 35 s: the database does not answer. 102 messages wait.',
+      ],
+      [
+        'database away, one message waits',
+        { health: [stuckOf({ unsettled: { messages: 1, oldest_ms: 9000, standstill_ms: 9000 } })] },
+        'critical',
+        'Nothing stored for 34 s: the database does not answer. 1 message waits.',
+      ],
+      [
+        'database away, no message waits',
+        { health: [stuckOf({ unsettled: NO_MESSAGES })] },
+        'critical',
+        'The database has not answered for 34 s. Nothing can be stored or read.',
+      ],
+      [
+        'database away from one of two processes',
+        { health: [stuckOf(), processOf({ client_id: 'millrace-2' })] },
+        'critical',
+        'millrace-1: the database has not answered for 35 s. 102 messages wait.',
+      ],
+      [
+        'database away from both processes',
+        { health: [stuckOf(), stuckOf({ client_id: 'millrace-2' })] },
+        'critical',
+        'Nothing stored for 35 s: the database does not answer. 204 messages wait.',
+      ],
+      [
+        'broker away',
+        { health: [processOf({ checks: { database: WELL, broker: CUT } })] },
+        'critical',
+        'Nothing arrives: the broker is out of reach (not connected). Messages wait there, or with the devices.',
+      ],
+      [
+        'broker away from one of two processes',
+        {
+          health: [
+            processOf({ checks: { database: WELL, broker: CUT } }),
+            processOf({ client_id: 'millrace-2' }),
+          ],
+        },
+        'critical',
+        'Nothing reaches millrace-1: the broker is out of reach (not connected). Messages wait there, or with the devices.',
+      ],
+      [
+        'standstill although the database answers',
+        { health: [processOf({ unsettled: { messages: 7, oldest_ms: 61_000, standstill_ms: 61_000 } })] },
+        'critical',
+        'Nothing stored for 1 min 1 s, although the database answers. 7 messages wait.',
+      ],
+      [
+        'late messages',
+        { health: [processOf({ unsettled: { messages: 7, oldest_ms: 12_000, standstill_ms: 30 } })] },
+        'warning',
+        '7 messages wait, the oldest for 12 s. Storing is slow.',
+      ],
+      [
+        'no process takes measurements',
+        { health: [processOf({ role: 'http' })], withoutIngestMs: 6000 },
+        'critical',
+        'Nothing is stored: no process that takes measurements reports.',
+      ],
+      [
+        'no news of ingest, because the broker is away',
+        {
+          health: [processOf({ role: 'http', checks: { database: WELL, live: CUT } })],
+          withoutIngestMs: 6000,
+        },
+        'critical',
+        'Nothing is known of the processes that store: the broker between them and this page is out of reach.',
+      ],
+      [
+        'wrong clock',
+        {
+          health: [
+            processOf({ checks: { clock: { ok: false, message: "12000 ms behind the database's" } } }),
+          ],
+        },
+        'critical',
+        "The clock of millrace-1 is wrong: it is 12000 ms behind the database's clock.",
+      ],
+      [
+        'late changes',
+        { health: [processOf({ checks: { database: WELL, live: CUT } })] },
+        'warning',
+        'Changes reach readers of millrace-1 late: not connected.',
+      ],
+      [
+        'connection lost',
+        { status: 'reconnecting', silentMs: 12_000 },
+        'critical',
+        'The API has not answered for 12 s. What this page shows is old.',
+      ],
+      [
+        'silent connection',
+        { silentMs: 11_000 },
+        'critical',
+        'The API has not answered for 11 s. What this page shows is old.',
+      ],
+    ]),
+  )('%s: level and headline', (_, facts, level, headline) => {
+    expect(verdict(facts)).toMatchObject({ level, headline });
+  });
+
+  test('connection lost for a moment, or ingest missing in a few reports: good', () => {
+    expect(verdict({ status: 'reconnecting', silentMs: 2000 }).level).toBe('good');
+    expect(verdict({ health: [processOf({ role: 'http' })], withoutIngestMs: 3000 }).level).toBe('good');
+  });
+
+  test('several problems: the critical one leads, and each process has its details', () => {
+    const late = processOf({ client_id: 'millrace-2', checks: { database: WELL, live: CUT } });
+    const { headline, details } = verdict({ health: [late, stuckOf()] });
+    expect(headline).toMatch(/^millrace-1: the database has not answered/);
+    expect(details).toEqual([
+      'millrace-2: live: not connected; 3 messages wait, the oldest for 1 s.',
+      'millrace-1: the database has not answered for 34 s; 102 messages wait, the oldest for 40 s.',
+    ]);
+  });
+});
+
+test('Stalled: only if no process stores: since the one that stored last', () => {
+  expect(stalledMs([])).toBeNull();
+  expect(stalledMs([processOf()])).toBeNull();
+  expect(stalledMs([stuckOf(), processOf({ client_id: 'millrace-2' })])).toBeNull();
+  expect(stalledMs([stuckOf(), processOf({ role: 'http' })])).toBe(35_200);
+  expect(stalledMs([stuckOf(), stuckOf({ unanswered_ms: 9000, unsettled: NO_MESSAGES })])).toBe(9000);
+});
+
+test('Lead of the pipeline page: the verdict, then standstills, then warnings', () => {
+  const good = verdict({});
+  const finding = /** @type {const} */ ({
+    stage: 'database',
+    short: 's',
+    title: 'Packing is behind',
+    advice: 'a',
+  });
+  const warn = { ...finding, tone: /** @type {const} */ ('warn') };
+  const bad = { ...finding, tone: /** @type {const} */ ('bad'), title: 'No process takes measurements' };
+  const lead = (/** @type {Partial<Parameters<typeof leadOf>[0]>} */ known) =>
+    leadOf({ verdict: good, findings: [], isKnown: true, ...known });
+  expect(lead({})).toEqual({ tone: 'good', text: '✓ All is well' });
+  expect(lead({ isKnown: false })).toEqual({ tone: undefined, text: 'Looking …' });
+  expect(lead({ findings: [warn] })).toEqual({ tone: 'warn', text: '! 1 thing needs a look' });
+  expect(lead({ findings: [warn, bad] })).toEqual({ tone: 'bad', text: '✕ No process takes measurements.' });
+  expect(lead({ findings: [bad], verdict: verdict({ health: [stuckOf()] }) })).toEqual({
+    tone: 'bad',
+    text: '✕ Nothing stored for 35 s: the database does not answer. 102 messages wait.',
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { matcherOf } from '../../../../web/wall/picture.ts';
+
+/** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, sigmas?: number }} [rest] @returns {any} */
+const sensor = (
+  name,
+  { device = 'Collar-7', site = 'North', type = 'pulse', cellState = NORMAL, sigmas = 0 } = {},
+) => ({
+  name,
+  type,
+  cellState,
+  sigmas,
+  device: { name: device, site, offline: cellState === OFFLINE },
+});
+
+const SENSORS = {
+  usual: sensor('ear'),
+  far: sensor('belly', { sigmas: -9, cellState: 0 }),
+  silent: sensor('ear', { device: 'gate-1', site: 'South', cellState: SILENT, sigmas: 9 }),
+  offline: sensor('temperature', { type: 'temperature', cellState: OFFLINE, sigmas: 9 }),
+  unjudged: sensor('pulse-ear', { type: 'temperature', cellState: NOT_JUDGED }),
+};
+
+test.each([
+  ['name=ear', ['usual', 'silent', 'unjudged']],
+  ['name=EAR', ['usual', 'silent', 'unjudged']],
+  ['name=lar-7', ['usual', 'far', 'offline', 'unjudged']],
+  ['type=pulse', ['usual', 'far', 'silent']],
+  ['type=pul', []],
+  ['site=South', ['silent']],
+  ['site=North&type=temperature', ['offline', 'unjudged']],
+  ['look=far', ['far']],
+  ['look=silent', ['silent']],
+  ['look=offline', ['offline']],
+  ['state=offline', ['offline']],
+  ['state=online&name=belly', ['far']],
+])('Wall filter %s: the matching sensors', (query, names) => {
+  const matches = matcherOf(new URLSearchParams(query));
+  const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
+  expect(lit.map(([name]) => name)).toEqual(names);
+});
+
+test('Wall filter: no parameters: all sensors', () => {
+  expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
+});

@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals';
+import { cardText, FORMATS, formatsFor, grownTo, lineBox } from '../../../../web/wall/cells.ts';
+import { wallSize } from '../../../../web/wall/fleet-wall.tsx';
+import { layOut } from '../../../../web/wall/layout.ts';
+import { createTrails } from '../../../../web/wall/painter.ts';
+
+/** @import { Format } from '../../../../web/wall/cells.ts' */
+/** @import { Layout } from '../../../../web/wall/layout.ts' */
+
+const AREAS = [
+  [390, 700],
+  [844, 390],
+  [1024, 768],
+  [1440, 900],
+  [1920, 1080],
+  [3840, 2160],
+];
+const COUNTS = [1, 2, 7, 25, 61, 100, 333, 1000, 4000, 20_000];
+
+/** @param {number} sensors @param {number} each @param {number} sites */
+function fleetOf(sensors, each, sites) {
+  const devices = Array.from({ length: Math.ceil(sensors / each) }, (_, at) =>
+    Math.min(each, sensors - at * each),
+  );
+  const size = Math.ceil(devices.length / sites);
+  return Array.from({ length: Math.ceil(devices.length / size) }, (_, at) =>
+    devices.slice(at * size, (at + 1) * size),
+  );
+}
+
+/** @param {Layout} layout @returns {string} empty: each cell has a place of its own within the wall */
+function wrongCell({ x, y, format, width, height }) {
+  const places = new Set();
+  for (let cell = 0; cell < x.length; cell += 1) {
+    const [left, top] = [Number(x[cell]), Number(y[cell])];
+    const isWithin = left >= 0 && top >= 0 && left + format.width <= width && top + format.height <= height;
+    if (!isWithin) return `cell ${cell} at ${left} ${top} of ${width} ${height}`;
+    places.add(top * 100_000 + left);
+  }
+  return places.size === x.length ? '' : 'two cells in one place';
+}
+
+describe.each(AREAS)('Wall with the window to itself: %d x %d', (width, height) => {
+  test.each(COUNTS)('%d sensors: all in sight, nothing scrolls', (sensors) => {
+    for (const [each, sites] of /** @type {[number, number][]} */ ([
+      [1, 1],
+      [4, 5],
+      [50, 3],
+      [2, 300],
+    ])) {
+      const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
+      expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
+      expect(layout.x).toHaveLength(sensors);
+    }
+  });
+
+  test.each([25, 61])('%d sensors: cards that fill it', (sensors) => {
+    const { format, x } = layOut(fleetOf(sensors, 3, 4), { width, height, isAll: true });
+    if (width * height < 500_000) return;
+    expect(format.isCard).toBe(true);
+    const covered = x.length * (format.width + format.gap) * (format.height + format.gap);
+    expect(covered / (width * height)).toBeGreaterThan(0.5);
+  });
+});
+
+describe('Wall on a page', () => {
+  test.each([
+    ['25 devices at 1440 x 900', 973, 450, fleetOf(61, 3, 5)],
+    ['25 devices of four sensors', 973, 450, fleetOf(100, 4, 5)],
+    ['25 sensors on a phone', 326, 420, fleetOf(25, 1, 2)],
+  ])('%s: cards with names and values', (_, width, height, sites) => {
+    const layout = layOut(sites, { width, height });
+    expect(layout.format.isCard).toBe(true);
+    expect(wrongCell(layout)).toBe('');
+  });
+
+  test('a few sensors: cards grow, but no further than a card needs', () => {
+    const { format, height } = layOut(fleetOf(4, 1, 1), { width: 1400, height: 500 });
+    expect(format.width).toBe(320);
+    expect(height).toBeLessThanOrEqual(500);
+  });
+
+  test('more than fit: the layout is higher, and does not claim to fit', () => {
+    const layout = layOut(fleetOf(20_000, 4, 10), { width: 326, height: 420 });
+    expect([layout.fits, wrongCell(layout)]).toEqual([false, '']);
+  });
+});
+
+describe('Formats', () => {
+  const areaOf = (/** @type {Format} */ { width, height, gap }) => (width + gap) * (height + gap);
+
+  test('the largest first; headings go last', () => {
+    const full = formatsFor({ isAll: true });
+    for (const formats of [FORMATS, full.filter(({ heading }) => heading > 0)]) {
+      const areas = formats.map(areaOf);
+      expect(areas).toEqual(areas.toSorted((a, b) => b - a));
+    }
+    const first = full.findIndex(({ heading }) => heading === 0);
+    expect(full.slice(first).every(({ heading }) => heading === 0)).toBe(true);
+    expect(full.at(-1)).toMatchObject({ width: 1, gap: 0, heading: 0 });
+  });
+
+  test('a card that grows: larger sizes first, within its limits', () => {
+    const card = /** @type {Format} */ (FORMATS.at(0));
+    expect(grownTo(card, 'width', { width: 4000 })).toEqual([]);
+    const wider = grownTo(card, 'width', { width: 4000, isAll: true }).map(({ width }) => width);
+    expect(wider).toEqual(wider.toSorted((a, b) => b - a));
+    expect(wider.every((width) => width > card.width)).toBe(true);
+    const higher = grownTo(card, 'height', { width: 4000 });
+    expect(higher.every(({ width, height }) => height <= width * 0.75 + 1)).toBe(true);
+  });
+});
+
+describe('Text of a card', () => {
+  test.each([
+    [84, 54],
+    [108, 54],
+    [180, 86],
+    [320, 154],
+    [640, 307],
+    [1600, 768],
+  ])('%d x %d: names above the value, the line below or next to it', (width, height) => {
+    const sizes = cardText({ width, height });
+    expect(sizes.valueY).toBeLessThan(height);
+    expect(sizes.value).toBeGreaterThanOrEqual(11);
+    const box = lineBox({ width, height }, sizes, { text: 13, value: sizes.value * 3 });
+    if (!box) {
+      expect(width).toBeLessThan(150);
+      return;
+    }
+    expect(box.left + box.width).toBeLessThanOrEqual(width);
+    expect(box.top + box.height).toBeLessThanOrEqual(height);
+    expect(box.top).toBeGreaterThan(0);
+  });
+});
+
+test('Trails: in order of time, the newest 60, or what was read before', () => {
+  const trails = createTrails();
+  /** @param {number} at @param {number} value @returns {any} */
+  const sensor = (at, value) => ({ key: 'a', at, value });
+  for (const at of [0, 10, 20, 20, 15]) trails.take([sensor(at, at)]);
+  expect(trails.of('a', [])).toEqual([
+    { ts: 10, value: 10 },
+    { ts: 20, value: 20 },
+  ]);
+  const known = [1, 2, 3].map((ts) => ({ ts, value: ts }));
+  expect(trails.of('a', known)).toBe(known);
+  expect(trails.of('b', [])).toEqual([]);
+  for (let at = 30; at < 130; at += 1) trails.take([sensor(at, at)]);
+  expect(trails.of('a', known)).toHaveLength(60);
+});
+
+test('Address: full gives the wall the window, kiosk also takes its buttons away', () => {
+  const sizeOf = (/** @type {string} */ query) => wallSize(new URLSearchParams(query));
+  expect(sizeOf('name=x')).toEqual({ isFull: false, isKiosk: false });
+  expect(sizeOf('full')).toEqual({ isFull: true, isKiosk: false });
+  expect(sizeOf('full=1')).toEqual({ isFull: true, isKiosk: false });
+  expect(sizeOf('kiosk')).toEqual({ isFull: true, isKiosk: true });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from '@jest/globals';
+import { shortened } from '../../../../web/wall/cells.ts';
+import { layOut } from '../../../../web/wall/layout.ts';
+import { createHits } from '../../../../web/wall/painter.ts';
+import { inOrder } from '../../../../web/wall/picture.ts';
+
+/** @param {number} count @param {number} sensors of each */
+const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
+
+/** @type {Array<[name: string, sites: number[][]]>} */
+const FLEETS = [
+  ['one sensor', [[1]]],
+  ['25 sensors', [devices(5, 5)]],
+  ['10,000 collars', [devices(1000, 4), devices(500, 4), devices(1000, 4)]],
+  ['200 machines', [devices(120, 50), devices(80, 50)]],
+  ['many small sites', Array.from({ length: 300 }, () => devices(2, 3))],
+  ['one giant among dwarfs', [[1], [5000], [1, 2, 3], devices(300, 1)]],
+  ['8,000 single sensors', [devices(8000, 1)]],
+];
+/** @type {Array<[name: string, room: { width: number, height: number }]>} */
+const ROOMS = [
+  ['a desk', { width: 940, height: 450 }],
+  ['a phone', { width: 326, height: 420 }],
+  ['a wall', { width: 3800, height: 1900 }],
+];
+
+describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
+  describe.each(ROOMS)('on %s', (_room, room) => {
+    const layout = layOut(sites, room);
+    const { x, y, width, height, format, blocks } = layout;
+    const total = sites.flat().reduce((sum, count) => sum + count, 0);
+
+    test('cells: one for each sensor, within the edges', () => {
+      const places = new Set();
+      for (let cell = 0; cell < total; cell += 1) {
+        const [left, top] = [Number(x[cell]), Number(y[cell])];
+        const isWithin =
+          left >= 0 && top >= 0 && left + format.width <= width && top + format.height <= height;
+        if (isWithin) places.add(`${left} ${top}`);
+      }
+      expect(places.size).toBe(total);
+      expect(blocks).toHaveLength(sites.length);
+    });
+
+    test('pointer: the cell that is drawn there', () => {
+      const { at } = createHits(layout);
+      for (let cell = 0; cell < total; cell += 1) {
+        const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
+        if (middle !== cell) throw new Error(`${middle} instead of ${cell}`);
+      }
+      expect(at(-5, -5)).toBe(-1);
+    });
+  });
+});
+
+describe('Wall layout', () => {
+  test('room for cards: cards; less room: smaller cells', () => {
+    const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
+    expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
+    const many = layOut([devices(1500, 4)], desk);
+    expect(many.format.isCard).toBe(false);
+    expect(many.height).toBeLessThanOrEqual(desk.height);
+  });
+
+  test('cards exceed the room: only where the page continues below', () => {
+    const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
+    const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
+      rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
+    expect(reaches({}).length).toBeGreaterThan(0);
+    expect(reaches({ isAll: true })).toEqual([]);
+  });
+
+  test('sensors of a device: together, with gaps between devices', () => {
+    const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
+    expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
+    expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);
+  });
+});
+
+test('Wall keys: arrows: the neighbor cell, over gaps, up to the edge', () => {
+  const layout = layOut([devices(50, 4), devices(50, 4)], { width: 940, height: 200 });
+  const { neighbor } = createHits(layout);
+  const { x, y } = layout;
+  expect(neighbor(0, -1, 0)).toBe(0);
+  expect(neighbor(0, 0, 1)).toBe(1);
+  expect(neighbor(0, 1, 0)).toBe(2);
+  // The third column belongs to the next device.
+  expect(neighbor(2, 1, 0)).toBe(4);
+  for (let cell = 0, steps = 0; steps < 400; steps += 1) {
+    const next = neighbor(cell, 1, 0);
+    if (next === cell) break;
+    expect(Number(x[next])).toBeGreaterThan(Number(x[cell]));
+    expect(Number(y[next])).toBe(Number(y[0]));
+    cell = next;
+  }
+});
+
+test('Wall order: sites, devices and sensors: by name, numbers by value', () => {
+  /** @param {string} name @param {string | null} site @param {string[]} sensors @returns {any} */
+  const device = (name, site, sensors) => ({
+    id: name,
+    name,
+    site,
+    isInOrder: false,
+    sensors: sensors.map((one) => ({ name: one })),
+  });
+  const sites = inOrder([
+    device('d-10', 'B', ['x']),
+    device('d-2', 'B', ['t-10', 'T-9', 't-1']),
+    device('none', null, ['x']),
+    device('e', 'a', ['x']),
+    device('empty', 'c', []),
+  ]);
+  expect(sites.map(({ name, sensors }) => [name, sensors])).toEqual([
+    ['a', 1],
+    ['B', 4],
+    [null, 1],
+  ]);
+  expect(sites[1]?.devices.map(({ name }) => name)).toEqual(['d-2', 'd-10']);
+  expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
+});
+
+test('Wall card: a name too long: the middle is removed, both ends stay', () => {
+  const context = {
+    measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
+  };
+  expect(shortened(context, 'collar-17', 9)).toBe('collar-17');
+  expect(shortened(context, 'weather-station-17', 9)).toBe('weat…n-17');
+  expect(shortened(context, 'weather-station-17', 0)).toBe('…');
+});

@@ -1,0 +1,85 @@
+import { startChromium } from '../dashboard/watch.js';
+import { loadOf } from '../load/shapes.js';
+import { startObserving } from '../measure/machine.js';
+import { measurePeak, measureRate } from '../measure/rate.js';
+import { alternate, medianOf } from '../measure/rounds.js';
+import { figure, stealOf } from '../report/table.js';
+
+/** @import { Latencies } from '../load/open-loop.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
+/** The simulator's collar: four sensors a device. */
+const LOAD = '4x10';
+const SHARE = 0.25;
+
+/** 100,000 sensors. */
+const DEVICES = 25_000;
+
+/** Length of a run, in runs of a comparison: loading takes seconds. */
+const LONGER = 2;
+
+/** @typedef {'alone' | 'opened'} Name */
+
+const NAMES = /** @type {Name[]} */ (['alone', 'opened']);
+
+/**
+ * Measures acknowledgements of ingest while a new user opens the dashboard of the same process, and without one.
+ *
+ * @param {number} devices
+ * @returns {Part<Result>}
+ */
+export const createOpeningPart = (devices) => ({
+  name: 'opening',
+  title: `Acknowledgements while a dashboard on ${devices * 4} sensors opens, load ${LOAD}`,
+
+  async run({ environment, flags, status }) {
+    const shape = loadOf(LOAD, devices);
+    const wired = await environment.wired();
+    const timing = { database: environment.database, warmMs: flags.warmMs, forMs: 100 };
+    status(`registering ${devices * 4} sensors`);
+    await measureRate(wired, shape, timing);
+    status('the highest rate');
+    const peak = await measurePeak(wired, shape, { environment, flags });
+    const browser = await startChromium();
+    try {
+      const rounds = await alternate({
+        names: NAMES,
+        rounds: flags.rounds,
+        onStatus: status,
+        async measure(name) {
+          const observed = await startObserving({ ...wired.pids, database: environment.database });
+          const [{ latency }, page] = await Promise.all([
+            wired.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * LONGER }),
+            name === 'opened' ? browser.open(String(wired.api)) : null,
+          ]);
+          await page?.close();
+          const { steal, others } = await observed();
+          return { ...latency.published, steal, others };
+        },
+      });
+      return { peak, rounds };
+    } finally {
+      await browser.stop();
+    }
+  },
+
+  tables: ({ peak, rounds }) => [
+    {
+      head: [`at ${figure((peak * SHARE) / 1000)} thousand samples/s`, 'p50 ms', 'p99 ms', 'max ms', 'steal'],
+      rows: NAMES.map((name) => [
+        name === 'alone' ? 'no dashboard' : 'a dashboard opens',
+        .../** @type {const} */ (['p50', 'p99', 'max']).map((key) =>
+          figure(medianOf(rounds, (results) => results[name][key])),
+        ),
+        stealOf(rounds),
+      ]),
+    },
+  ],
+});
+
+export const opening = createOpeningPart(DEVICES);
+
+/** @typedef {Latencies & { steal: number, others: number }} Measured */
+
+/** @typedef {{ peak: number, rounds: Round<Name, Measured>[] }} Result */
