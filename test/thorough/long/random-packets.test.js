@@ -36,7 +36,7 @@ let system;
 beforeAll(async () => {
   gate = await startGate(`cql://${sharedContactPoint()}`);
   system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}` } });
-});
+}, 300_000);
 afterAll(async () => {
   await gate?.open();
   await system?.stop();
