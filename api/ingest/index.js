@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { Retry } from '../store/retry.js';
-import { Progress } from './acknowledgements.js';
+import { ByteBudget } from './admission/byte-budget.js';
+import { DeviceQueue } from './admission/device-queue.js';
+import { Progress } from './admission/progress.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
-import { ByteBudget } from './backpressure/byte-budget.js';
-import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
 import { LineDecoder } from './decode/line-decoder.js';

@@ -5,8 +5,8 @@ import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge, sortMessage } from '../../schema/packed/series.js';
 import { isBirth } from '../../schema/sparkplug-topics.js';
 import { parseTopic } from '../../schema/topics.js';
-import { keptBytes } from './backpressure/byte-budget.js';
-import { isBarrier, queueKeyOf } from './backpressure/queue.js';
+import { keptBytes } from './admission/byte-budget.js';
+import { isBarrier, queueKeyOf } from './admission/device-queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { ONE_REFUSED, resultOf } from './ingest-result.js';
 import { sensorOf } from './registry/cache.js';
@@ -21,10 +21,10 @@ import { isProof } from './registry/sessions.js';
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Retry } from '../store/retry.js' */
-/** @import { Progress } from './acknowledgements.js' */
+/** @import { Progress } from './admission/progress.js' */
 /** @import { AwaitingRegistration } from './awaiting-registration.js' */
-/** @import { ByteBudget } from './backpressure/byte-budget.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { ByteBudget } from './admission/byte-budget.js' */
+/** @import { DeviceQueue } from './admission/device-queue.js' */
 /** @import { DeadLetterBox } from './dead-letter-box.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
 /** @import { MessageBatch, SensorSamples } from './decode/message-batch.js' */

@@ -1,12 +1,12 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
-import { isBarrier, queueKeyOf } from './backpressure/queue.js';
+import { isBarrier, queueKeyOf } from './admission/device-queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 
 /** @import { StoredDeadLetter } from '../store/dead-letters/dead-letter.js' */
-/** @import { ByteBudget } from './backpressure/byte-budget.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { ByteBudget } from './admission/byte-budget.js' */
+/** @import { DeviceQueue } from './admission/device-queue.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { Mappings } from './mappings/index.js' */
 /** @import { IngestPipeline } from './pipeline.js' */

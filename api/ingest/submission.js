@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
 import { sumOf } from '../observability/process-stats.js';
-import { ByteBudget, keptBytes, PayloadMemory } from './backpressure/byte-budget.js';
+import { ByteBudget, keptBytes, PayloadMemory } from './admission/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
 
@@ -11,7 +11,7 @@ import { ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Account, ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { DeviceQueue } from './admission/device-queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */

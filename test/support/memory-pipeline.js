@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { createReading } from '../../api/history/reading/index.js';
-import { PayloadMemory } from '../../api/ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../api/ingest/admission/byte-budget.js';
 import { connectPipeline } from '../../api/ingest/connect.js';
 import { createContext } from '../../api/observability/context.js';
 import { readSettings } from '../../common/settings/index.js';

@@ -11,7 +11,7 @@ import { createSparkplugHandler } from './sparkplug.js';
 /** @import { Births } from '../registry/births.js' */
 /** @import { ClockNotices } from '../registry/clock-notices.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { DeviceQueue } from '../backpressure/queue.js' */
+/** @import { DeviceQueue } from '../admission/device-queue.js' */
 /** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
 import { wholeRefusal } from '../../ingest/decode/refusals.js';
 import {
   acknowledgeWith,
@@ -14,7 +14,7 @@ import {
 
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
-/** @import { Deliveries } from '../../ingest/deliveries.js' */
+/** @import { Deliveries } from '../deliveries.js' */
 /** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */

@@ -3,7 +3,7 @@ import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { brokerOptions } from '../../access/broker-options.js';
-import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../../api/ingest/backpressure/byte-budget.js';
+import { copyBytes } from '../../../api/ingest/admission/byte-budget.js';
 import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 
 /** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
