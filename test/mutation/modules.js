@@ -30,6 +30,7 @@ export const MODULES = [
     name: 'message to acknowledgement',
     sources: [
       'api/mqtt/acknowledgements.js',
+      'api/ingest/handlers/measurements.js',
       ...ingest(
         'pipeline',
         'sample-writer',

@@ -5,6 +5,7 @@ import { connectPipeline } from '../../api/ingest/connect.js';
 import { createContext } from '../../api/observability/context.js';
 import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
+import { parseTopic } from '../../schema/topics.js';
 import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';
 
@@ -72,6 +73,7 @@ export async function startMemoryPipeline(options = {}) {
   const accept = (topic, payload, rest) =>
     pipeline.ingest.handleMessage({
       topic,
+      route: parseTopic(topic),
       payload: memory.own(payload),
       retained: false,
       receivedAt: clock(),

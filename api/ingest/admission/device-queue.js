@@ -1,7 +1,7 @@
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Topic } from '../../../schema/topics.js' */
+/** @import { Route } from '../pipeline.js' */
 
 /**
  * Keeps the order of the messages of each device. They begin in order of arrival and run concurrently. Later messages wait for a
@@ -36,12 +36,12 @@ export class DeviceQueue {
 /**
  * The queue of a device. An edge node and its devices share one sequence, so they share a queue.
  *
- * @param {Topic} topic
+ * @param {Route} route
  * @param {Identity} identity of the device
  * @returns {string}
  */
 export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
 
-/** @param {Topic} topic @returns {boolean} whether later messages of the device wait for it */
+/** @param {Route} route @returns {boolean} whether later messages of the device wait for it */
 export const isBarrier = ({ kind, sparkplug }) =>
   kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
