@@ -22,7 +22,7 @@ export { createSubjects } from './subjects.js';
 
 /** @import { Reading } from '../history/reading/index.js' */
 /** @import { Noted, Outbox } from '../ingest/outbox.js' */
-/** @import { SampleObserver } from '../ingest/pipeline.js' */
+/** @import { SampleObserver } from '../ingest/handlers/measurements.js' */
 /** @import { Device } from '../ingest/registry/cache.js' */
 /** @import { Context } from '../observability/context.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */

@@ -63,7 +63,7 @@ export function createDeadLetterBox(deps) {
 
   return {
     /**
-     * @param {Message} message
+     * @param {Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'onRefused'>} message
      * @param {string} device id or name from the topic
      * @param {Refusals} refused
      * @returns {Promise<void>} settles when the dead letter is committed

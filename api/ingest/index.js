@@ -1,13 +1,11 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { Retry } from '../store/retry.js';
-import { Progress } from './acknowledgements.js';
+import { Admission } from './admission/index.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
-import { ByteBudget } from './backpressure/byte-budget.js';
-import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
 import { LineDecoder } from './decode/line-decoder.js';
-import { createHandlers } from './handlers/index.js';
+import { createHandlers, MeasurementStore } from './handlers/index.js';
 import { ImportWriter } from './import-writer.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
 import { LastSeen, LatestWriter } from './latest-writer.js';
@@ -19,8 +17,10 @@ import { createBirths } from './registry/births.js';
 import { ClockNotices } from './registry/clock-notices.js';
 import { createDescriptions } from './registry/descriptions.js';
 import { createRetirement, Registry } from './registry/index.js';
+import { createEvents, createStatuses } from './registry/status.js';
 import { createReplay } from './replay.js';
 import { PartitionWatch, SampleWriter } from './sample-writer.js';
+import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
@@ -30,15 +30,13 @@ import { UnmatchedTopics } from './unmatched-topics.js';
 /** @import { Store } from '../store/index.js' */
 /** @import { Outbox } from './outbox.js' */
 /** @import { Submit, SubmitLines } from './submission.js' */
-/** @import { SampleObserver, Send } from './pipeline.js' */
+/** @import { SampleObserver } from './handlers/measurements.js' */
+/** @import { Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { BlockObserver, Series } from './sample-writer.js' */
 
 /** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
-
-/** Limit of the bytes of unsettled messages. */
-const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
  * Publishes the samples of a message after their commit.
@@ -96,12 +94,9 @@ export function createIngest(context, deps) {
   const historyMs = config.retention.historyDays * DAY_MS;
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
-  const awaitingRegistration = new AwaitingRegistration({ clock });
   const mappings = Mappings.load(config.mqtt.mappings);
   const unmatchedTopics = new UnmatchedTopics({ clock });
-  const budget = new ByteBudget(BUDGET_BYTES);
-  const deviceQueue = new DeviceQueue();
-  const progress = new Progress({ answeredAt: () => retry.answeredAt });
+  const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const days = new LateDayNotes({ store: store.lateDays, retry });
   const late = createLateWriter({
     store: store.history,
@@ -119,62 +114,53 @@ export function createIngest(context, deps) {
     blocks,
   });
   const latest = new LatestWriter({ store: store.latest, retry, logger });
-  const pipeline = new IngestPipeline(
-    { ...context, processStats },
-    {
-      progress,
-      budget,
-      deviceQueue,
-      decoder,
-      receiptTimes,
-      registry,
-      samples,
-      latest,
-      lastSeen,
-      deadLetters,
-      notices,
-      mappings,
-      unmatchedTopics,
-      awaitingRegistration,
-      retry,
-      clockGuard,
-      publish,
-      createHandlers: (measurements) =>
-        createHandlers({
-          config,
-          store,
-          retry,
-          registry,
-          births,
-          clocks,
-          decoder,
-          measurements,
-          lastSeen,
-          deadLetters,
-          awaitingRegistration,
-          mappings,
-          deviceQueue,
-          send,
-          outbox,
-          clock,
-          metrics,
-        }),
-    },
+  const events = createEvents({ store: store.events, retry, outbox, groups });
+  const statuses = createStatuses({ registry, store: store.registry, retry, events, clocks });
+  const measurements = new MeasurementStore(
+    { clock, metrics, processStats },
+    { registry, statuses, receiptTimes, samples, latest, lastSeen, retry, publish },
   );
-  const isStuck = () => retry.failingForMs > STUCK_AFTER_MS;
-  const submissions = new Submissions({
-    budget,
-    isStuck,
-    deviceQueue,
+  const sparkplug = createSparkplug({
+    store: store.sparkplug,
+    registry,
     decoder,
+    retry,
+    send,
+    historyDays: config.retention.historyDays,
+    maxMessageBytes,
+    clock,
+    metrics,
+  });
+  const handlers = createHandlers(context, {
+    devices: { registry, births, events, statuses, lastSeen },
+    decoder,
+    measurements,
+    deadLetters,
+    awaitingRegistration: new AwaitingRegistration({ clock }),
+    queue: admission.queue,
+    sparkplug,
+  });
+  const pipeline = new IngestPipeline(context, {
+    admission,
+    handlers,
+    mappings,
+    deadLetters,
+    notices,
+    unmatchedTopics,
+    retry,
+    processStats,
+  });
+  const isStuck = () => retry.failingForMs > STUCK_AFTER_MS;
+  const submissions = new Submissions(context, {
+    admission,
+    isStuck,
+    measurements,
+    handler: handlers.measurements,
     lineDecoder: new LineDecoder({
       deviceTags: config.ingest.lineDeviceTags,
       emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),
     }),
-    pipeline,
-    clock: clockGuard,
-    metrics,
-    processStats,
+    identify: pipeline.identify,
   });
   const files = new ImportWriter({
     store,
@@ -187,7 +173,7 @@ export function createIngest(context, deps) {
     publish,
   });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
-  const { replay } = createReplay({ budget, deviceQueue, pipeline, mappings, maxMessageBytes, clock });
+  const { replay } = createReplay({ pipeline, clock });
 
   return {
     handleMessage: pipeline.handleMessage,
@@ -208,24 +194,24 @@ export function createIngest(context, deps) {
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
     /** The connection to the broker broke: births of Sparkplug may have been missed. */
-    forgetBirths: () => pipeline.forgetBirths(),
+    forgetBirths: sparkplug.forgetBirths,
     /** Lets alarms look at committed samples. */
     setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
-      pipeline.setSampleObserver(observer),
+      measurements.setSampleObserver(observer),
     /** The devices in memory, with the newest values that this process committed. */
     peek: (/** @type {string} */ id) => registry.cache.peek(id),
     /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
     /** The unsettled messages of `handleMessage`. */
-    progress,
+    progress: admission.progress,
     /** The byte budget. Message sources with backpressure read no further while it is full. */
-    room: budget,
+    room: admission.budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.start()]);
     },
     /** Bytes of unsettled messages. */
     get unsettledBytes() {
-      return budget.used;
+      return admission.budget.used;
     },
     /** Bytes of submissions that are received or settled. */
     get submittedBytes() {

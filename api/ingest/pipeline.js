@@ -1,16 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
-import { sortMerge, sortMessage } from '../../schema/packed/series.js';
-import { isBirth } from '../../schema/sparkplug-topics.js';
 import { parseTopic } from '../../schema/topics.js';
-import { keptBytes } from './backpressure/byte-budget.js';
-import { isBarrier, queueKeyOf } from './backpressure/queue.js';
-import { refusalOf, wholeRefusal } from './decode/refusals.js';
-import { ONE_REFUSED, resultOf } from './ingest-result.js';
-import { sensorOf } from './registry/cache.js';
-import { isProof } from './registry/sessions.js';
+import { isBarrier, queueKeyOf } from './admission/device-queue.js';
+import { refusalOf } from './decode/refusals.js';
+import { ONE_REFUSED } from './ingest-result.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
@@ -19,26 +13,15 @@ import { isProof } from './registry/sessions.js';
 /** @import { Topic } from '../../schema/topics.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Retry } from '../store/retry.js' */
-/** @import { Progress } from './acknowledgements.js' */
-/** @import { AwaitingRegistration } from './awaiting-registration.js' */
-/** @import { ByteBudget } from './backpressure/byte-budget.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
-/** @import { DeadLetterBox } from './dead-letter-box.js' */
-/** @import { MessageDecoder } from './decode/index.js' */
-/** @import { MessageBatch, SensorSamples } from './decode/message-batch.js' */
-/** @import { Handlers, Kept } from './handlers/index.js' */
 /** @import { Refusals } from '../store/dead-letters/writes.js' */
-/** @import { Publish } from './index.js' */
+/** @import { Retry } from '../store/retry.js' */
+/** @import { Admission, Handling } from './admission/index.js' */
+/** @import { DeadLetterBox } from './dead-letter-box.js' */
+/** @import { Handler, Handlers, Kept } from './handlers/index.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { MappedTopic, Mappings } from './mappings/index.js' */
-/** @import { LastSeen, LatestWriter } from './latest-writer.js' */
-/** @import { Receipt, ReceiptTimes } from './receipt-times.js' */
+/** @import { Receipt } from './receipt-times.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
-/** @import { Device, Sensor } from './registry/cache.js' */
-/** @import { Registry } from './registry/index.js' */
-/** @import { SampleWriter, Series, WritePlan } from './sample-writer.js' */
 /** @import { UnmatchedTopics } from './unmatched-topics.js' */
 
 /**
@@ -50,11 +33,14 @@ import { isProof } from './registry/sessions.js';
  * @param {boolean} [retain] default: false
  */
 
+/** A topic that ingest handles: of the contract, or of a mapping. @typedef {Topic | MappedTopic} Route */
+
 /**
- * A message from any source.
+ * A message from a broker.
  *
  * @typedef {object} Message
  * @property {string} topic
+ * @property {Route | null} route the topic, as `parseTopic` reads it; null: it is not a topic of the contract
  * @property {Buffer} payload out of `PayloadMemory`, because the byte budget counts all memory that it keeps alive
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
@@ -79,53 +65,50 @@ import { isProof } from './registry/sessions.js';
 
 /** Errors that leave a message unacknowledged. @type {Set<ErrorCode>} */
 const UNSETTLED = new Set(['unavailable', 'forbidden']);
-/**
- * Looks at the samples of a message, for alarms.
- *
- * @typedef {object} SampleObserver
- * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note notes, next to the commit and before
- *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
- * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
- */
-
-/**
- * When measurements arrived.
- *
- * @typedef {object} Arrival
- * @property {number} receivedAt epoch ms, from which their relative times count
- * @property {boolean} isRetained a retained message or a replay: neither shows that the device is active
- * @property {Receipt} receipt
- * @property {boolean} proves whether the message proves that the device is there now
- */
-
-/** A wait checks this often whether the process ends, in ms. */
-const MAX_SLEEP_MS = 1000;
 
 /** Cached identities, at about 300 bytes each. */
 const MAX_IDENTITIES = 100_000;
 
 /**
- * The path of a message from its source to its acknowledgement. This class calls the steps in this order; the source itself
- * acknowledges:
+ * What a handler does with a message. `identity`: null if the payload names the device.
+ *
+ * @template M
+ * @template T
+ * @typedef {(handler: Handler<any, any>, message: M, route: Route, identity: Identity | null) => Promise<T>} Step
+ */
+
+/** @type {Step<Message, Outcome>} */
+const HANDLE = (handler, message, route, identity) => handler.handle(message, route, identity);
+
+/** @type {Step<Kept, IngestResult>} */
+const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, identity);
+
+/**
+ * The path of a message from its source to its outcome:
+ *
+ *     admit -> route -> handle -> outcome
+ *
+ * `admission/` waits for room and for the right clock. Then the topic decides which handler gets the message, behind earlier births of
+ * its device (`handlers/`). The handler of measurements does the rest of the nine steps:
  *
  *     receive -> limit -> decode -> validate -> resolve -> plan -> write -> publish -> acknowledge
  *
- * A registered device that sends good, timely measurements stays on this path. The branches are `#register` (new sensors), `#refuse`
- * (dead letters), the late writer in `#write`, and the handlers of births, statuses and Sparkplug.
+ * The source itself receives and acknowledges. Replays take the same path, and HTTP enters it with `submission.js`.
  *
  * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one sample a message:
  * functions are async only where they await, known sensors are found synchronously, and one promise needs no Promise.all.
  */
 export class IngestPipeline {
   #deps;
-  #clock;
+  #logger;
   #metrics;
-  #processStats;
   #maxMessageBytes;
   #takesSparkplug;
-  #handlers;
-  /** @type {SampleObserver | null} */
-  #observer = null;
+  /** Messages of the brokers. @type {Handling<Message, Outcome>} */
+  #ofBrokers = {
+    handle: (message) => this.#settle(message),
+    end: (message, outcome, began) => this.#count(message, outcome, began),
+  };
   /**
    * Caches the identity of each device name. An identity never changes. Computing it takes 4 µs (a SHA-1 with its buffers), a tenth of
    * ingest's CPU for a message of one sample.
@@ -133,329 +116,123 @@ export class IngestPipeline {
    * @type {LRUCache<string, Identity>}
    */
   #identities = new LRUCache({ max: MAX_IDENTITIES });
-  /**
-   * Messages of a device that was not in memory, by its id: settles when the last of them has its device. Later messages wait behind them,
-   * so that values without a time get their instants in the order of arrival.
-   *
-   * @type {Map<string, Promise<Device | null>>}
-   */
-  #lookUps = new Map();
 
   /**
    * @param {object} context
    * @param {Config} context.config
-   * @param {() => number} context.clock epoch ms
    * @param {Logger} context.logger
    * @param {Metrics} context.metrics
-   * @param {ProcessStats} context.processStats
    * @param {object} deps
-   * @param {Progress} deps.progress
-   * @param {ByteBudget} deps.budget
-   * @param {DeviceQueue} deps.deviceQueue
-   * @param {MessageDecoder} deps.decoder
-   * @param {Registry} deps.registry
-   * @param {SampleWriter} deps.samples
-   * @param {LatestWriter} deps.latest
-   * @param {LastSeen} deps.lastSeen
-   * @param {ReceiptTimes} deps.receiptTimes
+   * @param {Admission} deps.admission
+   * @param {Handlers} deps.handlers
+   * @param {Mappings} deps.mappings
    * @param {DeadLetterBox} deps.deadLetters
    * @param {RefusalNotices} deps.notices
-   * @param {Mappings} deps.mappings
    * @param {UnmatchedTopics} deps.unmatchedTopics
-   * @param {AwaitingRegistration} deps.awaitingRegistration
    * @param {Retry} deps.retry
-   * @param {ClockGuard} deps.clockGuard
-   * @param {Publish} deps.publish
-   * @param {(measurements: IngestPipeline) => Handlers} deps.createHandlers
+   * @param {ProcessStats} deps.processStats
    */
-  constructor({ config, clock, logger, metrics, processStats }, deps) {
-    this.#deps = { ...deps, logger };
-    this.#clock = clock;
+  constructor({ config, logger, metrics }, deps) {
+    this.#deps = deps;
+    this.#logger = logger;
     this.#metrics = metrics;
-    this.#processStats = processStats;
     this.#maxMessageBytes = config.ingest.maxMessageBytes;
     this.#takesSparkplug = config.sparkplug;
-    this.#handlers = deps.createHandlers(this);
   }
 
   /**
-   * The function that all message sources call. A source acknowledges the message when the promise resolves: every measurement
+   * The function that all brokers call. A broker acknowledges the message when the promise resolves: every measurement
    * in it is committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message
-   * begins. Then the source must not acknowledge.
+   * begins. Then the broker must not acknowledge.
    *
    * @type {HandleMessage}
    */
-  handleMessage = async (message) => {
-    const began = this.#receive(message);
-    const isTrusted = this.#deps.clockGuard.isTrusted;
-    let isSettled = false;
-    let result = 'unsettled';
-    try {
-      const admitted = this.#limit(message);
-      if (admitted) await admitted;
-      try {
-        const isTimed = isTrusted && this.#deps.clockGuard.isTrusted;
-        const outcome = await this.#route(isTimed ? message : await this.#receiveAgain(message, began));
-        // A message without measurements did not check the clock, so it waits here while the clock is off.
-        if (!this.#deps.clockGuard.isTrusted) await this.#deps.clockGuard.now();
-        result = outcome === 'unknown_topic' ? 'unknown_topic' : 'settled';
-        isSettled = outcome !== 'unknown_topic';
-        return outcome;
-      } finally {
-        this.#deps.budget.leave(keptBytes(message.payload));
-      }
-    } finally {
-      this.#deps.progress.end(message, isSettled);
-      this.#metrics.messages.inc({ result });
-      if (isSettled) this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);
-    }
+  handleMessage = (message) => {
+    const { admission } = this.#deps;
+    admission.progress.begin(message);
+    return admission.admit(message, this.#ofBrokers);
   };
 
-  /** Counts the message as unsettled. @param {Message} message @returns {number} ms, when it began */
-  #receive(message) {
-    this.#deps.progress.begin(message);
-    return performance.now();
-  }
-
   /**
-   * Waits until the clock is right. By a wrong clock, good measurements would be refused, and those without a time would be stored at
-   * a wrong one.
+   * Stores the refused elements of an earlier message. Replaying twice writes the same rows.
    *
-   * @param {Message} message that arrived while the clock was wrong
-   * @param {number} began by `performance.now()`, when it arrived
-   * @returns {Promise<Message>} with its time of receipt by the right clock
+   * @param {Omit<Kept, 'now'>} kept
+   * @param {Route} route
+   * @param {number} now epoch ms
+   * @returns {Promise<IngestResult>} settles when the good elements are committed
+   * @throws {MillraceError} with the code that refuses the whole message
    */
-  async #receiveAgain(message, began) {
-    const now = await this.#deps.clockGuard.now();
-    return { ...message, receivedAt: now - Math.round(performance.now() - began) };
+  replay(kept, route, now) {
+    return this.#deps.admission.admit(
+      { payload: kept.payload, receivedAt: now },
+      { handle: async ({ receivedAt }) => this.#route({ ...kept, now: receivedAt }, route, REPLAY) },
+    );
   }
 
-  /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: there is room at once */
-  #limit(message) {
-    return this.#deps.budget.enter(keptBytes(message.payload), message.signal);
-  }
-
-  /** Parses the topic, and handles the message after earlier births of its device. @param {Message} message @returns {Promise<Outcome>} */
-  async #route(message) {
-    const topic = parseTopic(message.topic) ?? this.#deps.mappings.match(message.topic);
-    if (!topic || (topic.kind === 'sparkplug' && !this.#takesSparkplug)) {
-      this.#deps.notices.unknownTopic(message.topic);
-      this.#deps.unmatchedTopics.note(message);
-      return 'unknown_topic';
-    }
-    if (topic.kind === 'mapped') return this.#routeMapped(message, topic);
-    const identity = this.identify(topic.device);
-    if (!identity) {
-      const rule = `the device in its topic ${brokenNameRule(topic.device)}`;
-      return this.#refuse(message, topic, wholeRefusal('bad_id', rule));
-    }
-    if (message.payload.length > this.#maxMessageBytes) {
-      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;
-      return this.#refuse(message, topic, wholeRefusal('too_large', rule));
-    }
-    try {
-      return await this.#deps.deviceQueue.run(queueKeyOf(topic, identity), isBarrier(topic), () =>
-        topic.kind === 'measurements'
-          ? this.#handleMeasurements(message, identity, topic)
-          : this.#handlers.handle(message, identity, topic),
-      );
-    } catch (error) {
-      return this.#refuse(message, topic, this.#toRefusal(error, message));
-    }
-  }
-
-  /** Handles a message on a topic of the mappings, whose payload may name the device. @param {Message} message @param {MappedTopic} topic @returns {Promise<Outcome>} */
-  async #routeMapped(message, topic) {
-    if (message.payload.length > this.#maxMessageBytes) {
-      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;
-      return this.#refuse(message, topic, wholeRefusal('too_large', rule));
-    }
-    try {
-      return await this.#handlers.mapped.handle(message, topic);
-    } catch (error) {
-      return this.#refuse(message, topic, this.#toRefusal(error, message));
-    }
-  }
-
-  /** The path of measurements. @param {Message} message @param {Identity} identity @param {Topic} topic @returns {Promise<Outcome>} */
-  async #handleMeasurements(message, identity, topic) {
-    const began = performance.now();
-    const { payload, contentType, retained, receivedAt } = message;
-    const receipt = message.receipt ?? { from: null };
-    const batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
-    const isKnown = await this.store(identity, batch, {
-      receivedAt,
-      isRetained: retained,
-      receipt,
-      proves: isProof(message),
-    });
-    if (!isKnown || batch.refused.length > 0) {
-      // A replay has to compute the same times.
-      const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
-      if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, kept);
-      await this.#deps.deadLetters.put(kept, topic.device, batch.refused);
-    }
-    this.noteSettled(batch, began);
-    return batch.refused.length > 0 && batch.counts.samples === 0 ? 'refused' : 'accepted';
-  }
-
-  /**
-   * Resolves, plans, writes and publishes the good measurements of a batch.
-   *
-   * @param {Identity} identity
-   * @param {MessageBatch} batch
-   * @param {Arrival} arrival
-   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
-   */
-  async store(identity, batch, arrival) {
-    const waiting = this.#lookUps.get(identity.id);
-    const known = waiting ? null : this.#deps.registry.cache.peek(identity.id);
-    const device = known ?? (batch.sensors.size > 0 ? await this.#lookUp(identity, waiting) : null);
-    if (batch.untimed) {
-      const { receivedAt, receipt } = arrival;
-      const waitMs = this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
-      if (waitMs > 0) await this.#wait(waitMs);
-    }
-    if (batch.sensors.size === 0) return true;
-    const seenAt = arrival.isRetained ? null : arrival.receivedAt;
-    if (!device) {
-      for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
-      return false;
-    }
-    const resolved = this.#resolve(device, batch);
-    const series = Array.isArray(resolved) ? resolved : await resolved;
-    countMerged(batch, series);
-    const plan = this.#deps.samples.plan(device, series);
-    const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#write(device, plan, series, seenAt);
-    const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
-    if (arrival.proves && device.state === 'offline') await this.#handlers.prove(device, arrival.receivedAt);
-    this.#observer?.observe(device, series);
-    this.#deps.publish(device, changed, series);
-    this.#count(batch, series, seenAt);
-    return true;
-  }
-
-  /**
-   * @param {Identity} identity
-   * @param {Promise<unknown>} [before] of the messages that arrived before
-   * @returns {Promise<Device | null>} null: it is not registered
-   * @throws {MillraceError} `registration_limit`
-   */
-  async #lookUp(identity, before) {
-    const find = () => this.#deps.registry.device(identity);
-    const found = before ? before.then(find, find) : find();
-    this.#lookUps.set(identity.id, found);
-    try {
-      return await found;
-    } finally {
-      if (this.#lookUps.get(identity.id) === found) this.#lookUps.delete(identity.id);
-    }
-  }
-
-  /** Waits until the clock reaches the instants of a message. @param {number} ms @throws {MillraceError} `unavailable`: the process ends */
-  async #wait(ms) {
-    for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
-      await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
-      if (this.#deps.retry.isAborted) throw new MillraceError('unavailable');
-    }
-  }
-
-  /** The connection to the broker broke: births of Sparkplug may have been missed. */
-  forgetBirths() {
-    this.#handlers.forgetBirths();
-  }
-
-  /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
-  setSampleObserver(observer) {
-    this.#observer = observer;
-  }
+  /** @param {string} topic @returns {Route | null} null: neither the contract nor a mapping has it */
+  routeOf = (topic) => parseTopic(topic) ?? this.#deps.mappings.match(topic);
 
   /** @param {string} name or id of a device, as its topic has it @returns {Identity | null} null: it is not valid */
-  identify(name) {
+  identify = (name) => {
     const known = this.#identities.get(name);
     if (known) return known;
     const identity = identifyDevice(name);
     if (identity) this.#identities.set(name, identity);
     return identity;
-  }
+  };
 
-  /**
-   * Finds the sensors of a batch. Only new ones make it wait.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
-   */
-  #resolve(device, batch) {
-    /** @type {Map<Sensor, SensorSamples>} */
-    const found = new Map();
-    /** @type {string[] | null} */
-    let missing = null;
-    for (const [ref, samples] of batch.sensors) {
-      const known = sensorOf(device, ref);
-      if (known) addSamples(found, known, samples);
-      else if (missing) missing.push(ref);
-      else missing = [ref];
+  /** @param {Message} message @returns {Promise<Outcome>} */
+  async #settle(message) {
+    const route = message.route ?? this.#deps.mappings.match(message.topic);
+    if (!route || (route.kind === 'sparkplug' && !this.#takesSparkplug)) {
+      this.#deps.notices.unknownTopic(message.topic);
+      this.#deps.unmatchedTopics.note(message);
+      return 'unknown_topic';
     }
-    if (!missing) return this.#toSeries(found, batch);
-    return this.#register(device, batch, missing, found);
-  }
-
-  /**
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {string[]} refs of sensors that are not registered
-   * @param {Map<Sensor, SensorSamples>} found samples of the registered ones
-   */
-  async #register(device, batch, refs, found) {
-    const { known, refused } = await this.#deps.registry.register(device, refs);
-    for (const [ref, code] of refused) batch.refuseSensor(ref, code);
-    for (const [ref, sensor] of known)
-      addSamples(found, sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref)));
-    return this.#toSeries(found, batch);
-  }
-
-  /**
-   * @param {Map<Sensor, SensorSamples>} found
-   * @param {MessageBatch} batch
-   * @returns {Series[]} sorted, one sample for each instant
-   */
-  #toSeries(found, batch) {
-    /** @type {Series[]} */
-    const series = [];
-    const sort = batch.lastCounts ? sortMessage : sortMerge;
-    for (const [known, samples] of found) {
-      const { times, values, conflicts } = sort(samples.times, samples.values);
-      if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
-      series.push({ known, sensor: known.bytes, times, values });
+    try {
+      return await this.#route(message, route, HANDLE);
+    } catch (error) {
+      return this.#refuse(message, route, this.#toRefusal(error, message));
     }
-    return series;
   }
 
   /**
-   * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
+   * Hands a message to the handler of its topic, after earlier births of its device.
    *
-   * @param {Device} device
-   * @param {WritePlan} plan
-   * @param {Series[]} series
-   * @param {number | null} seenAt epoch ms
-   * @returns {Promise<Sensor[]>} the sensors that have a newer value now
+   * @template {Pick<Message, 'payload'>} M
+   * @template T
+   * @param {M} message
+   * @param {Route} route
+   * @param {Step<M, T>} step
+   * @returns {Promise<T>}
+   * @throws {MillraceError} `bad_id`, `too_large`, and the errors of the handler
    */
-  async #write(device, plan, series, seenAt) {
-    const [, changed] = await Promise.all([
-      this.#deps.samples.write(device, plan),
-      this.#deps.latest.write(device, series.map(newestOf)),
-      seenAt === null ? undefined : this.#deps.lastSeen.note(device, seenAt),
-    ]);
-    return changed;
+  #route(message, route, step) {
+    const handler = this.#deps.handlers[route.kind];
+    const identity = route.kind === 'mapped' ? null : this.#identityOf(route);
+    if (message.payload.length > this.#maxMessageBytes) {
+      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;
+      throw new MillraceError('too_large', rule);
+    }
+    // The payload may name the device, so the handler of mapped topics queues the message itself.
+    if (!identity) return step(handler, message, route, null);
+    return this.#deps.admission.queue.run(queueKeyOf(route, identity), isBarrier(route), () =>
+      step(handler, message, route, identity),
+    );
   }
 
-  /** Makes the whole message a dead letter. @param {Message} message @param {Topic | MappedTopic} topic @param {Refusal} refusal @returns {Promise<Outcome>} */
-  async #refuse(message, topic, refusal) {
-    if (topic.kind === 'sparkplug' && isBirth(topic.sparkplug.type)) this.#handlers.doubt(topic.sparkplug);
-    await this.#deps.deadLetters.put(message, topic.device, [refusal]);
-    this.#processStats.account(ONE_REFUSED);
+  /** @param {Topic} topic @returns {Identity} @throws {MillraceError} `bad_id` */
+  #identityOf({ device }) {
+    const identity = this.identify(device);
+    if (identity) return identity;
+    throw new MillraceError('bad_id', `the device in its topic ${brokenNameRule(device)}`);
+  }
+
+  /** Makes the whole message a dead letter. @param {Message} message @param {Route} route @param {Refusal} refusal @returns {Promise<Outcome>} */
+  async #refuse(message, route, refusal) {
+    if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
+    await this.#deps.deadLetters.put(message, route.device, [refusal]);
+    this.#deps.processStats.account(ONE_REFUSED);
     return 'refused';
   }
 
@@ -472,108 +249,18 @@ export class IngestPipeline {
   #toRefusal(error, { topic }) {
     if (error instanceof MillraceError && !UNSETTLED.has(error.code)) return refusalOf(error.code, error);
     if (error instanceof MillraceError || this.#deps.retry.isAborted) throw error;
-    this.#deps.logger.error(
+    this.#logger.error(
       { err: error, topic },
       'an unexpected error: the message is kept as a dead letter; please report this',
     );
     return refusalOf('rejected', error);
   }
 
-  /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
-  #count({ counts }, series, seenAt) {
-    this.#metrics.samples.inc(counts.samples);
-    if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
-    // Replays are not counted in end-to-end latency, and neither are messages without samples.
-    if (seenAt !== null && series.length > 0) {
-      const waitedMs = Math.max(0, this.#clock() - newestOfAll(series));
-      this.#metrics.endToEndSeconds.observe(waitedMs / 1000);
-    }
-    if (counts.skipped > 0) this.#metrics.skipped.inc(counts.skipped);
-    if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
+  /** @param {Message} message @param {Outcome | undefined} outcome undefined: it stays unacknowledged @param {number} began by `performance.now()` */
+  #count(message, outcome, began) {
+    const isSettled = outcome !== undefined && outcome !== 'unknown_topic';
+    this.#deps.admission.progress.end(message, isSettled);
+    this.#metrics.messages.inc({ result: isSettled ? 'settled' : (outcome ?? 'unsettled') });
+    if (isSettled) this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);
   }
-
-  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
-  noteSettled(batch, began) {
-    this.#processStats.note(batch.account(), performance.now() - began);
-  }
-
-  /**
-   * Stores the refused elements of an earlier message. Replaying twice writes the same rows.
-   *
-   * @param {Kept} kept
-   * @param {Identity} identity
-   * @param {Topic} topic of the contract
-   * @returns {Promise<IngestResult>} settles when the good elements are committed
-   */
-  async replay(kept, identity, topic) {
-    if (topic.kind !== 'measurements') return this.#handlers.replay(kept, identity, topic);
-    const { payload, contentType, receivedAt, now, isRefused } = kept;
-    const batch = this.#deps.decoder.decode(payload, contentType, receivedAt, now);
-    await this.storeAgain(identity, batch, { receivedAt, isRefused });
-    return resultOf(batch);
-  }
-
-  /**
-   * Stores the refused measurements of an earlier message.
-   *
-   * @param {Identity} identity
-   * @param {MessageBatch} batch is changed
-   * @param {Pick<Kept, 'receivedAt' | 'isRefused'>} kept
-   */
-  async storeAgain(identity, batch, { receivedAt, isRefused }) {
-    const receipt = { from: receivedAt };
-    // All measurements count for the times of those that were refused.
-    const device = this.#deps.registry.cache.peek(identity.id);
-    this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
-    batch.untimed = null;
-    if (isRefused) batch.keepOnly(isRefused);
-    await this.store(identity, batch, { receivedAt, isRetained: true, receipt, proves: false });
-  }
-
-  /** Stores an earlier message on a mapped topic, by the mappings of now. @param {Kept} kept @param {MappedTopic} topic @returns {Promise<IngestResult>} as `replay` */
-  replayMapped = (kept, topic) => this.#handlers.mapped.replay(kept, topic);
-}
-
-/** @param {Series} series */
-const newestOf = ({ known, times, values }) => ({
-  sensor: known,
-  ts: /** @type {number} */ (times[times.length - 1]),
-  value: /** @type {number} */ (values[values.length - 1]),
-});
-
-/**
- * Adds samples to those that a message has under another reference to the same sensor.
- *
- * @param {Map<Sensor, SensorSamples>} found
- * @param {Sensor} sensor
- * @param {SensorSamples} samples
- */
-function addSamples(found, sensor, samples) {
-  const others = found.get(sensor);
-  found.set(sensor, others ? inOrder(others, samples) : samples);
-}
-
-/** @param {SensorSamples} some @param {SensorSamples} others of the same sensor @returns {SensorSamples} all, in the order of the message */
-function inOrder(some, others) {
-  const indexes = [...some.indexes, ...others.indexes];
-  const times = [...some.times, ...others.times];
-  const values = [...some.values, ...others.values];
-  const order = [...indexes.keys()].sort((a, b) => Number(indexes[a]) - Number(indexes[b]));
-  const sorted = (/** @type {number[]} */ list) => order.map((place) => /** @type {number} */ (list[place]));
-  return { times: sorted(times), values: sorted(values), indexes: sorted(indexes) };
-}
-
-/** @param {Series[]} series @returns {number} epoch ms of the newest sample */
-function newestOfAll(series) {
-  let newest = Number.NEGATIVE_INFINITY;
-  for (const { times } of series) newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
-  return newest;
-}
-
-/** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
-function countMerged({ counts }, series) {
-  let stored = 0;
-  for (const { times } of series) stored += times.length;
-  counts.merged = counts.samples - stored;
-  counts.samples = stored;
 }

@@ -1,14 +1,7 @@
-import { MillraceError } from '../../common/errors.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { parseTopic } from '../../schema/topics.js';
-import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 
 /** @import { StoredDeadLetter } from '../store/dead-letters/dead-letter.js' */
-/** @import { ByteBudget } from './backpressure/byte-budget.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { IngestResult } from './ingest-result.js' */
-/** @import { Mappings } from './mappings/index.js' */
 /** @import { IngestPipeline } from './pipeline.js' */
 
 /**
@@ -18,14 +11,10 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
  * dead letter. Replaying twice writes the same rows.
  *
  * @param {object} deps
- * @param {ByteBudget} deps.budget
- * @param {DeviceQueue} deps.deviceQueue
  * @param {IngestPipeline} deps.pipeline
- * @param {Mappings} deps.mappings
- * @param {number} deps.maxMessageBytes
  * @param {() => number} deps.clock epoch ms
  */
-export function createReplay({ budget, deviceQueue, pipeline, mappings, maxMessageBytes, clock }) {
+export function createReplay({ pipeline, clock }) {
   return {
     /**
      * @param {StoredDeadLetter} deadLetter
@@ -33,22 +22,16 @@ export function createReplay({ budget, deviceQueue, pipeline, mappings, maxMessa
      * @throws {MillraceError} `not_replayable` with the reason
      */
     async replay({ topic, receivedAt, content }) {
-      const parsed = parseTopic(topic) ?? mappings.match(topic);
+      const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
-      if (!parsed) throw notReplayable('Its topic is unknown, and no mapping reads it.');
+      if (!route) throw notReplayable('Its topic is unknown, and no mapping reads it.');
       const { size, payload, contentType, isRefused } = content;
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);
       }
-      return resultOrRefusal(async () => {
-        if (size > maxMessageBytes) throw new MillraceError('too_large');
-        const kept = { payload, contentType, receivedAt, now: clock(), isRefused };
-        if (parsed.kind === 'mapped') return budget.run(size, () => pipeline.replayMapped(kept, parsed));
-        const identity = identifyDevice(parsed.device);
-        if (!identity) throw new MillraceError('bad_id');
-        const work = () => pipeline.replay(kept, identity, parsed);
-        return budget.run(size, () => deviceQueue.run(queueKeyOf(parsed, identity), isBarrier(parsed), work));
-      });
+      return resultOrRefusal(() =>
+        pipeline.replay({ payload, contentType, receivedAt, isRefused }, route, clock()),
+      );
     },
   };
 }

@@ -2,21 +2,17 @@ import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
 import { sumOf } from '../observability/process-stats.js';
-import { ByteBudget, keptBytes, PayloadMemory } from './backpressure/byte-budget.js';
+import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
-import { ONE_REFUSED, resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Account, ProcessStats } from '../observability/process-stats.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { DeviceQueue } from './backpressure/queue.js' */
-/** @import { MessageDecoder } from './decode/index.js' */
+/** @import { Context } from '../observability/context.js' */
+/** @import { Admission } from './admission/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */
+/** @import { MeasurementHandler, MeasurementStore, Submitted } from './handlers/measurements.js' */
 /** @import { IngestResult } from './ingest-result.js' */
-/** @import { Arrival, IngestPipeline } from './pipeline.js' */
 
 /** Bytes of submissions under way. A slow client only occupies its part of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -52,43 +48,37 @@ const DEVICES_AT_ONCE = 64;
  * Ingest cannot delay an acknowledgement here as it does behind a broker, and a waiting client would send the request again.
  */
 export class Submissions {
-  #budget;
+  #admission;
   #isStuck;
-  #deviceQueue;
-  #decoder;
+  #measurements;
+  #handler;
   #lineDecoder;
-  #pipeline;
+  #identify;
   #clock;
   #metrics;
-  #processStats;
   /** Bytes of submissions under way. */
   #submissions = new ByteBudget(MAX_BYTES);
   #memory = new PayloadMemory();
 
   /**
+   * @param {Pick<Context, 'clock' | 'metrics'>} context
    * @param {object} deps
-   * @param {ByteBudget} deps.budget of all messages
+   * @param {Admission} deps.admission
    * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
-   * @param {DeviceQueue} deps.deviceQueue
-   * @param {MessageDecoder} deps.decoder
+   * @param {MeasurementStore} deps.measurements
+   * @param {MeasurementHandler} deps.handler
    * @param {LineDecoder} deps.lineDecoder
-   * @param {IngestPipeline} deps.pipeline
-   * @param {ClockGuard} deps.clock measurements wait while it is wrong
-   * @param {Metrics} deps.metrics
-   * @param {ProcessStats} deps.processStats
+   * @param {(name: string) => Identity | null} deps.identify
    */
-  constructor(deps) {
-    const { budget, isStuck, deviceQueue, decoder, lineDecoder, pipeline } = deps;
-    const { clock, metrics, processStats } = deps;
-    this.#budget = budget;
+  constructor({ clock, metrics }, { admission, isStuck, measurements, handler, lineDecoder, identify }) {
+    this.#admission = admission;
     this.#isStuck = isStuck;
-    this.#deviceQueue = deviceQueue;
-    this.#decoder = decoder;
+    this.#measurements = measurements;
+    this.#handler = handler;
     this.#lineDecoder = lineDecoder;
-    this.#pipeline = pipeline;
+    this.#identify = identify;
     this.#clock = clock;
     this.#metrics = metrics;
-    this.#processStats = processStats;
   }
 
   /**
@@ -100,8 +90,8 @@ export class Submissions {
    */
   async submit(submission) {
     const { device } = submission;
-    return this.#take(submission, (payload) =>
-      this.#deviceQueue.run(device.id, false, () => this.#settle(submission, payload)),
+    return this.#admit(submission, (message) =>
+      this.#admission.queue.run(device.id, false, () => this.#handler.submit(message, device)),
     );
   }
 
@@ -113,20 +103,21 @@ export class Submissions {
    * @throws {MillraceError} `busy`, `too_large`; `unavailable`: this process ends, or the client disconnected before the message began
    */
   async submitLines(submission) {
-    return this.#take(submission, (payload) => this.#settleLines(submission.precision, payload));
+    return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
   }
 
   /**
    * @template T
-   * @param {Pick<Submission, 'bytes' | 'read' | 'signal'>} submission
-   * @param {(payload: Buffer) => Promise<T>} settle
+   * @param {Pick<Submission, 'bytes' | 'read' | 'signal'> & { contentType?: string | undefined }} submission
+   * @param {(message: Submitted) => Promise<T>} handle
    */
-  async #take({ bytes, read, signal }, settle) {
-    if (this.#isStuck() || !this.#budget.fits(bytes) || !this.#submissions.fits(bytes))
+  async #admit({ bytes, read, signal, contentType }, handle) {
+    if (this.#isStuck() || !this.#admission.budget.fits(bytes) || !this.#submissions.fits(bytes))
       throw new MillraceError('busy');
     return this.#submissions.run(bytes, async () => {
       const payload = this.#memory.own(await read());
-      const result = await this.#budget.run(keptBytes(payload), () => settle(payload), signal);
+      const message = { payload, contentType, receivedAt: this.#clock(), retained: false, signal };
+      const result = await this.#admission.admit(message, { handle });
       this.#metrics.messages.inc({ result: 'settled' });
       return result;
     });
@@ -137,27 +128,16 @@ export class Submissions {
     return this.#submissions.used;
   }
 
-  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
-  async #settle({ device, contentType }, payload) {
+  /** @param {Precision} precision @param {Submitted} message @returns {Promise<LineResult>} */
+  async #settleLines(precision, message) {
     const began = performance.now();
-    const receivedAt = await this.#clock.now();
-    let account = ONE_REFUSED;
-    const result = await resultOrRefusal(async () => {
-      const batch = this.#decoder.decode(payload, contentType, receivedAt);
-      await this.#pipeline.store(device, batch, arrivalAt(receivedAt));
-      account = batch.account();
-      return resultOf(batch);
-    });
-    return this.#count(result, account, began);
-  }
-
-  /** @param {Precision} precision @param {Buffer} payload @returns {Promise<LineResult>} */
-  async #settleLines(precision, payload) {
-    const began = performance.now();
-    const receivedAt = await this.#clock.now();
-    const { lines, devices, refused, texts } = this.#lineDecoder.decode(payload, precision, receivedAt);
+    const { lines, devices, refused, texts } = this.#lineDecoder.decode(
+      message.payload,
+      precision,
+      message.receivedAt,
+    );
     await someAtOnce(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
-      for (const batch of batches) await this.#storeDevice(name, batch, receivedAt);
+      for (const batch of batches) await this.#storeDevice(name, batch, message);
     });
     const batches = [...devices.values()].flat();
     const accepted = batches.reduce((sum, { counts }) => sum + counts.samples, 0);
@@ -171,16 +151,16 @@ export class Submissions {
       ...batches.map((batch) => batch.account()),
       { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
     ]);
-    return this.#count(result, account, began);
+    return this.#measurements.noteAnswered(result, account, began);
   }
 
-  /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {number} receivedAt epoch ms */
-  async #storeDevice(name, batch, receivedAt) {
-    const device = this.#pipeline.identify(name);
+  /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {Submitted} message */
+  async #storeDevice(name, batch, message) {
+    const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
-      await this.#deviceQueue.run(device.id, false, () =>
-        this.#pipeline.store(device, batch, arrivalAt(receivedAt)),
+      await this.#admission.queue.run(device.id, false, () =>
+        this.#measurements.store(device, batch, message, { from: null }),
       );
     } catch (error) {
       // It concerns this device alone, so the lines of others are good.
@@ -188,30 +168,7 @@ export class Submissions {
       refuseAll(batch, error.code, ruleOf(error.code));
     }
   }
-
-  /**
-   * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
-   * @param {T} result
-   * @param {Account} account
-   * @param {number} began by `performance.now()`
-   * @returns {T}
-   */
-  #count(result, account, began) {
-    for (const { code } of result.refused) this.#metrics.refused.inc({ code });
-    const commitMs = performance.now() - began;
-    this.#processStats.note(account, commitMs);
-    this.#metrics.commitSeconds.observe(commitMs / 1000);
-    return result;
-  }
 }
-
-/** @param {number} receivedAt epoch ms @returns {Arrival} */
-const arrivalAt = (receivedAt) => ({
-  receivedAt,
-  isRetained: false,
-  receipt: { from: null },
-  proves: true,
-});
 
 /** @param {Refusal} refusal whose index is a line @returns {LineRefusal} */
 const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });

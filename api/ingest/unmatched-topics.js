@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { copyBytes } from './backpressure/byte-budget.js';
+import { copyBytes } from './admission/byte-budget.js';
 
 /** @import { Message } from './pipeline.js' */
 

@@ -5,6 +5,7 @@ import { createContext } from '../../api/observability/context.js';
 import { ProcessStats } from '../../api/observability/process-stats.js';
 import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
+import { parseTopic } from '../../schema/topics.js';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system/index.js';
 
@@ -72,6 +73,7 @@ afterAll(async () => {
 /** @param {number} value */
 const messageOf = (value) => ({
   topic: 'iot/v1/unlucky/measurements',
+  route: parseTopic('iot/v1/unlucky/measurements'),
   payload: Buffer.from(JSON.stringify({ sensor_id: 't', ts: Date.now(), value })),
   retained: false,
   receivedAt: Date.now(),

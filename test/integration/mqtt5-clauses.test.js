@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../api/ingest/admission/byte-budget.js';
 import { createBroker } from '../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { readSettings } from '../../common/settings/index.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../api/ingest/admission/byte-budget.js';
 import { createBroker } from '../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { readSettings } from '../../common/settings/index.js';

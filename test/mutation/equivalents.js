@@ -375,18 +375,6 @@ export const EQUIVALENTS = [
     reason: 'no message is from the first hour of 1970, so the first note sets it',
   },
   {
-    file: 'api/ingest/pipeline.js',
-    before: 'if (receivedAt > message.receivedAt)',
-    after: 'if (receivedAt >= message.receivedAt)',
-    reason: 'from the same time the decoder reads the same again: this only saves time',
-  },
-  {
-    file: 'api/ingest/submission.js',
-    before: 'if (countedFrom > receivedAt) batch = this.#decoder.decode(payload, contentType, countedFrom);',
-    after: 'if (countedFrom >= receivedAt) batch = this.#decoder.decode(payload, contentType, countedFrom);',
-    reason: 'from the same time the decoder reads the same again: this only saves time',
-  },
-  {
     file: 'api/access/credentials/accounts.js',
     before: "const UNKNOWN = { address: '' };",
     after: 'const UNKNOWN = { };',

@@ -70,7 +70,7 @@ export const FINDINGS = [
   ['S14', 'api/ingest/decode/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],
   [
     'S15',
-    'api/ingest/pipeline.js',
+    'api/ingest/handlers/measurements.js',
     'seenAt === null ? undefined : this.#deps.lastSeen',
     'this.#deps.lastSeen',
   ],

@@ -28,15 +28,18 @@ export const MODULES = [
   { name: 'sizes', sources: ['schema/sizes.js'], integration: integration('refused-by-size') },
   {
     name: 'message to acknowledgement',
-    sources: ingest(
-      'pipeline',
-      'acknowledgements',
-      'sample-writer',
-      'latest-writer',
-      'late-samples',
-      'dead-letter-box',
-      'submission',
-    ),
+    sources: [
+      'api/mqtt/acknowledgements.js',
+      'api/ingest/handlers/measurements.js',
+      ...ingest(
+        'pipeline',
+        'sample-writer',
+        'latest-writer',
+        'late-samples',
+        'dead-letter-box',
+        'submission',
+      ),
+    ],
     integration: [
       ...integration('merging', 'poison', 'refused-by-size', 'packing-late', 'presence', 'replay'),
       ...integration('http/submission', 'hostile-payloads', 'unknown-devices'),
@@ -58,7 +61,12 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: ['api/ingest/backpressure', 'api/mqtt/embedded/reading'],
+    sources: [
+      'api/ingest/admission',
+      'api/ingest/backpressure',
+      'api/mqtt/embedded/reading',
+      'common/queue.js',
+    ],
     integration: [...integration('merging'), ...thorough('long/window')],
   },
   {

@@ -53,7 +53,7 @@ export const MUST_DIE = [
   },
   // From the message to its acknowledgement.
   {
-    file: 'api/ingest/acknowledgements.js',
+    file: 'api/mqtt/acknowledgements.js',
     before: 'while (this.#pending[0]?.isSettled) this.#pending.shift()?.acknowledge();',
     after: 'this.#pending.shift()?.acknowledge();',
     test: 'test/unit/mqtt/acknowledgements.test.js',
@@ -65,10 +65,10 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/decode/message-batch.test.js',
   },
   {
-    file: 'api/ingest/backpressure/byte-budget.js',
+    file: 'api/ingest/admission/byte-budget.js',
     before: 'this.#used -= payloadBytes + MESSAGE_OVERHEAD;',
     after: 'this.#used -= payloadBytes;',
-    test: 'test/unit/ingest/backpressure/byte-budget.test.js',
+    test: 'test/unit/ingest/admission/byte-budget.test.js',
   },
   {
     file: 'api/ingest/sample-writer.js',
@@ -89,10 +89,10 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/group-commit.test.js',
   },
   {
-    file: 'api/ingest/backpressure/queue.js',
+    file: 'api/ingest/admission/device-queue.js',
     before: 'const result = before ? before.then(work, work) : work();',
     after: 'const result = work();',
-    test: 'test/unit/ingest/backpressure/device-queue.test.js',
+    test: 'test/unit/ingest/admission/device-queue.test.js',
   },
   {
     file: 'api/mqtt/embedded/reading/connection-reader.js',

@@ -1,7 +1,8 @@
 import { identifyDevice } from '../../../schema/ids.js';
 import { STATES } from '../../../schema/sparkplug-topics.js';
-import { OWN_TOPICS, parseTopic } from '../../../schema/topics.js';
+import { OWN_TOPICS } from '../../../schema/topics.js';
 
+/** @import { Topic } from '../../../schema/topics.js' */
 /** @import { Credential } from '../../store/credentials.js' */
 
 const WILDCARD = /[+#]/;
@@ -49,13 +50,10 @@ export function deviceAccount({ account, deviceId, devices, writtenAt }) {
  * node may also publish for its devices.
  *
  * @param {Account} account
- * @param {string} topic
+ * @param {Topic | null} topic null: outside the contract
  */
-export function canPublish(account, topic) {
-  if (account.isInstallation) return true;
-  const parsed = parseTopic(topic);
-  return parsed !== null && isOwn(account, parsed.sparkplug?.node ?? parsed.device);
-}
+export const canPublish = (account, topic) =>
+  account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
 
 /** Tests whether an account may send for a device that a mapping found in a topic or a payload. @param {Account} account @param {string} device its name or id */
 export const canSendFor = (account, device) => account.isInstallation || isOwn(account, device);

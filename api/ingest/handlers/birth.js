@@ -1,52 +1,34 @@
-import { parseTopic } from '../../../schema/topics.js';
 import { readBirth } from '../registry/birth-message.js';
 import { arrivalOf } from '../registry/sessions.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
+/** @import { OwnTopic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { IngestPipeline, Message } from '../pipeline.js' */
-/** @import { Mappings } from '../mappings/index.js' */
-/** @import { Births } from '../registry/births.js' */
-/** @import { Registry } from '../registry/index.js' */
+/** @import { IngestResult } from '../ingest-result.js' */
+/** @import { Message, Outcome } from '../pipeline.js' */
 /** @import { Arrival } from '../registry/sessions.js' */
-/** @import { Events, Statuses } from '../registry/status.js' */
-/** @import { Handler, NoteLastSeen } from './index.js' */
+/** @import { Devices, Kept, NoteLastSeen } from './index.js' */
 /** @import { MappedHandler } from './mapped.js' */
+/** @import { MeasurementHandler } from './measurements.js' */
+/** @import { StatusHandler } from './status.js' */
+
+/** Handlers of messages that may wait for a birth. @typedef {{ measurements: MeasurementHandler, status: StatusHandler, mapped: MappedHandler }} Others */
 
 /**
  * @param {object} deps
- * @param {Registry} deps.registry
- * @param {Births} deps.births
- * @param {Events} deps.events
- * @param {Statuses} deps.statuses
+ * @param {Devices} deps.devices
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
- * @param {IngestPipeline} deps.measurements
- * @param {Mappings} deps.mappings
- * @param {MappedHandler} deps.mapped
- * @param {Handler} deps.status
  * @param {DeadLetterBox} deps.deadLetters
+ * @param {Others} deps.others
  * @param {Metrics} deps.metrics
- * @returns {Handler}
  */
 export function createBirthHandler(deps) {
-  const {
-    registry,
-    births,
-    events,
-    statuses,
-    noteLastSeen,
-    awaitingRegistration,
-    measurements,
-    mappings,
-    mapped,
-    status,
-    deadLetters,
-    metrics,
-  } = deps;
+  const { noteLastSeen, awaitingRegistration, deadLetters, others, metrics } = deps;
+  const { registry, births, events, statuses } = deps.devices;
 
   /** @param {Buffer} payload @param {Arrival} arrival @param {Identity} identity */
   async function register(payload, arrival, identity) {
@@ -62,20 +44,21 @@ export function createBirthHandler(deps) {
   }
 
   /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {Message} message @param {Identity} identity */
-  async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
-    const parsed = parseTopic(topic) ?? mappings.match(topic);
-    if (!parsed || !registry.cache.peek(identity.id)) return;
+  async function storeAfterAll({ route, payload, contentType, receivedAt }, identity) {
+    if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };
     try {
-      if (parsed.kind === 'mapped') await mapped.replay(kept, parsed);
-      else await (parsed.kind === 'status' ? status : measurements).replay(kept, identity, parsed);
+      if (route.kind === 'mapped') await others.mapped.replay(kept, route, null);
+      else if (route.kind === 'measurements') await others.measurements.replay(kept, route, identity);
+      else if (route.kind === 'status') await others.status.replay(kept, route, identity);
     } catch {
       metrics.messages.inc({ result: 'unsettled' });
     }
   }
 
   return {
-    async handle(message, identity, { device: name }) {
+    /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
+    async handle(message, { device: name }, identity) {
       const arrival = arrivalOf(message);
       const { birth, refused } = await register(message.payload, arrival, identity);
       const device = registry.cache.peek(identity.id);
@@ -86,7 +69,8 @@ export function createBirthHandler(deps) {
       return 'accepted';
     },
 
-    async replay(kept, identity) {
+    /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
+    async replay(kept, _topic, identity) {
       const { payload, receivedAt } = kept;
       const { refused } = await register(payload, { receivedAt, as: 'replayed' }, identity);
       return { accepted: 1, refused };

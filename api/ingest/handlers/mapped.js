@@ -3,53 +3,47 @@ import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/
 import { refusalOf } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
 import { sensorOf } from '../registry/cache.js';
-import { arrivalOf, isProof, readSession } from '../registry/sessions.js';
+import { arrivalOf, readSession } from '../registry/sessions.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeviceQueue } from '../backpressure/queue.js' */
+/** @import { DeviceQueue } from '../admission/device-queue.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { IngestResult } from '../ingest-result.js' */
 /** @import { MappedTopic } from '../mappings/index.js' */
 /** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
-/** @import { IngestPipeline, Message, Outcome } from '../pipeline.js' */
-/** @import { Births } from '../registry/births.js' */
+/** @import { Message, Outcome } from '../pipeline.js' */
 /** @import { Sensor } from '../registry/cache.js' */
-/** @import { Registry } from '../registry/index.js' */
 /** @import { Arrival } from '../registry/sessions.js' */
-/** @import { Kept, NoteLastSeen } from './index.js' */
+/** @import { Devices, Handler, NoteLastSeen } from './index.js' */
+/** @import { MeasurementStore } from './measurements.js' */
 
 /**
  * Handles messages on mapped topics. A message of values goes the way of measurements, and a message of descriptions that of a birth.
+ * `handle` throws `forbidden` if the sender may not send for the device. `replay` stores all values by the mappings of now, which may
+ * differ from those of the first attempt, so that the indexes of refused values mean nothing. Values that are stored already stay the
+ * same.
  *
- * @typedef {object} MappedHandler
- * @property {(message: Message, topic: MappedTopic) => Promise<Outcome>} handle settles when its good values are committed, and
- *   the refused ones are in a dead letter. It throws an error that refuses the whole message, and `forbidden` if the sender may not send
- *   for the device
- * @property {(kept: Kept, topic: MappedTopic) => Promise<IngestResult>} replay stores all values by the mappings of now, which may
- *   differ from those of the first attempt, so that the indexes of refused values mean nothing. Values that are stored already stay
- *   the same
+ * @typedef {Handler<MappedTopic, null>} MappedHandler
  */
 
 /**
  * @param {object} deps
- * @param {Registry} deps.registry
- * @param {Births} deps.births
+ * @param {Devices} deps.devices
  * @param {MessageDecoder} deps.decoder
- * @param {IngestPipeline} deps.measurements
+ * @param {MeasurementStore} deps.measurements
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
  * @param {DeadLetterBox} deps.deadLetters
- * @param {DeviceQueue} deps.deviceQueue
+ * @param {DeviceQueue} deps.queue
  * @param {Metrics} deps.metrics
  * @returns {MappedHandler}
  */
 export function createMappedHandler(deps) {
-  const { registry, births, decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters } = deps;
-  const { deviceQueue, metrics } = deps;
+  const { decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters, queue, metrics } = deps;
+  const { registry, births } = deps.devices;
 
   /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {Arrival} arrival */
   async function describe(identity, { mapping }, opened, arrival) {
@@ -89,7 +83,7 @@ export function createMappedHandler(deps) {
   /** @param {Message} message @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Promise<Outcome>} */
   async function handleOpened(message, identity, topic, opened) {
     const began = performance.now();
-    const { retained, receivedAt } = message;
+    const { receivedAt } = message;
     if (topic.mapping.isDescription) {
       await deadLetters.put(
         message,
@@ -102,14 +96,9 @@ export function createMappedHandler(deps) {
     const batch = decoder.emptyBatch(receivedAt);
     const described = readInto(batch, topic, opened);
     const receipt = message.receipt ?? { from: null };
-    const isKnown = await measurements.store(identity, batch, {
-      receivedAt,
-      isRetained: retained,
-      receipt,
-      proves: isProof(message),
-    });
+    const isKnown = await measurements.store(identity, batch, message, receipt);
     // A replay has to compute the same times.
-    const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
+    const kept = { ...message, route: topic, receivedAt: receipt.from ?? receivedAt };
     if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
@@ -127,7 +116,7 @@ export function createMappedHandler(deps) {
       if (message.permits?.(opened.device, message.topic) === false) {
         throw new MillraceError('forbidden', 'The account may not send for this device.');
       }
-      return deviceQueue.run(identity.id, mapping.isDescription, () =>
+      return queue.run(identity.id, mapping.isDescription, () =>
         handleOpened(message, identity, topic, opened),
       );
     },
@@ -136,7 +125,7 @@ export function createMappedHandler(deps) {
       const opened = topic.mapping.open(topic.levels, payload);
       if (!opened) return { accepted: 0, refused: [] };
       const identity = identifyOpened(opened);
-      return deviceQueue.run(identity.id, topic.mapping.isDescription, async () => {
+      return queue.run(identity.id, topic.mapping.isDescription, async () => {
         if (topic.mapping.isDescription) {
           return {
             accepted: 1,

@@ -1,4 +1,4 @@
-import { parseTopic } from '../../../schema/topics.js';
+import { isBirth } from '../../../schema/sparkplug-topics.js';
 import { notReplayable, resultOf } from '../ingest-result.js';
 import { isProof } from '../registry/sessions.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
@@ -9,14 +9,14 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { IngestPipeline, Message } from '../pipeline.js' */
+/** @import { Message } from '../pipeline.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
-/** @import { Births } from '../registry/births.js' */
-/** @import { Registry } from '../registry/index.js' */
 /** @import { Arrival } from '../registry/sessions.js' */
-/** @import { Events, Statuses } from '../registry/status.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
-/** @import { Handler, NoteLastSeen } from './index.js' */
+/** @import { Devices, Handler, NoteLastSeen } from './index.js' */
+/** @import { MeasurementStore } from './measurements.js' */
+
+/** `refused` is called when a message is refused as a whole. @typedef {Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void }} SparkplugHandler */
 
 /** @typedef {Message & { isRefused: (index: number) => boolean }} WaitingMessage `isRefused`: whether a metric was refused */
 
@@ -24,21 +24,18 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
  * Handles the messages of Sparkplug edge nodes. A message may be a birth, the end of some devices, measurements, or several of these.
  *
  * @param {object} deps
+ * @param {Devices} deps.devices
  * @param {Sparkplug} deps.sparkplug
- * @param {Registry} deps.registry
- * @param {Births} deps.births
- * @param {Statuses} deps.statuses
- * @param {Events} deps.events
- * @param {IngestPipeline} deps.measurements
+ * @param {MeasurementStore} deps.measurements
  * @param {NoteLastSeen} deps.noteLastSeen
  * @param {DeadLetterBox} deps.deadLetters
  * @param {AwaitingRegistration<WaitingMessage>} deps.awaitingBirth
  * @param {Metrics} deps.metrics
- * @returns {Handler<EdgeTopic>}
+ * @returns {SparkplugHandler}
  */
 export function createSparkplugHandler(deps) {
-  const { sparkplug, registry, births, statuses, events, measurements } = deps;
-  const { noteLastSeen, deadLetters, awaitingBirth, metrics } = deps;
+  const { sparkplug, measurements, noteLastSeen, deadLetters, awaitingBirth, metrics } = deps;
+  const { registry, births, events, statuses } = deps.devices;
 
   /** @param {Birth} birth @param {Identity} identity @param {Arrival} arrival */
   async function begin(birth, identity, arrival) {
@@ -62,18 +59,17 @@ export function createSparkplugHandler(deps) {
   }
 
   /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {WaitingMessage} waiting @param {Identity} identity */
-  async function storeAfterAll({ topic, payload, receivedAt, isRefused }, identity) {
-    const parsed = parseTopic(topic);
-    if (parsed?.kind !== 'sparkplug') return;
+  async function storeAfterAll({ route, payload, receivedAt, isRefused }, identity) {
+    if (route?.kind !== 'sparkplug') return;
     try {
-      await replay({ payload, receivedAt, now: receivedAt, isRefused }, identity, parsed);
+      await replay({ payload, receivedAt, now: receivedAt, isRefused }, route, identity);
     } catch {
       metrics.messages.inc({ result: 'unsettled' });
     }
   }
 
-  /** @type {Handler<EdgeTopic>['replay']} */
-  async function replay({ payload, receivedAt, now, isRefused }, identity, { sparkplug: topic }) {
+  /** @type {Handler<EdgeTopic, Identity>['replay']} */
+  async function replay({ payload, receivedAt, now, isRefused }, { sparkplug: topic }, identity) {
     const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
     if (!batch) throw notReplayable('A death only describes the past.');
     if (birth) await births.register(identity, birth, { receivedAt, as: 'replayed' });
@@ -84,7 +80,11 @@ export function createSparkplugHandler(deps) {
   return {
     replay,
 
-    async handle(message, identity, topic) {
+    refused({ sparkplug: topic }) {
+      if (isBirth(topic.type)) sparkplug.doubt(topic);
+    },
+
+    async handle(message, topic, identity) {
       const began = performance.now();
       const { retained, receivedAt } = message;
       const result = await sparkplug.read(message, topic.sparkplug, identity);
@@ -102,12 +102,7 @@ export function createSparkplugHandler(deps) {
       const tooMany = birth ? await begin(birth, identity, { receivedAt, as }) : [];
       if (!batch) return 'accepted';
       const receipt = message.receipt ?? { from: null };
-      await measurements.store(identity, batch, {
-        receivedAt,
-        isRetained: retained,
-        receipt,
-        proves: isProof(message),
-      });
+      await measurements.store(identity, batch, message, receipt);
       if (!birth) await prove(message, [identity, nodeIdentity]);
       // A replay has to compute the same times.
       const kept = { ...message, receivedAt: receipt.from ?? receivedAt };

@@ -1,6 +1,7 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import { LogThrottle } from '../../../common/log-throttle.js';
 import { printable } from '../../../common/printable.js';
+import { parseTopic } from '../../../schema/topics.js';
 import { MAX_PER_ACCOUNT, OwnConnections } from './connections.js';
 
 /** @import { Socket } from 'node:net' */
@@ -50,7 +51,11 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     }
     connection.account = account;
     const { willTopic } = connection;
-    if (willTopic !== undefined && !authorization.canPublish(client, willTopic, 'will')) return false;
+    if (
+      willTopic !== undefined &&
+      !authorization.canPublish(client, willTopic, parseTopic(willTopic), 'will')
+    )
+      return false;
     // A second connection with the same client id closes the first. The prefix keeps accounts from closing each other's connections.
     if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
     ownConnections.enter(connection);

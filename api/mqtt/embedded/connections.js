@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
-import { Acknowledgements } from '../../ingest/acknowledgements.js';
+import { Acknowledgements } from '../acknowledgements.js';
 import { disconnect, guardPackets, REASONS } from './mqtt5.js';
 import { ConnectionReader } from './reading/connection-reader.js';
 import { dropDeepTopics } from './settling.js';
@@ -10,7 +10,7 @@ import { dropDeepTopics } from './settling.js';
 /** @import { Logger } from 'pino' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
-/** @import { Deliveries } from '../../ingest/deliveries.js' */
+/** @import { Deliveries } from '../deliveries.js' */
 /** @import { PacketLimit } from './reading/packet-scanner.js' */
 /** @import { ReadScheduler } from './reading/read-scheduler.js' */
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ClientDeliveries } from '../../ingest/deliveries.js';
+import { ClientDeliveries } from '../deliveries.js';
 import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
 import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';
@@ -17,7 +17,7 @@ import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
 /** @import { Bounds } from '../../access/connection-limits.js' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { OwnCertificate } from '../../access/tls/certificate-reload.js' */
-/** @import { ByteBudget } from '../../ingest/backpressure/byte-budget.js' */
+/** @import { ByteBudget } from '../../ingest/admission/byte-budget.js' */
 /** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */

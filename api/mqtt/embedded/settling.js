@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
 import { wholeRefusal } from '../../ingest/decode/refusals.js';
 import {
   acknowledgeWith,
@@ -14,7 +14,8 @@ import {
 
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
-/** @import { Deliveries } from '../../ingest/deliveries.js' */
+/** @import { Topic } from '../../../schema/topics.js' */
+/** @import { Deliveries } from '../deliveries.js' */
 /** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -42,7 +43,7 @@ const DRAIN_MS = 5000;
  * @param {HandleMessage} deps.handleMessage
  * @param {() => number} deps.clock epoch ms
  * @param {(client: Client) => Connection | undefined} deps.connectionOf
- * @param {(client: Client, topic: string) => boolean} deps.canPublish
+ * @param {(client: Client, topic: string, route: Topic | null) => boolean} deps.canPublish
  * @param {(client: Client, device: string, topic: string) => boolean} deps.canSendFor
  * @param {(connection: Connection) => Deliveries} deps.deliveriesOf messages that are not acknowledged yet
  * @param {(client: Client) => number} deps.halfOpen QoS 2 messages of a client that wait for their PUBREL
@@ -57,16 +58,18 @@ export function createSettling(deps) {
 
   /**
    * @param {PublishPacket} packet
+   * @param {Topic | null} route its topic; null: outside the contract
    * @param {Client | null} client null: this process itself
    * @param {Connection} [connection] missing: this is a last will
    * @param {(refused: Refusals) => void} [onRefused]
    * @returns {Promise<Outcome>}
    */
-  async function settle(packet, client, connection, onRefused) {
+  async function settle(packet, route, client, connection, onRefused) {
     keepApart(packet, memory);
     const { topic, payload, properties } = packet;
     const message = {
       topic,
+      route,
       payload,
       contentType: properties?.contentType,
       retained: false,
@@ -81,7 +84,7 @@ export function createSettling(deps) {
       onRefused,
     };
     const outcome = await handleMessage(message);
-    restrict(packet, outcome);
+    restrict(packet, route, outcome);
     return outcome;
   }
 
@@ -93,8 +96,8 @@ export function createSettling(deps) {
     return connection.permits;
   }
 
-  /** @param {PublishPacket} packet @param {Client | null} client @throws {MillraceError} `unavailable` */
-  async function settleWill(packet, client) {
+  /** @param {PublishPacket} packet @param {Topic | null} route @param {Client | null} client @throws {MillraceError} `unavailable` */
+  async function settleWill(packet, route, client) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
       metrics.messages.inc({ result: 'unsettled' });
@@ -102,7 +105,7 @@ export function createSettling(deps) {
     }
     willBytes += cost;
     try {
-      await settle(packet, client);
+      await settle(packet, route, client);
     } finally {
       willBytes -= cost;
     }
@@ -211,12 +214,14 @@ export function createSettling(deps) {
       disconnect(connection.client, REASONS.receiveMaximum);
       return;
     }
-    if (client && !canPublish(client, packet.topic)) {
+    // The topic is parsed once. Ingest gets it with the message.
+    const route = parseTopic(packet.topic);
+    if (client && !canPublish(client, packet.topic, route)) {
       forbid(connection, packet, done);
       return;
     }
     if (!connection) {
-      settleWill(packet, client).then(() => done(), done);
+      settleWill(packet, route, client).then(() => done(), done);
       return;
     }
     const { reader } = connection;
@@ -225,7 +230,7 @@ export function createSettling(deps) {
     // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
     const { settled, onRefused } =
       packet.qos === 0 ? { settled: () => done() } : track(connection, packet, done);
-    settle(packet, client, connection, onRefused).then(
+    settle(packet, route, client, connection, onRefused).then(
       (outcome) => {
         settled(outcome);
         reader.leave(size);
@@ -234,7 +239,7 @@ export function createSettling(deps) {
         // Without an acknowledgement the device reconnects and sends the message again.
         if (packet.qos === 0 || error?.code !== 'forbidden') return void client?.conn.destroy();
         // Sent again, a forbidden message would be forbidden again, so it is acknowledged.
-        restrict(packet, 'unknown_topic');
+        restrict(packet, route, 'unknown_topic');
         onRefused?.([wholeRefusal('forbidden', error.message)]);
         settled('refused');
         reader.leave(size);
@@ -271,12 +276,12 @@ const MAX_LEVELS = 100;
  * A mapped topic may be a command for another program, and no permission guards it, so nobody receives it.
  *
  * @param {PublishPacket} packet is changed
+ * @param {Topic | null} route its topic
  * @param {Outcome} outcome
  */
-export function restrict(packet, outcome) {
-  const topic = parseTopic(packet.topic);
-  if (!topic || outcome === 'unknown_topic') packet.topic = DROPPED;
-  const retainable = topic?.kind === 'status' && outcome === 'accepted';
+function restrict(packet, route, outcome) {
+  if (!route || outcome === 'unknown_topic') packet.topic = DROPPED;
+  const retainable = route?.kind === 'status' && outcome === 'accepted';
   if (!retainable || retainedBytes(packet) > MAX_RETAINED_BYTES) packet.retain = false;
 }
 

@@ -1,5 +1,5 @@
-import { Acknowledgements } from '../../ingest/acknowledgements.js';
-import { Deliveries } from '../../ingest/deliveries.js';
+import { Acknowledgements } from '../acknowledgements.js';
+import { Deliveries } from '../deliveries.js';
 
 /** @import { Writable } from 'node:stream' */
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */

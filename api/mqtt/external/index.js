@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
+import { parseTopic } from '../../../schema/topics.js';
 import { brokerOptions } from '../../access/broker-options.js';
-import { PayloadMemory } from '../../ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
@@ -94,6 +95,7 @@ export function createSubscriber(deps) {
       if (host && packet.topic === host.topic) return presence?.receive(payload);
       return handleMessage({
         topic: packet.topic,
+        route: parseTopic(packet.topic),
         payload,
         contentType: packet.properties?.contentType,
         retained: packet.retain,

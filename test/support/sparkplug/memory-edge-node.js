@@ -118,7 +118,14 @@ export async function createMemoryEdgeNode(clock) {
      */
     async send(type, payload, { again = false } = {}) {
       const { topic, sparkplug: place, identity } = topicOf(type);
-      const message = { topic, payload, retained: false, receivedAt: clock(), again };
+      const message = {
+        topic,
+        route: parseTopic(topic),
+        payload,
+        retained: false,
+        receivedAt: clock(),
+        again,
+      };
       const { birth, ended, batch, isContradictory } = await sparkplug.read(message, place, identity);
       const as = isContradictory ? 'contradictory' : 'live';
       if (birth) await births.register(identity, birth, { receivedAt: clock(), as });

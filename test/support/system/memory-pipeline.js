@@ -1,10 +1,11 @@
 import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
-import { PayloadMemory } from '../../../api/ingest/backpressure/byte-budget.js';
+import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.js';
 import { connectPipeline } from '../../../api/ingest/connect.js';
 import { createContext } from '../../../api/observability/context.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { parseTopic } from '../../../schema/topics.js';
 import { createMemoryStore } from '../memory-store/index.js';
 import { readSeries } from '../metrics.js';
 
@@ -72,6 +73,7 @@ export async function startMemoryPipeline(options = {}) {
   const accept = (topic, payload, rest) =>
     pipeline.ingest.handleMessage({
       topic,
+      route: parseTopic(topic),
       payload: memory.own(payload),
       retained: false,
       receivedAt: clock(),

@@ -6,6 +6,7 @@ const MINUTE_MS = 60_000;
 /** @param {number} bytes */
 const messageOf = (bytes) => ({
   topic: 'iot/v1/d/measurements',
+  route: null,
   payload: Buffer.alloc(bytes),
   retained: false,
   receivedAt: 0,

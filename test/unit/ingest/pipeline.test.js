@@ -236,3 +236,24 @@ test.each([
     expect(await pipeline.messages('unknown_topic')).toBe(1);
   },
 );
+
+test('Accept: clock becomes wrong before the commit of a refusal: no acknowledgement until the clock is right', async () => {
+  const clock = { differenceMs: 0 };
+  const writes = new HeldWrites();
+  const pipeline = await start({
+    clock: () => NOW + clock.differenceMs,
+    clockDifference: async () => clock.differenceMs,
+    writes,
+  });
+  const held = writes.hold({ write: 'deadLetters.write' });
+  const message = track(() => pipeline.accept('iot/v1/bad/measurements', '{'));
+  await held.reached();
+  clock.differenceMs = 600_000;
+  await held.release();
+  // The guard compares when the message asks it after the commit.
+  await until(() => pipeline.clockGuard.differenceMs === 600_000);
+  expect(message.isAcknowledged()).toBe(false);
+  clock.differenceMs = 0;
+  await message.acknowledged;
+  expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Acknowledgements } from '../../../api/ingest/acknowledgements.js';
+import { Acknowledgements } from '../../../api/mqtt/acknowledgements.js';
 
 test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
   const order = fc

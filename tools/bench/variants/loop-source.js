@@ -1,4 +1,5 @@
-import { copyBytes } from '../../../api/ingest/backpressure/byte-budget.js';
+import { copyBytes } from '../../../api/ingest/admission/byte-budget.js';
+import { parseTopic } from '../../../schema/topics.js';
 import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 
 /** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
@@ -33,8 +34,10 @@ export function createLoopSource({ clock }, { handleMessage }) {
       // A copy, since ingest still reads the message when the next one is made.
       const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
       writeTime(payload, timeAt, devices.time);
+      const topic = `iot/v1/${deviceName(devices.number)}/measurements`;
       return {
-        topic: `iot/v1/${deviceName(devices.number)}/measurements`,
+        topic,
+        route: parseTopic(topic),
         payload,
         retained: false,
         receivedAt,

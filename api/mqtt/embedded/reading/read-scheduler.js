@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { Queue } from '../../../ingest/backpressure/queue.js';
+import { Queue } from '../../../../common/queue.js';
 
-/** @import { ByteBudget } from '../../../ingest/backpressure/byte-budget.js' */
+/** @import { ByteBudget } from '../../../ingest/admission/byte-budget.js' */
 
 /**
  * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a limit too, because much of their work

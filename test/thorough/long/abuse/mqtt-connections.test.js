@@ -2,7 +2,7 @@ import { afterAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
 import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.js';
-import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
 import { createBroker } from '../../../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../../../api/observability/metrics.js';
 import { readSettings } from '../../../../common/settings/index.js';

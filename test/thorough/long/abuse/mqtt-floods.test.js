@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
 import { createBroker } from '../../../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../../../api/observability/metrics.js';
 import { readSettings } from '../../../../common/settings/index.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ByteBudget } from '../../../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.js';
 import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** @import { Receipt } from './receipt-times.js' */
+/** @import { Receipt } from '../ingest/receipt-times.js' */
 
 /** Messages of one client that are remembered. A client of QoS 2 that never sends PUBREL forgets its oldest ones. */
 const MAX_OPEN = 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;

@@ -1,0 +1,379 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+import { sortMerge, sortMessage } from '../../../schema/packed/series.js';
+import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
+import { sensorOf } from '../registry/cache.js';
+import { isProof } from '../registry/sessions.js';
+
+/** @import { ErrorCode } from '../../../common/errors.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { OwnTopic } from '../../../schema/topics.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Account, ProcessStats } from '../../observability/process-stats.js' */
+/** @import { Retry } from '../../store/retry.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
+/** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { MessageBatch, SensorSamples } from '../decode/message-batch.js' */
+/** @import { Publish } from '../index.js' */
+/** @import { IngestResult } from '../ingest-result.js' */
+/** @import { LastSeen, LatestWriter } from '../latest-writer.js' */
+/** @import { Message, Outcome } from '../pipeline.js' */
+/** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
+/** @import { Device, Sensor } from '../registry/cache.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Statuses } from '../registry/status.js' */
+/** @import { SampleWriter, Series, WritePlan } from '../sample-writer.js' */
+/** @import { Kept } from './index.js' */
+
+/**
+ * Looks at the samples of a message, for alarms.
+ *
+ * @typedef {object} SampleObserver
+ * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note notes, next to the commit and before
+ *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
+ * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
+ */
+
+/** How measurements arrived: `receivedAt` is the time from which their relative times count. @typedef {Pick<Message, 'receivedAt' | 'retained' | 'again'>} Arrival */
+
+/** Measurements from a client that waits for the answer. @typedef {Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>} Submitted */
+
+/** A wait checks this often whether the process ends, in ms. */
+const MAX_SLEEP_MS = 1000;
+
+/**
+ * Handles measurements on topics of the contract, and those that clients of HTTP submit.
+ *
+ * @param {object} deps
+ * @param {MessageDecoder} deps.decoder
+ * @param {MeasurementStore} deps.measurements
+ * @param {DeadLetterBox} deps.deadLetters
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ */
+export function createMeasurementHandler({ decoder, measurements, deadLetters, awaitingRegistration }) {
+  return {
+    /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
+    async handle(message, { device }, identity) {
+      const began = performance.now();
+      const { payload, contentType, receivedAt } = message;
+      const receipt = message.receipt ?? { from: null };
+      const batch = decoder.decode(payload, contentType, receivedAt);
+      const isKnown = await measurements.store(identity, batch, message, receipt);
+      if (!isKnown || batch.refused.length > 0) {
+        // A replay has to compute the same times.
+        const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
+        if (!isKnown) awaitingRegistration.remember(identity.id, kept);
+        await deadLetters.put(kept, device, batch.refused);
+      }
+      measurements.noteSettled(batch, began);
+      return batch.refused.length > 0 && batch.counts.samples === 0 ? 'refused' : 'accepted';
+    },
+
+    /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
+    async replay({ payload, contentType, receivedAt, now, isRefused }, _topic, identity) {
+      const batch = decoder.decode(payload, contentType, receivedAt, now);
+      await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
+      return resultOf(batch);
+    },
+
+    /**
+     * Refusals are returned, and do not become a dead letter.
+     *
+     * @param {Submitted} message
+     * @param {Identity} identity
+     * @returns {Promise<IngestResult>} settles when the good measurements are committed
+     */
+    async submit(message, identity) {
+      const began = performance.now();
+      let account = ONE_REFUSED;
+      const result = await resultOrRefusal(async () => {
+        const batch = decoder.decode(message.payload, message.contentType, message.receivedAt);
+        await measurements.store(identity, batch, message, { from: null });
+        account = batch.account();
+        return resultOf(batch);
+      });
+      return measurements.noteAnswered(result, account, began);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createMeasurementHandler>} MeasurementHandler */
+
+/**
+ * Stores the good measurements of a batch: resolve, plan, write, publish. A registered device that sends timely measurements stays on
+ * this path. The branches are `#register` (new sensors) and the late writer in `#write`.
+ */
+export class MeasurementStore {
+  #deps;
+  #clock;
+  #metrics;
+  #processStats;
+  /** @type {SampleObserver | null} */
+  #observer = null;
+  /**
+   * Messages of a device that was not in memory, by its id: settles when the last of them has its device. Later messages wait behind them,
+   * so that values without a time get their instants in the order of arrival.
+   *
+   * @type {Map<string, Promise<Device | null>>}
+   */
+  #lookUps = new Map();
+
+  /**
+   * @param {object} context
+   * @param {() => number} context.clock epoch ms
+   * @param {Metrics} context.metrics
+   * @param {ProcessStats} context.processStats
+   * @param {object} deps
+   * @param {Registry} deps.registry
+   * @param {Statuses} deps.statuses
+   * @param {ReceiptTimes} deps.receiptTimes
+   * @param {SampleWriter} deps.samples
+   * @param {LatestWriter} deps.latest
+   * @param {LastSeen} deps.lastSeen
+   * @param {Retry} deps.retry
+   * @param {Publish} deps.publish
+   */
+  constructor({ clock, metrics, processStats }, deps) {
+    this.#deps = deps;
+    this.#clock = clock;
+    this.#metrics = metrics;
+    this.#processStats = processStats;
+  }
+
+  /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
+  setSampleObserver(observer) {
+    this.#observer = observer;
+  }
+
+  /**
+   * Resolves, plans, writes and publishes the good measurements of a batch.
+   *
+   * @param {Identity} identity
+   * @param {MessageBatch} batch
+   * @param {Arrival} arrival
+   * @param {Receipt} receipt
+   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
+   */
+  async store(identity, batch, arrival, receipt) {
+    const waiting = this.#lookUps.get(identity.id);
+    const known = waiting ? null : this.#deps.registry.cache.peek(identity.id);
+    const device = known ?? (batch.sensors.size > 0 ? await this.#lookUp(identity, waiting) : null);
+    if (batch.untimed) {
+      const waitMs = this.#deps.receiptTimes.place(batch, identity, device, arrival.receivedAt, receipt);
+      if (waitMs > 0) await this.#wait(waitMs);
+    }
+    if (batch.sensors.size === 0) return true;
+    const seenAt = arrival.retained ? null : arrival.receivedAt;
+    if (!device) {
+      for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
+      return false;
+    }
+    const resolved = this.#resolve(device, batch);
+    const series = Array.isArray(resolved) ? resolved : await resolved;
+    countMerged(batch, series);
+    const plan = this.#deps.samples.plan(device, series);
+    const noted = this.#observer?.note(device, series, seenAt);
+    const written = this.#write(device, plan, series, seenAt);
+    const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
+    if (device.state === 'offline' && isProof(arrival))
+      await this.#deps.statuses.prove(device, arrival.receivedAt);
+    this.#observer?.observe(device, series);
+    this.#deps.publish(device, changed, series);
+    this.#count(batch, series, seenAt);
+    return true;
+  }
+
+  /**
+   * @param {Identity} identity
+   * @param {Promise<unknown>} [before] of the messages that arrived before
+   * @returns {Promise<Device | null>} null: it is not registered
+   * @throws {MillraceError} `registration_limit`
+   */
+  async #lookUp(identity, before) {
+    const find = () => this.#deps.registry.device(identity);
+    const found = before ? before.then(find, find) : find();
+    this.#lookUps.set(identity.id, found);
+    try {
+      return await found;
+    } finally {
+      if (this.#lookUps.get(identity.id) === found) this.#lookUps.delete(identity.id);
+    }
+  }
+
+  /** Waits until the clock reaches the instants of a message. @param {number} ms @throws {MillraceError} `unavailable`: the process ends */
+  async #wait(ms) {
+    for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
+      await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
+      if (this.#deps.retry.isAborted) throw new MillraceError('unavailable');
+    }
+  }
+
+  /**
+   * Finds the sensors of a batch. Only new ones make it wait.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
+   */
+  #resolve(device, batch) {
+    /** @type {Map<Sensor, SensorSamples>} */
+    const found = new Map();
+    /** @type {string[] | null} */
+    let missing = null;
+    for (const [ref, samples] of batch.sensors) {
+      const known = sensorOf(device, ref);
+      if (known) addSamples(found, known, samples);
+      else if (missing) missing.push(ref);
+      else missing = [ref];
+    }
+    if (!missing) return this.#toSeries(found, batch);
+    return this.#register(device, batch, missing, found);
+  }
+
+  /**
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {string[]} refs of sensors that are not registered
+   * @param {Map<Sensor, SensorSamples>} found samples of the registered ones
+   */
+  async #register(device, batch, refs, found) {
+    const { known, refused } = await this.#deps.registry.register(device, refs);
+    for (const [ref, code] of refused) batch.refuseSensor(ref, code);
+    for (const [ref, sensor] of known)
+      addSamples(found, sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref)));
+    return this.#toSeries(found, batch);
+  }
+
+  /**
+   * @param {Map<Sensor, SensorSamples>} found
+   * @param {MessageBatch} batch
+   * @returns {Series[]} sorted, one sample for each instant
+   */
+  #toSeries(found, batch) {
+    /** @type {Series[]} */
+    const series = [];
+    const sort = batch.lastCounts ? sortMessage : sortMerge;
+    for (const [known, samples] of found) {
+      const { times, values, conflicts } = sort(samples.times, samples.values);
+      if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
+      series.push({ known, sensor: known.bytes, times, values });
+    }
+    return series;
+  }
+
+  /**
+   * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
+   *
+   * @param {Device} device
+   * @param {WritePlan} plan
+   * @param {Series[]} series
+   * @param {number | null} seenAt epoch ms
+   * @returns {Promise<Sensor[]>} the sensors that have a newer value now
+   */
+  async #write(device, plan, series, seenAt) {
+    const [, changed] = await Promise.all([
+      this.#deps.samples.write(device, plan),
+      this.#deps.latest.write(device, series.map(newestOf)),
+      seenAt === null ? undefined : this.#deps.lastSeen.note(device, seenAt),
+    ]);
+    return changed;
+  }
+
+  /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
+  #count({ counts }, series, seenAt) {
+    this.#metrics.samples.inc(counts.samples);
+    if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
+    // Replays are not counted in end-to-end latency, and neither are messages without samples.
+    if (seenAt !== null && series.length > 0) {
+      const waitedMs = Math.max(0, this.#clock() - newestOfAll(series));
+      this.#metrics.endToEndSeconds.observe(waitedMs / 1000);
+    }
+    if (counts.skipped > 0) this.#metrics.skipped.inc(counts.skipped);
+    if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
+  }
+
+  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
+  noteSettled(batch, began) {
+    this.#processStats.note(batch.account(), performance.now() - began);
+  }
+
+  /**
+   * Counts a message for a client that waits for the answer, and gets the refusals in it.
+   *
+   * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
+   * @param {T} result
+   * @param {Account} account
+   * @param {number} began by `performance.now()`
+   * @returns {T} the result
+   */
+  noteAnswered(result, account, began) {
+    for (const { code } of result.refused) this.#metrics.refused.inc({ code });
+    const commitMs = performance.now() - began;
+    this.#processStats.note(account, commitMs);
+    this.#metrics.commitSeconds.observe(commitMs / 1000);
+    return result;
+  }
+
+  /**
+   * Stores the refused measurements of an earlier message.
+   *
+   * @param {Identity} identity
+   * @param {MessageBatch} batch is changed
+   * @param {Pick<Kept, 'receivedAt' | 'isRefused'>} kept
+   */
+  async storeAgain(identity, batch, { receivedAt, isRefused }) {
+    const receipt = { from: receivedAt };
+    // All measurements count for the times of those that were refused.
+    const device = this.#deps.registry.cache.peek(identity.id);
+    this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
+    batch.untimed = null;
+    if (isRefused) batch.keepOnly(isRefused);
+    // Like a retained message, a replay does not show that the device is active.
+    await this.store(identity, batch, { receivedAt, retained: true }, receipt);
+  }
+}
+
+/** @param {Series} series */
+const newestOf = ({ known, times, values }) => ({
+  sensor: known,
+  ts: /** @type {number} */ (times[times.length - 1]),
+  value: /** @type {number} */ (values[values.length - 1]),
+});
+
+/**
+ * Adds samples to those that a message has under another reference to the same sensor.
+ *
+ * @param {Map<Sensor, SensorSamples>} found
+ * @param {Sensor} sensor
+ * @param {SensorSamples} samples
+ */
+function addSamples(found, sensor, samples) {
+  const others = found.get(sensor);
+  found.set(sensor, others ? inOrder(others, samples) : samples);
+}
+
+/** @param {SensorSamples} some @param {SensorSamples} others of the same sensor @returns {SensorSamples} all, in the order of the message */
+function inOrder(some, others) {
+  const indexes = [...some.indexes, ...others.indexes];
+  const times = [...some.times, ...others.times];
+  const values = [...some.values, ...others.values];
+  const order = [...indexes.keys()].sort((a, b) => Number(indexes[a]) - Number(indexes[b]));
+  const sorted = (/** @type {number[]} */ list) => order.map((place) => /** @type {number} */ (list[place]));
+  return { times: sorted(times), values: sorted(values), indexes: sorted(indexes) };
+}
+
+/** @param {Series[]} series @returns {number} epoch ms of the newest sample */
+function newestOfAll(series) {
+  let newest = Number.NEGATIVE_INFINITY;
+  for (const { times } of series) newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
+  return newest;
+}
+
+/** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
+function countMerged({ counts }, series) {
+  let stored = 0;
+  for (const { times } of series) stored += times.length;
+  counts.merged = counts.samples - stored;
+  counts.samples = stored;
+}
