@@ -2,7 +2,7 @@ import { ProcessStats } from '../observability/process-stats.js';
 import { ClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
 import { logSecurityProblems } from '../store/security-check.js';
-import { CongestionWindow, Permits } from './backpressure/window.js';
+import { CongestionWindow, Permits } from '../store/sending/congestion-window.js';
 import { createIngest } from './index.js';
 import { Outbox } from './outbox.js';
 

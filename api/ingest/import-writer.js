@@ -22,7 +22,7 @@ import { sensorOf } from './registry/cache.js';
 /** @import { SensorBytes } from '../store/history/keys.js' */
 /** @import { HourRow } from '../store/history/reads.js' */
 /** @import { Store } from '../store/index.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Publish } from './index.js' */
 /** @import { LateDayNotes } from './late-samples.js' */
 /** @import { LatestWriter } from './latest-writer.js' */

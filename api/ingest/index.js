@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { Retry } from '../store/retry.js';
+import { Retry } from '../store/sending/retry.js';
 import { Progress } from './acknowledgements.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
 import { ByteBudget } from './backpressure/byte-budget.js';

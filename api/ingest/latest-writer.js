@@ -5,7 +5,7 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 /** @import { Logger } from 'pino' */
 /** @import { Latest, LatestUpdate, Newest } from '../store/latest.js' */
 /** @import { RegistryStore } from '../store/registry/index.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /** The newest sample of a sensor in a message. @typedef {Newest & { sensor: Sensor }} SensorNewest */

@@ -20,7 +20,7 @@ import { isProof } from './registry/sessions.js';
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Progress } from './acknowledgements.js' */
 /** @import { AwaitingRegistration } from './awaiting-registration.js' */
 /** @import { ByteBudget } from './backpressure/byte-budget.js' */

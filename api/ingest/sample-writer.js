@@ -6,8 +6,8 @@ import { isLate, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../schema/
 /** @import { Numbers } from '../../schema/packed/series.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Hour, SampleWrites } from '../store/measurements/writes.js' */
-/** @import { Retry } from '../store/retry.js' */
-/** @import { Query } from '../store/session.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
+/** @import { Query } from '../store/sending/session.js' */
 /** @import { LateWriter } from './late-samples.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 

@@ -22,9 +22,9 @@ import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { missingPermission } from './roles.js';
-import { findReplicaSets } from './routing.js';
 import { createSecurityCheck } from './security-check.js';
-import { createSession, translate } from './session.js';
+import { findReplicaSets } from './sending/routing.js';
+import { createSession, translate } from './sending/session.js';
 import { createSparkplugStore } from './sparkplug.js';
 import { createLateArrivals, createStreamStore } from './streaming.js';
 
@@ -32,7 +32,7 @@ import { createLateArrivals, createStreamStore } from './streaming.js';
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
-/** @import { Gate, Observe, Session } from './session.js' */
+/** @import { Gate, Observe, Session } from './sending/session.js' */
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**

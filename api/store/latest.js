@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { int32, int64 } from './cql-encoding.js';
-import { routingKey } from './routing.js';
+import { routingKey } from './sending/routing.js';
 
 /** @import { DeviceKey } from './registry/rows.js' */
-/** @import { Session } from './session.js' */
+/** @import { Session } from './sending/session.js' */
 /** @import { types } from 'cassandra-driver' */
 
 // Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.

@@ -345,13 +345,13 @@ export const EQUIVALENTS = [
     reason: 'in milliseconds the time is after the newest here, so the last operand is false',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'probe.answers.push(now - began);',
     after: 'probe.answers.unshift(now - began);',
     reason: 'only the median and the number of the answers are read',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'else this.#answers.push(now - began);',
     after: 'else this.#answers.unshift(now - began);',
     reason: 'only the median and the number of the answers are read',

@@ -58,7 +58,7 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: ['api/ingest/backpressure', 'api/mqtt/embedded/reading'],
+    sources: ['api/ingest/backpressure', 'api/store/sending', 'api/mqtt/embedded/reading', 'common/queue.js'],
     integration: [...integration('merging'), ...thorough('long/window')],
   },
   {

@@ -157,16 +157,16 @@ export const MUST_DIE = [
   },
   // Backpressure.
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);',
     after: ';',
-    test: 'test/unit/ingest/backpressure/window.test.js',
+    test: 'test/unit/store/sending/congestion-window.test.js',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);',
     after: '',
-    test: 'test/unit/ingest/backpressure/window.test.js',
+    test: 'test/unit/store/sending/congestion-window.test.js',
   },
   // Formats and Sparkplug.
   {
@@ -256,10 +256,10 @@ export const MUST_DIE = [
   },
   {
     // S9
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: '.sort()',
     after: '',
-    test: 'test/unit/ingest/backpressure/median.test.js',
+    test: 'test/unit/store/sending/median.test.js',
   },
   {
     // S11

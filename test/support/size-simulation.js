@@ -9,7 +9,7 @@ import { createRandom } from '../../simulator/random.js';
 import { createRowWrites } from '../../tools/bench/variants/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
-/** @import { Write } from '../../api/store/write-merger.js' */
+/** @import { Write } from '../../api/store/sending/write-merger.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Fleet } from '../../tools/sizing/traffic.js' */
 

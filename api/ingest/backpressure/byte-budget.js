@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { Queue } from './queue.js';
+import { Queue } from '../../../common/queue.js';
 
 /** Memory of a message in addition to its payload, in bytes: decoded samples, promises, queue entries. */
 const MESSAGE_OVERHEAD = 2048;

@@ -22,7 +22,7 @@ import { createSparkplugHandler } from './sparkplug.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Outbox } from '../outbox.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { Statuses } from '../registry/status.js' */
 /** @import { Store } from '../../store/index.js' */
 

@@ -6,7 +6,7 @@ import { sensorRow } from '../registry/rows.js';
 
 /** @import { Newest } from '../latest.js' */
 /** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { Place } from './group-iterator.js' */
 
 const { types } = cassandra;

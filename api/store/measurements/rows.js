@@ -4,7 +4,7 @@ import { int32, int64 } from '../cql-encoding.js';
 import { partOf } from './writes.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 
 const SELECT = {
   name: 'read_hour',

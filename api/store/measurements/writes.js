@@ -4,11 +4,11 @@ import { digestOf } from '../../../schema/packed/pack.js';
 import { sortMerge } from '../../../schema/packed/series.js';
 import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
-import { routingKey } from '../routing.js';
+import { routingKey } from '../sending/routing.js';
 
 /** @import { Piece } from '../../../schema/packed/block.js' */
 /** @import { Numbers } from '../../../schema/packed/series.js' */
-/** @import { Query, Session } from '../session.js' */
+/** @import { Query, Session } from '../sending/session.js' */
 
 const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 const ADD_PARTS = {

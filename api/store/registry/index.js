@@ -4,7 +4,7 @@ import { createNewestReads } from '../latest.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { DeviceKey, DeviceRow, SensorRow } from './rows.js' */
 /** @import { PartitionWrite, SensorChange } from './sensor-writes.js' */
 

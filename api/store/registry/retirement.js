@@ -3,7 +3,7 @@ import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../
 import { int64 } from '../cql-encoding.js';
 import { createNewestReads, latestStamp } from '../latest.js';
 
-/** @import { Query, Row, Session } from '../session.js' */
+/** @import { Query, Row, Session } from '../sending/session.js' */
 /** @import { DeviceKey } from './rows.js' */
 
 /** Concurrent requests of one retirement. */

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/retry.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/retry.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { createTestPacker } from '../packing.js';

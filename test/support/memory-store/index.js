@@ -7,7 +7,7 @@ import { readTables } from './tables.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Store } from '../../../api/store/index.js' */
-/** @import { Gate } from '../../../api/store/session.js' */
+/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Table } from './tables.js' */
 
 const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };

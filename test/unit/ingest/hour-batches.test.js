@@ -5,8 +5,8 @@ import { MillraceError } from '../../../common/errors.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
-/** @import { Query } from '../../../api/store/session.js' */
-/** @import { Write } from '../../../api/store/write-merger.js' */
+/** @import { Query } from '../../../api/store/sending/session.js' */
+/** @import { Write } from '../../../api/store/sending/write-merger.js' */
 
 const SENSOR = Buffer.alloc(16, 1);
 const A = /** @type {any} */ ({ bytes: Buffer.alloc(16, 10) });

@@ -6,7 +6,7 @@ import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js'
 
 /** @import { Device, Sensor } from '../../../api/ingest/registry/cache.js' */
 /** @import { LatestUpdate } from '../../../api/store/latest.js' */
-/** @import { Retry } from '../../../api/store/retry.js' */
+/** @import { Retry } from '../../../api/store/sending/retry.js' */
 
 /** Entries of a batch with several devices (data-model.md). */
 const MAX_ENTRIES = 2000;

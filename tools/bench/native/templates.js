@@ -7,8 +7,8 @@ import { batchEntry, placeOf, rowsFrame } from './protocol.js';
 
 /** @import { LatestUpdate } from '../../../api/store/latest.js' */
 /** @import { SensorSeries } from '../../../api/store/measurements/writes.js' */
-/** @import { Query, Session } from '../../../api/store/session.js' */
-/** @import { Write } from '../../../api/store/write-merger.js' */
+/** @import { Query, Session } from '../../../api/store/sending/session.js' */
+/** @import { Write } from '../../../api/store/sending/write-merger.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 

@@ -7,7 +7,7 @@ import { createClocks, createDevices, deviceName, encodePayloads, writeTime } fr
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../process/child.js';
 
-/** @import { Session } from '../../../api/store/session.js' */
+/** @import { Session } from '../../../api/store/sending/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 

@@ -1,10 +1,10 @@
 import { float64, int64 } from '../../../api/store/cql-encoding.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
-import { routingKey } from '../../../api/store/routing.js';
+import { routingKey } from '../../../api/store/sending/routing.js';
 import { DAY_MS } from '../../../schema/rules.js';
 
 /** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
-/** @import { Query, Session } from '../../../api/store/session.js' */
+/** @import { Query, Session } from '../../../api/store/sending/session.js' */
 /** @import { Numbers } from '../../../schema/packed/series.js' */
 
 /**

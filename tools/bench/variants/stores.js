@@ -2,14 +2,14 @@ import { connect } from '../../../api/store/connect.js';
 import { float64, int64 } from '../../../api/store/cql-encoding.js';
 import { connectStore } from '../../../api/store/index.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
 import { windowOptions } from '../../../schema/migrate/files.js';
 import { createRowWrites } from './row-writes.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
-/** @import { Gate, Session } from '../../../api/store/session.js' */
+/** @import { Gate, Session } from '../../../api/store/sending/session.js' */
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../../common/settings/config.js' */
 

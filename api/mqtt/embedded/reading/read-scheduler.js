@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { Queue } from '../../../ingest/backpressure/queue.js';
+import { Queue } from '../../../../common/queue.js';
 
 /** @import { ByteBudget } from '../../../ingest/backpressure/byte-budget.js' */
 

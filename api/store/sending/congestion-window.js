@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../../common/errors.js';
-import { Queue } from './queue.js';
+import { Queue } from '../../../common/queue.js';
 
 /**
  * The window changes after this time, in ms, and after this many answers. It never changes twice within the time of one

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { WriteMerger } from '../../api/store/write-merger.js';
-import { MillraceError } from '../../common/errors.js';
+import { WriteMerger } from '../../../../api/store/sending/write-merger.js';
+import { MillraceError } from '../../../../common/errors.js';
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
 

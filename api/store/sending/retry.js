@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { LogThrottle } from '../../common/log-throttle.js';
+import { MillraceError } from '../../../common/errors.js';
+import { LogThrottle } from '../../../common/log-throttle.js';
 
 /** @import { Logger } from 'pino' */
 

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../../common/errors.js';
 
 /** @import { Query } from './session.js' */
 

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.js';
-import { reasonOf } from './error-reason.js';
-import { createPreparedWrites } from './prepared-writes.js';
+import { MillraceError } from '../../../common/errors.js';
+import { reasonOf } from '../error-reason.js';
+import { createPreparedWrites } from './frames.js';
 import { WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Queue } from '../../../../api/ingest/backpressure/queue.js';
+import { Queue } from '../../common/queue.js';
 
 test('Queue: random pushes, shifts and removals: it behaves like an array', () => {
   const step = fc.oneof(
