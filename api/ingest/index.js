@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { Retry } from '../store/sending/retry.js';
+import { ProcessStats } from '../observability/process-stats.js';
 import { Progress } from './acknowledgements.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
@@ -10,7 +10,6 @@ import { LineDecoder } from './decode/line-decoder.js';
 import { createHandlers } from './handlers/index.js';
 import { ImportWriter } from './import-writer.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
-import { LastSeen, LatestWriter } from './latest-writer.js';
 import { Mappings } from './mappings/index.js';
 import { IngestPipeline } from './pipeline.js';
 import { ReceiptTimes } from './receipt-times.js';
@@ -20,19 +19,19 @@ import { ClockNotices } from './registry/clock-notices.js';
 import { createDescriptions } from './registry/descriptions.js';
 import { createRetirement, Registry } from './registry/index.js';
 import { createReplay } from './replay.js';
-import { PartitionWatch, SampleWriter } from './sample-writer.js';
+import { SampleWriter } from './sample-writer.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
 /** @import { Context } from '../observability/context.js' */
-/** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Outbox } from './outbox.js' */
 /** @import { Submit, SubmitLines } from './submission.js' */
 /** @import { SampleObserver, Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
-/** @import { BlockObserver, Series } from './sample-writer.js' */
+/** @import { Series } from './sample-writer.js' */
 
 /** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
@@ -58,31 +57,21 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
- * @param {BlockObserver} [deps.blocks] receives committed blocks; default: nobody does
  * @param {Outbox | null} [deps.outbox] of streaming out; default: nothing is streamed out
  * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
- * @param {ProcessStats} deps.processStats
  */
 export function createIngest(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const {
-    store,
-    send = () => {},
-    publish = () => {},
-    blocks,
-    outbox = null,
-    clockGuard,
-    processStats,
-  } = deps;
+  const { store, send = () => {}, publish = () => {}, outbox = null, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
     config.ingest;
   const groups = config.retention.latestGroups;
-  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+  const { retry } = store;
+  const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
   const limits = { autoRegister, autoRegisterMax };
   const registry = new Registry({ store: store.registry, groups, limits, retry, clock });
   const clocks = new ClockNotices({ logger });
   const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
-  const lastSeen = new LastSeen({ store: store.registry, retry });
   const notices = new RefusalNotices({ logger });
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
@@ -111,14 +100,10 @@ export function createIngest(context, deps) {
     onLate: (samples) => metrics.late.inc(samples),
   });
   const samples = new SampleWriter({
-    store: store.measurements,
-    retry,
-    partitions: new PartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
+    write: store.write.samples,
     clock: clockGuard,
     late,
-    blocks,
   });
-  const latest = new LatestWriter({ store: store.latest, retry, logger });
   const pipeline = new IngestPipeline(
     { ...context, processStats },
     {
@@ -129,8 +114,7 @@ export function createIngest(context, deps) {
       receiptTimes,
       registry,
       samples,
-      latest,
-      lastSeen,
+      store,
       deadLetters,
       notices,
       mappings,
@@ -149,7 +133,6 @@ export function createIngest(context, deps) {
           clocks,
           decoder,
           measurements,
-          lastSeen,
           deadLetters,
           awaitingRegistration,
           mappings,
@@ -180,7 +163,6 @@ export function createIngest(context, deps) {
     store,
     registry,
     samples,
-    latest,
     days,
     retry,
     clock: clockGuard,
@@ -188,6 +170,8 @@ export function createIngest(context, deps) {
   });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ budget, deviceQueue, pipeline, mappings, maxMessageBytes, clock });
+
+  exposeIngest(metrics, { progress, budget, submissions });
 
   return {
     handleMessage: pipeline.handleMessage,
@@ -216,6 +200,8 @@ export function createIngest(context, deps) {
     peek: (/** @type {string} */ id) => registry.cache.peek(id),
     /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
+    /** Counts the settled messages. */
+    processStats,
     /** The unsettled messages of `handleMessage`. */
     progress,
     /** The byte budget. Message sources with backpressure read no further while it is full. */
@@ -244,3 +230,28 @@ export function createIngest(context, deps) {
 }
 
 /** @typedef {ReturnType<typeof createIngest>} Ingest */
+
+/**
+ * Registers the gauges of ingest. Prometheus reads their values at each scrape.
+ *
+ * @param {Metrics} metrics
+ * @param {{ progress: Progress, budget: ByteBudget, submissions: Submissions }} deps
+ */
+function exposeIngest({ gauge }, { progress, budget, submissions }) {
+  gauge(
+    'iot_ingest_unsettled_messages',
+    'Messages that are being processed: received, but not acknowledged yet',
+    () => progress.unsettled,
+  );
+  gauge('iot_ingest_unsettled_bytes', 'Bytes of messages that are being processed', () => budget.used);
+  gauge(
+    'iot_ingest_submitted_bytes',
+    'Bytes of posts that are being received or processed',
+    () => submissions.held,
+  );
+  gauge(
+    'iot_ingest_standstill_seconds',
+    'Time since the last processed message or answer of the database, while messages wait; 0: no message waits',
+    () => progress.standstillMs / 1000,
+  );
+}

@@ -7,7 +7,7 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 /** @import { HistoryWrites, PackedHour } from '../store/history/writes.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { LateArrivalStore } from '../store/streaming.js' */
-/** @import { Hour } from '../store/measurements/writes.js' */
+/** @import { Hour } from '../store/measurements/hours.js' */
 /** @import { Retry } from '../store/sending/retry.js' */
 
 /** Sensors of one message whose late samples are written at once. */

@@ -30,15 +30,15 @@ import { isProof } from './registry/sessions.js';
 /** @import { MessageBatch, SensorSamples } from './decode/message-batch.js' */
 /** @import { Handlers, Kept } from './handlers/index.js' */
 /** @import { Refusals } from '../store/dead-letters/writes.js' */
+/** @import { Store } from '../store/index.js' */
 /** @import { Publish } from './index.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { MappedTopic, Mappings } from './mappings/index.js' */
-/** @import { LastSeen, LatestWriter } from './latest-writer.js' */
 /** @import { Receipt, ReceiptTimes } from './receipt-times.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Registry } from './registry/index.js' */
-/** @import { SampleWriter, Series, WritePlan } from './sample-writer.js' */
+/** @import { SampleWriter, Series } from './sample-writer.js' */
 /** @import { UnmatchedTopics } from './unmatched-topics.js' */
 
 /**
@@ -108,7 +108,7 @@ const MAX_IDENTITIES = 100_000;
  * The path of a message from its source to its acknowledgement. This class calls the steps in this order; the source itself
  * acknowledges:
  *
- *     receive -> limit -> decode -> validate -> resolve -> plan -> write -> publish -> acknowledge
+ *     receive -> limit -> decode -> validate -> resolve -> write -> publish -> acknowledge
  *
  * A registered device that sends good, timely measurements stays on this path. The branches are `#register` (new sensors), `#refuse`
  * (dead letters), the late writer in `#write`, and the handlers of births, statuses and Sparkplug.
@@ -155,8 +155,7 @@ export class IngestPipeline {
    * @param {MessageDecoder} deps.decoder
    * @param {Registry} deps.registry
    * @param {SampleWriter} deps.samples
-   * @param {LatestWriter} deps.latest
-   * @param {LastSeen} deps.lastSeen
+   * @param {Pick<Store, 'write'>} deps.store
    * @param {ReceiptTimes} deps.receiptTimes
    * @param {DeadLetterBox} deps.deadLetters
    * @param {RefusalNotices} deps.notices
@@ -300,7 +299,7 @@ export class IngestPipeline {
   }
 
   /**
-   * Resolves, plans, writes and publishes the good measurements of a batch.
+   * Resolves, writes and publishes the good measurements of a batch.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
@@ -325,9 +324,8 @@ export class IngestPipeline {
     const resolved = this.#resolve(device, batch);
     const series = Array.isArray(resolved) ? resolved : await resolved;
     this.#countMerged(batch, series);
-    const plan = this.#deps.samples.plan(device, series);
     const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#write(device, plan, series, seenAt);
+    const written = this.#write(device, series, seenAt);
     const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
     if (arrival.proves && device.state === 'offline') await this.#handlers.prove(device, arrival.receivedAt);
     this.#observer?.observe(device, series);
@@ -437,16 +435,15 @@ export class IngestPipeline {
    * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
    *
    * @param {Device} device
-   * @param {WritePlan} plan
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
    * @returns {Promise<Sensor[]>} the sensors that have a newer value now
    */
-  async #write(device, plan, series, seenAt) {
+  async #write(device, series, seenAt) {
     const [, changed] = await Promise.all([
-      this.#deps.samples.write(device, plan),
-      this.#deps.latest.write(device, series.map(newestOf)),
-      seenAt === null ? undefined : this.#deps.lastSeen.note(device, seenAt),
+      this.#deps.samples.write(device, series),
+      this.#deps.store.write.latest(device, series.map(newestOf)),
+      seenAt === null ? undefined : this.#deps.store.write.lastSeen(device, seenAt),
     ]);
     return changed;
   }

@@ -1,5 +1,5 @@
 /** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { BlockObserver } from '../ingest/sample-writer.js' */
+/** @import { BlockObserver } from '../store/measurements/writes.js' */
 /** @import { Query } from '../store/sending/session.js' */
 
 /**

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createContext } from '../../api/observability/context.js';
-import { ProcessStats } from '../../api/observability/process-stats.js';
 import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { readDeadLetters } from '../support/dead-letters.js';
@@ -56,10 +55,6 @@ beforeAll(async () => {
   ingest = createIngest(createContext({ config, version: 'test', logger }), {
     store,
     clockGuard,
-    processStats: new ProcessStats({
-      clock: Date.now,
-      pressure: () => ({ in_flight: 0, window: 1, window_limit: 1, waiting: 0 }),
-    }),
   });
 });
 afterAll(async () => {

@@ -11,11 +11,11 @@ export const FINDINGS = [
   [
     'S2',
     'api/ingest/sample-writer.js',
-    `await this.#writeHours(device, hours, parts);
+    `const hours = await this.#write(device, series);
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
     const time = this.#clock.now();`,
     `const time = this.#clock.now();
-    await this.#writeHours(device, hours, parts);`,
+    const hours = await this.#write(device, series);`,
   ],
   [
     'S3',
@@ -24,13 +24,8 @@ export const FINDINGS = [
     'series, await clock.now(), found.unreadable);\n        packed.add(id);',
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
-  [
-    'S5',
-    'api/ingest/latest-writer.js',
-    'await this.#groups.add(device.group',
-    'void this.#groups.add(device.group',
-  ],
-  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(update)) continue;', ''],
+  ['S5', 'api/store/latest/writes.js', 'await row.done;', 'void row.done;'],
+  ['S6', 'api/store/latest/writes.js', 'if (!isNews(each)) continue;', ''],
   [
     'S7',
     'api/ingest/late-samples.js',

@@ -28,15 +28,19 @@ export const MODULES = [
   { name: 'sizes', sources: ['schema/sizes.js'], integration: integration('refused-by-size') },
   {
     name: 'message to acknowledgement',
-    sources: ingest(
-      'pipeline',
-      'acknowledgements',
-      'sample-writer',
-      'latest-writer',
-      'late-samples',
-      'dead-letter-box',
-      'submission',
-    ),
+    sources: [
+      'api/store/measurements/writes.js',
+      'api/store/measurements/hours.js',
+      'api/store/latest/writes.js',
+      ...ingest(
+        'pipeline',
+        'acknowledgements',
+        'sample-writer',
+        'late-samples',
+        'dead-letter-box',
+        'submission',
+      ),
+    ],
     integration: [
       ...integration('merging', 'poison', 'refused-by-size', 'packing-late', 'presence', 'replay'),
       ...integration('http/submission', 'hostile-payloads', 'unknown-devices'),

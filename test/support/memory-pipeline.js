@@ -1,7 +1,8 @@
 import pino from 'pino';
+import { openDatabase } from '../../api/database.js';
 import { createReading } from '../../api/history/reading/index.js';
 import { PayloadMemory } from '../../api/ingest/backpressure/byte-budget.js';
-import { connectPipeline } from '../../api/ingest/connect.js';
+import { createIngest } from '../../api/ingest/index.js';
 import { createContext } from '../../api/observability/context.js';
 import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
@@ -9,6 +10,7 @@ import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';
 
 /** @import { Client } from 'cassandra-driver' */
+/** @import { connectStore } from '../../api/store/index.js' */
 /** @import { Publish } from '../../api/ingest/index.js' */
 /** @import { Message, Send } from '../../api/ingest/pipeline.js' */
 /** @import { Identity } from '../../schema/ids.js' */
@@ -48,23 +50,28 @@ export async function startMemoryPipeline(options = {}) {
   const publications = [];
   const logger = pino({ level: 'silent' });
   const context = createContext({ config, version: 'test', logger, clock });
-  const pipeline = await connectPipeline(context, {
+  /** @type {typeof connectStore} */
+  const openMemoryStore = async ({ maxInFlight, hooks }) => {
+    const memory = await createMemoryStore({ clock, maxInFlight, hooks, around, database, tables });
+    client = memory.database;
+    // The metrics list nodes, and a database in memory has none.
+    return { ...memory.store, health: { ...memory.store.health, nodes: () => [] } };
+  };
+  const opened = await openDatabase(context, {
     clockDifference,
+    openStore: writes ? writes.opens(openMemoryStore) : openMemoryStore,
+  });
+  const ingest = createIngest(context, {
+    ...opened,
     send,
     publish: (device, changed, series) => {
       onStored?.(device, changed, series);
       publications.push(changed.length);
       for (const { name, value } of changed) published.push({ sensor: String(name), value: Number(value) });
     },
-    async openStore({ gate }) {
-      const memory = await createMemoryStore({ clock, gate, around, database, tables });
-      client = memory.database;
-      // The metrics list nodes, and a database in memory has none.
-      const store = { ...memory.store, nodes: () => [] };
-      return writes ? writes.watch(store) : store;
-    },
   });
-  await pipeline.ingest.start();
+  const pipeline = { ...opened, ingest };
+  await ingest.start();
 
   const memory = new PayloadMemory();
 

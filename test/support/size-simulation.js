@@ -1,22 +1,22 @@
 import { decode } from '../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
-import { LatestWriter } from '../../api/ingest/latest-writer.js';
-import { createSampleWrites } from '../../api/store/measurements/writes.js';
+import { LatestWrites, PendingLatest } from '../../api/store/latest/writes.js';
+import { PendingHour, SampleWrites } from '../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
+import { visitBlock } from '../../schema/packed/block.js';
+import { MESSAGE_ROW_BYTES, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
-import { createRowWrites } from '../../tools/bench/variants/row-writes.js';
+import { withRowWrites } from '../../tools/bench/variants/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
-/** @import { Write } from '../../api/store/sending/write-merger.js' */
+/** @import { PendingRow } from '../../api/store/sending/pending-rows.js' */
+/** @import { Query } from '../../api/store/sending/session.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Fleet } from '../../tools/sizing/traffic.js' */
 
 /** Begin of the simulated hours, in epoch ms. */
 const START = Date.UTC(2026, 10, 21);
-
-const WRITES = { packed: createSampleWrites, rows: createRowWrites };
 
 /**
  * Counts messages, rows and bytes of a small fleet in some hours. The simulator's code encodes the messages. The code of ingest decodes,
@@ -31,57 +31,70 @@ export async function simulate(fleet, variant, hours) {
   const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
-  const store = WRITES[variant](countingSession(sent));
-  const writer = new LatestWriter({
-    store: /** @type {any} */ ({
-      /** @param {number} _ @param {() => unknown[]} take */
-      async write(_, take) {
-        const taken = take();
-        latest.requests++;
-        latest.rows += taken.length;
-      },
-    }),
+  const session = countingSession({ counted, sent, latest });
+  const deps = {
+    session: variant === 'rows' ? withRowWrites(session) : session,
     retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
     logger: /** @type {any} */ (null),
-  });
+    watch: /** @type {any} */ ({ note() {} }),
+  };
+  const samples = new SampleWrites(deps);
+  const newest = new LatestWrites(deps);
 
-  for (const message of messagesOf(fleet, hours)) {
-    const { device, payload } = message;
+  for (const { device, payload } of messagesOf(fleet, hours)) {
     const series = read(device, payload);
     counted.messages++;
     counted.payload += payload.length;
-    for (const hour of store.plan(series, partsFor(fleet.sensorsPerDevice))) {
-      const rows = store.encode(device.bytes, hour);
-      for (const { from, to } of hour.pieces) counted.samples += to - from;
-      for (const { params } of rows) {
-        counted.rowBytes +=
-          variant === 'packed'
-            ? MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length
-            : SAMPLE_ROW_BYTES;
-      }
-      await store.commit(device.bytes, hour, () => rows);
-    }
-    await writer.write(/** @type {any} */ (device), series.map(newestOf));
+    await samples.write({ ...device, sensors: { size: fleet.sensorsPerDevice } }, series);
+    await newest.write(/** @type {any} */ ({ ...device, retiredAt: null }), series.map(newestOf));
   }
   return { ...counted, sent, latest };
 }
 
-/** @param {{ requests: number, rows: number, partitions: Set<unknown> }} sent */
-const countingSession = (sent) =>
+/**
+ * @param {object} counts
+ * @param {{ samples: number, rowBytes: number }} counts.counted
+ * @param {{ requests: number, rows: number, partitions: Set<unknown> }} counts.sent
+ * @param {{ requests: number, rows: number }} counts.latest
+ */
+const countingSession = ({ counted, sent, latest }) =>
   /** @type {any} */ ({
-    /** @param {Write} write */
-    writeMerged({ name, take, routing }) {
-      return this.writeBatch(name, take, routing);
+    write: async () => {},
+    /** @param {PendingRow<any>} row */
+    async writeMerged(row) {
+      if (row instanceof PendingLatest) {
+        row.encode();
+        latest.requests++;
+        latest.rows += row.updates.size;
+        return;
+      }
+      if (row instanceof PendingHour)
+        await this.writeBatch(row.name, () => row.encode(), row.partition.routing);
     },
-    /** @param {string} _ @param {() => unknown[]} take @param {Buffer} routing */
+    /** @param {string} _ @param {() => Query[]} take @param {Buffer} routing */
     async writeBatch(_, take, routing) {
       // The rows may come from other writes as well, which `take` merges.
-      const taken = take();
+      const rows = take();
       sent.requests++;
-      sent.rows += taken.length;
+      sent.rows += rows.length;
       sent.partitions.add(routing.toString('hex'));
+      for (const { query, params } of rows) {
+        const isPacked = query.startsWith('INSERT INTO message ');
+        const bytes = /** @type {Buffer} */ (params.at(-1));
+        counted.rowBytes += isPacked ? MESSAGE_ROW_BYTES + bytes.length : SAMPLE_ROW_BYTES;
+        counted.samples += isPacked ? samplesIn(bytes) : 1;
+      }
     },
   });
+
+/** @param {Buffer} block @returns {number} */
+function samplesIn(block) {
+  let count = 0;
+  visitBlock(START, block, (_, series) => {
+    count += series().values.length;
+  });
+  return count;
+}
 
 /** @param {Fleet} fleet @param {number} hours */
 function* messagesOf(fleet, hours) {

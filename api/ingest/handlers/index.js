@@ -16,7 +16,6 @@ import { createSparkplugHandler } from './sparkplug.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
-/** @import { LastSeen } from '../latest-writer.js' */
 /** @import { Mappings } from '../mappings/index.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -61,7 +60,6 @@ import { createSparkplugHandler } from './sparkplug.js';
  * @param {ClockNotices} deps.clocks
  * @param {MessageDecoder} deps.decoder
  * @param {IngestPipeline} deps.measurements
- * @param {LastSeen} deps.lastSeen
  * @param {DeadLetterBox} deps.deadLetters
  * @param {AwaitingRegistration} deps.awaitingRegistration
  * @param {Mappings} deps.mappings
@@ -81,7 +79,6 @@ export function createHandlers(deps) {
     clocks,
     decoder,
     measurements,
-    lastSeen,
     deadLetters,
     awaitingRegistration,
     mappings,
@@ -101,7 +98,7 @@ export function createHandlers(deps) {
   /** @type {NoteLastSeen} */
   const noteLastSeen = async ({ retained, receivedAt }, identity) => {
     const device = registry.cache.peek(identity.id);
-    if (device && !retained) await lastSeen.note(device, receivedAt);
+    if (device && !retained) await store.write.lastSeen(device, receivedAt);
   };
   const status = createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration });
   const mapped = createMappedHandler({

@@ -1,6 +1,6 @@
 import { uuidText } from '../../../schema/ids.js';
 
-/** @import { Newest } from '../latest.js' */
+/** @import { Newest } from '../latest/reads.js' */
 /** @import { Row } from '../sending/session.js' */
 
 /**

@@ -22,7 +22,7 @@ export class Retry {
   #failingSince = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param {{ logger: Logger, onRetry: () => void }} deps */
+  /** @param {{ logger: Pick<Logger, 'info' | 'warn'>, onRetry: () => void }} deps */
   constructor({ logger, onRetry }) {
     this.#logger = logger;
     this.#onRetry = onRetry;

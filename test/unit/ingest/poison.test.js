@@ -145,7 +145,7 @@ test('Ingest: a good message is written again without its poisonous neighbor: no
   });
   const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
   // The request of the other device, that of both messages, then the good message by itself.
-  const held = writes.hold({ write: 'measurements.commit', nth: 3 });
+  const held = writes.hold({ write: 'write_measurements', nth: 3 });
   const bad = pipeline.measure('d', asJson([['a', NOW + 1, POISON]]));
   const good = track(() => pipeline.measure('d', asJson([['a', NOW, 1]])));
   release();

@@ -1,14 +1,16 @@
-import { createLatest } from '../../../api/store/latest.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { int32 } from '../../../api/store/cql-encoding.js';
+import { PendingLatest } from '../../../api/store/latest/writes.js';
+import { encodeHour, planHours } from '../../../api/store/measurements/hours.js';
+import { DevicePartitions } from '../../../api/store/measurements/writes.js';
+import { Partition } from '../../../api/store/sending/pending-rows.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS, SERIES_BYTES, TIME_BYTES } from '../../../schema/rules.js';
 import { deviceName, STEP_MS, sensorName } from '../load/payloads.js';
 import { batchEntry, placeOf, rowsFrame } from './protocol.js';
 
-/** @import { LatestUpdate } from '../../../api/store/latest.js' */
-/** @import { SensorSeries } from '../../../api/store/measurements/writes.js' */
-/** @import { Query, Session } from '../../../api/store/sending/session.js' */
-/** @import { Write } from '../../../api/store/sending/write-merger.js' */
+/** @import { LatestUpdate } from '../../../api/store/latest/writes.js' */
+/** @import { SensorSeries } from '../../../api/store/measurements/hours.js' */
+/** @import { Query } from '../../../api/store/sending/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
@@ -19,7 +21,7 @@ const UPDATE = { stamp: 0, newest: 1 };
 /** In a block the times follow a version byte and the first sensor's header. The other sensors share them: see schema/packed/block.js. */
 const TIMES_AT = 1 + SERIES_BYTES;
 
-/** In the map of newest values: its count, then 48 bytes a sensor, the time 28 bytes after their beginning. See api/store/latest.js. */
+/** In the map of newest values: its count, then 48 bytes a sensor, the time 28 bytes after their beginning. See api/store/latest/writes.js. */
 const ENTRIES_AT = 4;
 const ENTRY_BYTES = 48;
 const ENTRY_TIME_AT = 28;
@@ -46,7 +48,7 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
   const newest = new Map(
     series.map(({ sensor, values }) => [sensor, { ts: HOUR_MS, value: Number(values.at(-1)) }]),
   );
-  const updates = statements.updates(group, [{ device, newest }]);
+  const updates = statements.updates(group, { device, newest, retiredAt: null });
 
   /** @param {Query[]} queries */
   const valuesOf = (queries) => queries.map(({ params }) => /** @type {Buffer[]} */ (params));
@@ -117,31 +119,16 @@ function writeMs(bytes, at, number) {
 /**
  * The requests of our own store, without sending them. So the native baseline writes the very same batches.
  *
- * @returns {{ rows: (device: Buffer, series: SensorSeries[]) => Query[], updates: (group: number, updates: LatestUpdate[]) => Query[] }}
+ * @returns {{ rows: (device: Buffer, series: SensorSeries[]) => Query[], updates: (group: number, update: LatestUpdate) => Query[] }}
  */
 function createStatements() {
-  /** @type {Query[]} */
-  let taken = [];
-  const session = /** @type {Session} */ ({
-    writeMerged: async (/** @type {Write} */ { take }) => {
-      taken = take();
-    },
-  });
-  const samples = createSampleWrites(session);
-  const latest = createLatest(session);
+  const partitions = new DevicePartitions();
   return {
     rows(device, series) {
-      const [hour, ...more] = samples.plan(series, 1);
+      const [hour, ...more] = planHours(series, 1);
       if (!hour || more.length > 0) throw new Error('the samples of a template are of one hour');
-      return samples.encode(device, hour);
+      return encodeHour(partitions.find(device, hour.bucket, hour.part), hour);
     },
-    updates(group, updates) {
-      void latest.write(
-        group,
-        () => updates,
-        () => 0,
-      );
-      return taken;
-    },
+    updates: (group, update) => new PendingLatest(new Partition(int32(group)), update).encode(),
   };
 }

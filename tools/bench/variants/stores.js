@@ -1,14 +1,13 @@
 import { connect } from '../../../api/store/connect.js';
 import { float64, int64 } from '../../../api/store/cql-encoding.js';
 import { connectStore } from '../../../api/store/index.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
-import { createSession } from '../../../api/store/sending/session.js';
+import { PendingLatest } from '../../../api/store/latest/writes.js';
+import { PendingHour } from '../../../api/store/measurements/writes.js';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
 import { windowOptions } from '../../../schema/migrate/files.js';
-import { createRowWrites } from './row-writes.js';
+import { withRowWrites } from './row-writes.js';
 
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
+/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
 /** @import { Gate, Session } from '../../../api/store/sending/session.js' */
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../../common/settings/config.js' */
@@ -45,77 +44,72 @@ const INSERT = 'INSERT INTO measurement_tutorial (sensor_id, ts, value) VALUES (
  * batch, whatever partitions they are of. Prepared, which the tutorials forget; routed by the first row, as the driver
  * does.
  *
- * @param {Session} session
  * @param {Client} client
  * @param {Gate} gate
- * @returns {SampleWrites}
+ * @param {PendingHour} row
  */
-const createTutorialWrites = (session, client, gate) => ({
-  ...createSampleWrites(session),
-
-  encode: (_device, { pieces }) =>
-    pieces.flatMap(({ sensor, times, values, from, to }) =>
-      Array.from({ length: to - from }, (_, at) => ({
-        query: INSERT,
-        params: [
-          sensor,
-          int64(/** @type {number} */ (times[from + at])),
-          float64(/** @type {number} */ (values[from + at])),
-        ],
-      })),
-    ),
-
-  async commit(_device, { pieces }, take) {
-    // A batch of the tutorial is one message's: nothing joins it while it waits.
-    const queries = take();
-    await gate.enter();
-    const began = performance.now();
-    try {
-      await client.batch(queries, { logged: true, routingKey: /** @type {Buffer} */ (pieces[0]?.sensor) });
-    } finally {
-      gate.leave(began);
-    }
-  },
-});
+async function writeAsTutorial(client, gate, row) {
+  // A batch of the tutorial is one message's: nothing joins it while it waits.
+  row.close();
+  const { pieces } = row.hour;
+  const queries = pieces.flatMap(({ sensor, times, values, from, to }) =>
+    Array.from({ length: to - from }, (_, at) => ({
+      query: INSERT,
+      params: [
+        sensor,
+        int64(/** @type {number} */ (times[from + at])),
+        float64(/** @type {number} */ (values[from + at])),
+      ],
+    })),
+  );
+  await gate.enter();
+  const began = performance.now();
+  try {
+    await client.batch(queries, { logged: true, routingKey: /** @type {Buffer} */ (pieces[0]?.sensor) });
+  } finally {
+    gate.leave(began);
+  }
+}
 
 /** @typedef {Parameters<typeof connectStore>[0]} StoreParts */
 
-/** Tutorials keep no table of latest values: the newest row of each sensor's partition is it. */
-const noLatest = { write: async () => {} };
+/** Changes how rows are written. @callback WriteRow @param {PendingRow<any>} row @param {Session} session @param {Client} client @returns {Promise<void>} */
+
+/** Tutorials keep no table of latest values: the newest row of each sensor's partition is it. @type {WriteRow} */
+const withoutLatest = async (row, session) => {
+  if (row instanceof PendingLatest) row.close();
+  else await session.writeMerged(row);
+};
 
 /** How else a store could write; everything before it is our own ingest. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */
 export const STORES = {
   packed: connectStore,
-  'no-latest': async (parts) => ({ ...(await connectStore(parts)), latest: noLatest }),
-  rows: (parts) => withOwnWrites(parts, ({ session }) => ({ measurements: createRowWrites(session) })),
+  'no-latest': (parts) => connectWith(parts, withoutLatest),
+  rows: (parts) => connectStore({ ...parts, hooks: { ...parts.hooks, wrapSession: withRowWrites } }),
   tutorial: (parts) =>
-    withOwnWrites(parts, ({ session, client }) => ({
-      latest: noLatest,
-      measurements: createTutorialWrites(session, client, gateOf(parts)),
-    })),
+    connectWith(parts, (row, session, client) =>
+      row instanceof PendingHour
+        ? writeAsTutorial(client, gateOf(parts), row)
+        : withoutLatest(row, session, client),
+    ),
   'tutorial-latest': (parts) =>
-    withOwnWrites(parts, ({ session, client }) => ({
-      measurements: createTutorialWrites(session, client, gateOf(parts)),
-    })),
+    connectWith(parts, (row, session, client) =>
+      row instanceof PendingHour ? writeAsTutorial(client, gateOf(parts), row) : session.writeMerged(row),
+    ),
 };
 
-/**
- * @param {StoreParts} parts
- * @param {(own: { client: Client, session: Session }) => Partial<Store>} create
- * @returns {Promise<Store>}
- */
-async function withOwnWrites(parts, create) {
-  const store = await connectStore(parts);
-  const client = await connect(parts.cql, { keyspace: parts.cql.keyspace, applicationName: 'bench' });
-  const session = createSession(client, parts.observe, parts.gate);
-  return {
-    ...store,
-    ...create({ client, session }),
-    close: async () => {
-      await Promise.all([store.close(), client.shutdown()]);
+/** @param {StoreParts} parts @param {WriteRow} writeRow */
+const connectWith = (parts, writeRow) =>
+  connectStore({
+    ...parts,
+    hooks: {
+      ...parts.hooks,
+      wrapSession: (session, client) =>
+        Object.assign(Object.create(session), {
+          writeMerged: (/** @type {PendingRow<any>} */ row) => writeRow(row, session, client),
+        }),
     },
-  };
-}
+  });
 
 /** The caller that measures the tutorial's way bounds its requests. @param {StoreParts} parts */
 function gateOf({ gate }) {
