@@ -71,8 +71,8 @@ export const FINDINGS = [
   [
     'S15',
     'api/ingest/pipeline.js',
-    'seenAt === null ? undefined : this.#deps.lastSeen',
-    'this.#deps.lastSeen',
+    'seenAt === null ? undefined : this.#deps.store.write.lastSeen',
+    'this.#deps.store.write.lastSeen',
   ],
   ['S15', 'api/ingest/late-samples.js', 'onLate(to - from);', ''],
   [
