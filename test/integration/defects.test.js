@@ -10,6 +10,7 @@ import { startTestSystem } from '../support/system.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Ingest } from '../../api/ingest/index.js' */
 /** @import { Store } from '../../api/store/index.js' */
+/** @import { PendingRow } from '../../api/store/sending/pending-rows.js' */
 /** @import { TestSystem } from '../support/system.js' */
 
 /** @type {TestSystem} */
@@ -22,7 +23,7 @@ let database;
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];
-/** The number of next requests that fail like a defect of the code. */
+/** The number of next rows that fail like a defect of the code. */
 let defects = 0;
 
 beforeAll(async () => {
@@ -32,17 +33,18 @@ beforeAll(async () => {
   store = await connectStore({
     cql: config.cql,
     retention: config.retention,
-    gate: {
-      enter() {
-        if (defects === 0) return undefined;
-        defects--;
-        return Promise.reject(new TypeError('x is not a function'));
-      },
-      leave: () => {},
-      cancel: () => {},
-    },
     observe: () => {},
     onStaleIndex: () => {},
+    hooks: {
+      wrapSession: (session) =>
+        Object.assign(Object.create(session), {
+          writeMerged(/** @type {PendingRow<any>} */ row) {
+            if (defects === 0 || row.name !== 'write_measurements') return session.writeMerged(row);
+            defects--;
+            return Promise.reject(new TypeError('x is not a function'));
+          },
+        }),
+    },
   });
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
   const clockGuard = new ClockGuard({
