@@ -59,6 +59,8 @@ const API = {
     'api/live/',
     'api/stream-out/',
   ],
+  // The store of a process, its clock and its gauges.
+  'api/database.js': ['api/store/', 'api/observability/'],
   // The composition root.
   'api/system.js': [
     'api/store/',
@@ -71,6 +73,7 @@ const API = {
     'api/live/',
     'api/mqtt/',
     'api/http/',
+    'api/database.js',
   ],
   // migrate, roles, drain, credentials, alarms, dead letters: each calls a room.
   'api/commands/': [
@@ -85,6 +88,7 @@ const API = {
     'api/stream-out/',
     'api/live/',
     'api/mqtt/',
+    'api/database.js',
     'api/system.js',
   ],
   // The process.

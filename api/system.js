@@ -5,6 +5,7 @@ import { createCredentialService, revokeBefore } from './access/credentials/cred
 import { createAccess } from './access/http/index.js';
 import { createTls } from './access/tls/index.js';
 import { createAlarms } from './alarms/index.js';
+import { openDatabase } from './database.js';
 import { Baselines, createLearning } from './history/baselines/index.js';
 import { createPacking } from './history/packing/index.js';
 import { createReading } from './history/reading/index.js';
@@ -13,7 +14,8 @@ import { createApp } from './http/app.js';
 import { createCursors, cursorSecret } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
 import { clearUploads } from './http/uploads.js';
-import { connectPipeline } from './ingest/connect.js';
+import { createIngest } from './ingest/index.js';
+import { Outbox } from './ingest/outbox.js';
 import { createLive, NOBODY } from './live/index.js';
 import { InstallationStats } from './live/installation-stats.js';
 import { createMessageSource } from './mqtt/index.js';
@@ -29,7 +31,6 @@ import { Readiness } from './observability/readiness.js';
 /** @import { Rate } from './access/http/rates.js' */
 /** @import { Publish } from './ingest/index.js' */
 /** @import { connectStore } from './store/index.js' */
-/** @import { StreamOut } from './stream-out/index.js' */
 
 /** Wrong tokens per address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
@@ -61,24 +62,28 @@ export async function startSystem(parts) {
   // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
   /** @type {EventEmitter<{ committed: Parameters<Publish> }>} */
   const events = new EventEmitter();
-  const streaming = config.stream.kafka ? await import('./stream-out/index.js') : null;
-  /** @type {StreamOut | undefined} */
-  let streamOut;
-  const pipeline = await connectPipeline(context, {
-    openStore,
-    clockDifference,
+  const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
+  const { isPressed } = store.health;
+  const outbox = config.stream.kafka ? new Outbox({ store: store.outbox, clock }) : null;
+  const streamOut = config.stream.kafka
+    ? (await import('./stream-out/index.js')).createStreamOut(context, {
+        store,
+        clockGuard,
+        isPressed,
+        outbox,
+        pauseMs: periods.stream,
+      })
+    : null;
+  if (streamOut) store.write.observeBlocks(streamOut.blocks);
+  const ingest = createIngest(context, {
+    store,
+    clockGuard,
+    outbox,
     send: (topic, payload) => messageSource?.send(topic, payload),
     // Bound, so that no function of this file runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
-    readers: () => api?.readers() ?? 0,
-    ...(streaming && {
-      observeBlocks(parts) {
-        streamOut = streaming.createStreamOut(context, { ...parts, pauseMs: periods.stream });
-        return streamOut.blocks;
-      },
-    }),
   });
-  const { processStats, store, clockGuard, ingest, isPressed } = pipeline;
+  const { processStats } = ingest;
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
@@ -133,7 +138,7 @@ export async function startSystem(parts) {
     setSampleObserver: ingest.setSampleObserver,
     peek: ingest.peek,
     publish: live.publishAlarm,
-    outbox: pipeline.outbox,
+    outbox,
     periods: {
       rules: periods.alarmRules,
       absence: periods.absence,
@@ -189,6 +194,7 @@ export async function startSystem(parts) {
         changesSettleMs: periods.changes,
       })
     : null;
+  if (api) processStats.countReaders(api.readers);
   const { host, port } = config.http;
   const http = createHttpServer({
     app: createApp({ api, readiness, version, access, settings: config.http, logger, metrics }),

@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { groupOf, uuidText } from '../../schema/ids.js';
 import { DAY_MS, dayOf } from '../../schema/rules.js';
 import { changeId } from '../store/alarms/deliveries.js';
-import { Retry } from '../store/retry.js';
+import { Retry } from '../store/sending/retry.js';
 import { AbsenceWatch } from './absence.js';
 import { alarmItem } from './alarm-item.js';
 import { createBacktest } from './backtest.js';

@@ -6,7 +6,7 @@ import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { AlarmProgress, EvaluationProgress } from '../store/alarms/progress.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
 /** @import { RuleRegistry } from './rules/rule-registry.js' */
 /** @import { Rule } from './rules/rule.js' */

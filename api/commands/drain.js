@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { PERIODS_MS } from '../../common/periods.js';
-import { connectPipeline } from '../ingest/connect.js';
+import { openDatabase } from '../database.js';
+import { createIngest } from '../ingest/index.js';
 import { createSubscriber } from '../mqtt/external/index.js';
 import { unsubscribe } from '../mqtt/external/subscriptions.js';
 import { createContext } from '../observability/context.js';
@@ -41,7 +42,10 @@ export async function drainSession(deps) {
       'MQTT_URL must be set for --drain: the embedded broker has no sessions.',
     );
   }
-  const { store, ingest } = await connectPipeline(createContext({ config, version, logger }));
+  const context = createContext({ config, version, logger });
+  const database = await openDatabase(context);
+  const { store } = database;
+  const ingest = createIngest(context, database);
   const { progress } = ingest;
   let settled = 0;
   let receivedAt = performance.now();

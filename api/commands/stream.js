@@ -6,7 +6,7 @@ import { parseGroup, usageError } from '../../common/flags.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { formatTime, parseTime } from '../../common/times.js';
 import { HOUR_MS } from '../../schema/rules.js';
-import { connectPipeline } from '../ingest/connect.js';
+import { openDatabase } from '../database.js';
 import { createContext } from '../observability/context.js';
 import { isSilent } from '../observability/heartbeat.js';
 import { createLogger } from '../observability/logger.js';
@@ -175,7 +175,7 @@ async function status(config, print) {
       print(`✓ ${name}: ${records} records in ${count} partitions since it was made`);
     }
   });
-  const { store } = await connectPipeline(quietContext(config));
+  const { store } = await openDatabase(quietContext(config));
   try {
     await printProgress(config, store, print);
   } finally {
@@ -222,7 +222,7 @@ async function replay(config, flags, print) {
   }
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
-  const { store, clockGuard } = await connectPipeline(context);
+  const { store, clockGuard } = await openDatabase(context);
   const streamOut = createStreamOut(context, {
     store,
     clockGuard,

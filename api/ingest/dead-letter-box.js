@@ -6,7 +6,7 @@ import { storedForm } from '../store/dead-letters/writes.js';
 
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Outbox } from './outbox.js' */
 /** @import { Message } from './pipeline.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */

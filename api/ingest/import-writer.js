@@ -22,10 +22,9 @@ import { sensorOf } from './registry/cache.js';
 /** @import { SensorBytes } from '../store/history/keys.js' */
 /** @import { HourRow } from '../store/history/reads.js' */
 /** @import { Store } from '../store/index.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Publish } from './index.js' */
 /** @import { LateDayNotes } from './late-samples.js' */
-/** @import { LatestWriter } from './latest-writer.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Described, Registry } from './registry/index.js' */
 /** @import { SampleWriter, Series } from './sample-writer.js' */
@@ -50,10 +49,9 @@ export class ImportWriter {
 
   /**
    * @param {object} deps
-   * @param {Pick<Store, 'history' | 'packed'>} deps.store
+   * @param {Pick<Store, 'history' | 'packed' | 'write'>} deps.store
    * @param {Registry} deps.registry
    * @param {SampleWriter} deps.samples
-   * @param {LatestWriter} deps.latest
    * @param {LateDayNotes} deps.days
    * @param {Retry} deps.retry
    * @param {ClockGuard} deps.clock
@@ -117,7 +115,7 @@ export class ImportWriter {
    * @returns {Promise<void>} settles when all of it is committed
    */
   async write(device, series) {
-    const { clock, samples, latest, publish } = this.#deps;
+    const { clock, samples, store, publish } = this.#deps;
     const now = await clock.now();
     /** @type {Series[]} */
     const open = [];
@@ -131,8 +129,8 @@ export class ImportWriter {
       for (const hour of await this.#writeClosed(device, one, closed)) late.add(hour);
     });
     if (late.size > 0) await this.#deps.days.note(device, [...late], await clock.now());
-    if (open.length > 0) await samples.write(device, samples.plan(device, open));
-    const changed = await latest.write(device, series.map(newestOf));
+    if (open.length > 0) await samples.write(device, open);
+    const changed = await store.write.latest(device, series.map(newestOf));
     // A file may have years of samples. Live topics get the newest only.
     if (changed.length > 0) publish(device, changed, []);
   }

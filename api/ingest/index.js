@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { Retry } from '../store/retry.js';
+import { ProcessStats } from '../observability/process-stats.js';
 import { Admission } from './admission/index.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -8,7 +8,6 @@ import { LineDecoder } from './decode/line-decoder.js';
 import { createHandlers, MeasurementStore } from './handlers/index.js';
 import { ImportWriter } from './import-writer.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
-import { LastSeen, LatestWriter } from './latest-writer.js';
 import { Mappings } from './mappings/index.js';
 import { IngestPipeline } from './pipeline.js';
 import { ReceiptTimes } from './receipt-times.js';
@@ -19,13 +18,13 @@ import { createDescriptions } from './registry/descriptions.js';
 import { createRetirement, Registry } from './registry/index.js';
 import { createEvents, createStatuses } from './registry/status.js';
 import { createReplay } from './replay.js';
-import { PartitionWatch, SampleWriter } from './sample-writer.js';
+import { SampleWriter } from './sample-writer.js';
 import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
 /** @import { Context } from '../observability/context.js' */
-/** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Outbox } from './outbox.js' */
@@ -33,7 +32,7 @@ import { UnmatchedTopics } from './unmatched-topics.js';
 /** @import { SampleObserver } from './handlers/measurements.js' */
 /** @import { Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
-/** @import { BlockObserver, Series } from './sample-writer.js' */
+/** @import { Series } from './sample-writer.js' */
 
 /** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
@@ -56,31 +55,21 @@ const STUCK_AFTER_MS = 1000;
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
- * @param {BlockObserver} [deps.blocks] receives committed blocks; default: nobody does
  * @param {Outbox | null} [deps.outbox] of streaming out; default: nothing is streamed out
  * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
- * @param {ProcessStats} deps.processStats
  */
 export function createIngest(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const {
-    store,
-    send = () => {},
-    publish = () => {},
-    blocks,
-    outbox = null,
-    clockGuard,
-    processStats,
-  } = deps;
+  const { store, send = () => {}, publish = () => {}, outbox = null, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
     config.ingest;
   const groups = config.retention.latestGroups;
-  const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
+  const { retry } = store;
+  const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
   const limits = { autoRegister, autoRegisterMax };
   const registry = new Registry({ store: store.registry, groups, limits, retry, clock });
   const clocks = new ClockNotices({ logger });
   const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
-  const lastSeen = new LastSeen({ store: store.registry, retry });
   const notices = new RefusalNotices({ logger });
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
@@ -106,19 +95,15 @@ export function createIngest(context, deps) {
     onLate: (samples) => metrics.late.inc(samples),
   });
   const samples = new SampleWriter({
-    store: store.measurements,
-    retry,
-    partitions: new PartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
+    write: store.write.samples,
     clock: clockGuard,
     late,
-    blocks,
   });
-  const latest = new LatestWriter({ store: store.latest, retry, logger });
   const events = createEvents({ store: store.events, retry, outbox, groups });
   const statuses = createStatuses({ registry, store: store.registry, retry, events, clocks });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
-    { registry, statuses, receiptTimes, samples, latest, lastSeen, retry, publish },
+    { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const sparkplug = createSparkplug({
     store: store.sparkplug,
@@ -132,7 +117,7 @@ export function createIngest(context, deps) {
     metrics,
   });
   const handlers = createHandlers(context, {
-    devices: { registry, births, events, statuses, lastSeen },
+    devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
     decoder,
     measurements,
     deadLetters,
@@ -166,7 +151,6 @@ export function createIngest(context, deps) {
     store,
     registry,
     samples,
-    latest,
     days,
     retry,
     clock: clockGuard,
@@ -174,6 +158,8 @@ export function createIngest(context, deps) {
   });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
+
+  exposeIngest(metrics, { admission, submissions });
 
   return {
     handleMessage: pipeline.handleMessage,
@@ -202,6 +188,8 @@ export function createIngest(context, deps) {
     peek: (/** @type {string} */ id) => registry.cache.peek(id),
     /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
+    /** Counts the settled messages. */
+    processStats,
     /** The unsettled messages of `handleMessage`. */
     progress: admission.progress,
     /** The byte budget. Message sources with backpressure read no further while it is full. */
@@ -230,3 +218,29 @@ export function createIngest(context, deps) {
 }
 
 /** @typedef {ReturnType<typeof createIngest>} Ingest */
+
+/**
+ * Registers the gauges of ingest. Prometheus reads their values at each scrape.
+ *
+ * @param {Metrics} metrics
+ * @param {{ admission: Admission, submissions: Submissions }} deps
+ */
+function exposeIngest({ gauge }, { admission, submissions }) {
+  const { progress, budget } = admission;
+  gauge(
+    'iot_ingest_unsettled_messages',
+    'Messages that are being processed: received, but not acknowledged yet',
+    () => progress.unsettled,
+  );
+  gauge('iot_ingest_unsettled_bytes', 'Bytes of messages that are being processed', () => budget.used);
+  gauge(
+    'iot_ingest_submitted_bytes',
+    'Bytes of posts that are being received or processed',
+    () => submissions.held,
+  );
+  gauge(
+    'iot_ingest_standstill_seconds',
+    'Time since the last processed message or answer of the database, while messages wait; 0: no message waits',
+    () => progress.standstillMs / 1000,
+  );
+}

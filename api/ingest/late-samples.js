@@ -7,8 +7,8 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 /** @import { HistoryWrites, PackedHour } from '../store/history/writes.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { LateArrivalStore } from '../store/streaming.js' */
-/** @import { Hour } from '../store/measurements/writes.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Hour } from '../store/measurements/hours.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 
 /** Sensors of one message whose late samples are written at once. */
 const SENSORS_AT_ONCE = 16;

@@ -14,7 +14,7 @@ import { ONE_REFUSED } from './ingest-result.js';
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { Refusals } from '../store/dead-letters/writes.js' */
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { Admission, Handling } from './admission/index.js' */
 /** @import { DeadLetterBox } from './dead-letter-box.js' */
 /** @import { Handler, Handlers, Kept } from './handlers/index.js' */
@@ -89,9 +89,9 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  *     admit -> route -> handle -> outcome
  *
  * `admission/` waits for room and for the right clock. Then the topic decides which handler gets the message, behind earlier births of
- * its device (`handlers/`). The handler of measurements does the rest of the nine steps:
+ * its device (`handlers/`). The handler of measurements does the rest of the eight steps:
  *
- *     receive -> limit -> decode -> validate -> resolve -> plan -> write -> publish -> acknowledge
+ *     receive -> limit -> decode -> validate -> resolve -> write -> publish -> acknowledge
  *
  * The source itself receives and acknowledges. Replays take the same path, and HTTP enters it with `submission.js`.
  *

@@ -42,7 +42,8 @@ const SECONDS = 5;
 export class ProcessStats {
   #clock;
   #pressure;
-  #readers;
+  /** @type {() => number} */
+  #readers = () => 0;
   #total = { ...NO_MEASUREMENTS };
   /** One for each second, in a ring. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
@@ -56,11 +57,14 @@ export class ProcessStats {
    * @param {object} deps
    * @param {() => number} deps.clock epoch ms
    * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure on the database
-   * @param {() => number} [deps.readers] subscribers of the stream
    */
-  constructor({ clock, pressure, readers = () => 0 }) {
+  constructor({ clock, pressure }) {
     this.#clock = clock;
     this.#pressure = pressure;
+  }
+
+  /** Reports the subscribers of the stream, too. @param {() => number} readers counts them */
+  countReaders(readers) {
     this.#readers = readers;
   }
 

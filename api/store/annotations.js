@@ -1,7 +1,7 @@
 import { yearOf } from '../../schema/rules.js';
 import { firstIdOf, newTimeId, timeOfId } from './time-ids.js';
 
-/** @import { Row, Session } from './session.js' */
+/** @import { Row, Session } from './sending/session.js' */
 
 const WRITE = {
   name: 'write_annotation',

@@ -4,7 +4,7 @@ import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
 import { BusyServerRetryPolicy } from './driver-retry.js';
 import { createTracker } from './query-rule-tracker.js';
-import { RememberedReplicasPolicy } from './routing.js';
+import { RememberedReplicasPolicy } from './sending/routing.js';
 
 /** @import { ConnectionOptions } from 'node:tls' */
 /** @import { Client } from 'cassandra-driver' */

@@ -4,7 +4,7 @@ import { int64 } from './cql-encoding.js';
 import { iterateGroups } from './devices/group-iterator.js';
 
 /** @import { Place } from './devices/group-iterator.js' */
-/** @import { Row, Session } from './session.js' */
+/** @import { Row, Session } from './sending/session.js' */
 
 const { types } = cassandra;
 

@@ -1,6 +1,6 @@
 import { int64 } from './cql-encoding.js';
 
-/** @import { Row, Session } from './session.js' */
+/** @import { Row, Session } from './sending/session.js' */
 
 const WRITE = {
   name: 'write_event',

@@ -14,41 +14,46 @@ import { createLateDays, createPackLeases, createPackProgress } from './history/
 import { createHistoryReads } from './history/reads.js';
 import { createUnpackedReads } from './history/unpacked.js';
 import { createHistoryWrites } from './history/writes.js';
-import { createLatest } from './latest.js';
+import { LastSeenWrites, LatestWrites } from './latest/writes.js';
 import { createSampleReads } from './measurements/reads.js';
-import { createSampleWrites } from './measurements/writes.js';
+import { PartitionWatch, SampleWrites } from './measurements/writes.js';
 import { createOutboxStore } from './outbox.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { missingPermission } from './roles.js';
-import { findReplicaSets } from './routing.js';
 import { createSecurityCheck } from './security-check.js';
-import { createSession, translate } from './session.js';
+import { CongestionWindow, Permits } from './sending/congestion-window.js';
+import { Retry } from './sending/retry.js';
+import { findReplicaSets } from './sending/routing.js';
+import { createSession, translate } from './sending/session.js';
 import { createSparkplugStore } from './sparkplug.js';
 import { createLateArrivals, createStreamStore } from './streaming.js';
 
 /** @import { Client } from 'cassandra-driver' */
+/** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
-/** @import { Gate, Observe, Session } from './session.js' */
+/** @import { Gate, Observe, Session } from './sending/session.js' */
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**
  * The door of the store, the only room that knows CQL. Other rooms get typed tables from here. Retry, routing, query rules and
  * write merging live here as well.
  *
- * Ingest writes through `gate`, which bounds the requests in flight. Readers have a session of their own, so neither waits for the
- * other.
+ * Ingest writes through a congestion window, which bounds the requests in flight. Readers have a session of their own, so neither waits
+ * for the other.
  *
  * @param {object} options
  * @param {Config['cql']} options.cql
  * @param {Config['retention']} options.retention
- * @param {Gate} [options.gate] default: unbounded
+ * @param {number} [options.maxInFlight] largest congestion window; default: unbounded
+ * @param {Gate} [options.gate] instead of the window; for tests and benchmarks
  * @param {Observe} options.observe
  * @param {(kind: string) => void} options.onStaleIndex
  * @param {OnBrokenRule} [options.onBrokenRule]
+ * @param {SendingHooks} [options.hooks]
  * @param {() => number} [options.clock] epoch ms
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
@@ -89,9 +94,11 @@ export async function connectStore(options) {
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
- * @param {Gate} [deps.gate] default: unbounded
+ * @param {number} [deps.maxInFlight] largest congestion window; default: unbounded
+ * @param {Gate} [deps.gate] instead of the window; for tests and benchmarks
  * @param {Observe} deps.observe
  * @param {(kind: string) => void} deps.onStaleIndex
+ * @param {SendingHooks} [deps.hooks]
  * @param {() => number} [deps.clock] epoch ms
  */
 export function createStore(deps) {
@@ -101,20 +108,40 @@ export function createStore(deps) {
     retention,
     role,
     isAuthenticated,
-    gate,
+    maxInFlight = Number.POSITIVE_INFINITY,
     observe,
     onStaleIndex,
+    hooks = {},
     clock = Date.now,
   } = deps;
+  const { logger = SILENT, onRetry = () => {}, onLargePartition = () => {}, wrapSession } = hooks;
+  const window = new CongestionWindow({ max: maxInFlight });
+  const permits = new Permits(window);
+  const gate = deps.gate ?? (deps.maxInFlight === undefined ? undefined : permits);
   // The driver does not know which nodes hold a tablet of ScyllaDB. So there each batch holds the rows of one partition.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
-  const ingest = createSession(client, observe, gate, replicasOf);
+  const writing = createSession(client, observe, gate, replicasOf);
+  const ingest = wrapSession?.(writing, client) ?? writing;
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);
+  const retry = new Retry({ logger, onRetry });
+  const watch = new PartitionWatch({ logger, onLarge: onLargePartition });
+  const samples = new SampleWrites({ session: ingest, retry, watch });
+  const latest = new LatestWrites({ session: ingest, retry, logger });
+  const lastSeen = new LastSeenWrites({ session: ingest, retry });
+  /** Requests that wait for the window, or rows that wait to be merged, whichever are more. */
+  const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    /** Writes, through the gate. */
-    measurements: createSampleWrites(ingest),
-    latest: createLatest(ingest),
+    /** Writes of messages. They are repeated until they are committed. Bound, so that no function of this file runs for each message. */
+    write: {
+      samples: samples.write.bind(samples),
+      latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
+      lastSeen: lastSeen.note.bind(lastSeen),
+      observeBlocks: samples.observeBlocks.bind(samples),
+    },
+    /** Repeats writes of ingest until the database takes them. */
+    retry,
+    /** Other writes of ingest, through the window. */
     registry: createRegistryStore(ingest),
     events: createEventStore(ingest),
     sparkplug: createSparkplugStore(ingest),
@@ -151,17 +178,39 @@ export function createStore(deps) {
     credentials: createCredentialStore(reading, retention.latestGroups),
     deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
-    health: createHealth(reading, clock),
-    securityCheck: createSecurityCheck({ session: reading, role, isAuthenticated }),
+    health: {
+      ...createHealth(reading, clock),
+      checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
+      nodes: () => nodesOf(client),
+      /** Requests of ingest, and the window that bounds them. */
+      pressure: () => ({
+        in_flight: permits.inUse,
+        window: window.size,
+        window_limit: maxInFlight,
+        waiting: waiting(),
+      }),
+      /** Whether requests of ingest wait. */
+      isPressed: () => waiting() > 0,
+    },
     processes: createProcessStore(reading),
-    nodes: () => nodesOf(client),
-    /** Number of writes of ingest that wait to be sent. */
-    waiting: () => ingest.waiting,
     close: () => client.shutdown(),
   };
 }
 
 /** @typedef {ReturnType<typeof createStore>} Store */
+
+/**
+ * What happens around the requests of ingest.
+ *
+ * @typedef {object} SendingHooks
+ * @property {Pick<Logger, 'info' | 'warn'>} [logger] default: nothing is logged
+ * @property {() => void} [onRetry] a request failed and will be repeated
+ * @property {() => void} [onLargePartition] an hour of a device grows too large for a server
+ * @property {(session: Session, client: Client) => Session} [wrapSession] changes the requests of ingest, for tests and benchmarks
+ */
+
+/** @type {Pick<Logger, 'info' | 'warn'>} */
+const SILENT = { info() {}, warn() {} };
 
 /**
  * A node of the database, as the driver of this process sees it.

@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
 import { connect } from './connect.js';
 import { missingPermission } from './roles.js';
-import { translate } from './session.js';
+import { translate } from './sending/session.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 

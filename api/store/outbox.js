@@ -1,7 +1,7 @@
 import { int32, int64 } from './cql-encoding.js';
 
 /** @import { Page } from './history/unpacked.js' */
-/** @import { Session } from './session.js' */
+/** @import { Session } from './sending/session.js' */
 
 /** @typedef {'event' | 'dead_letter' | 'alarm'} OutboxKind */
 

@@ -2,10 +2,10 @@ import { MillraceError } from '../../common/errors.js';
 import { PART } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
 import { int64 } from './cql-encoding.js';
-import { createSession } from './session.js';
+import { createSession } from './sending/session.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { Session } from './session.js' */
+/** @import { Session } from './sending/session.js' */
 
 /** A process without a heartbeat disappears after this time, in s. */
 const TTL_S = 3600;

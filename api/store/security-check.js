@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Session } from './session.js' */
+/** @import { Session } from './sending/session.js' */
 
 /** Permissions that a serving role needs; see `schema/roles.js`. */
 const NEEDED = new Set(['SELECT', 'MODIFY']);

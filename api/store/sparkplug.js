@@ -1,6 +1,6 @@
 import { int32, int64 } from './cql-encoding.js';
 
-/** @import { Session } from './session.js' */
+/** @import { Session } from './sending/session.js' */
 
 const WRITE_BIRTH = {
   name: 'write_sparkplug_birth',

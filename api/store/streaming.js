@@ -2,7 +2,7 @@ import { digestOf } from '../../schema/packed/pack.js';
 import { int32, int64, writeTimestamp } from './cql-encoding.js';
 
 /** @import { Page } from './history/unpacked.js' */
-/** @import { Row, Session } from './session.js' */
+/** @import { Row, Session } from './sending/session.js' */
 
 /** Bytes of the digest of a block. */
 export const DIGEST_BYTES = 8;

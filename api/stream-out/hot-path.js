@@ -8,7 +8,7 @@ import { TopicQueue } from './topic-queue.js';
 /** @import { Announcement, Noted } from '../ingest/outbox.js' */
 /** @import { Device } from '../ingest/registry/cache.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Query } from '../store/session.js' */
+/** @import { Query } from '../store/sending/session.js' */
 /** @import { KafkaSender } from './kafka/sender.js' */
 /** @import { TopicKind } from './kafka/topics.js' */
 /** @import { SentNotes } from './notes.js' */

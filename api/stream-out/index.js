@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLeases, Steps } from '../history/packing/index.js';
-import { Retry } from '../store/retry.js';
+import { Retry } from '../store/sending/retry.js';
 import { CompletionLoop } from './closed-hours.js';
 import { createCompletion } from './completion.js';
 import { HotPath } from './hot-path.js';

@@ -3,7 +3,7 @@ import { digestOf } from '../../schema/packed/pack.js';
 import { bucketOf } from '../../schema/rules.js';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/streaming.js';
 
-/** @import { Retry } from '../store/retry.js' */
+/** @import { Retry } from '../store/sending/retry.js' */
 /** @import { OutboxEntry } from '../store/outbox.js' */
 /** @import { StreamStore } from '../store/streaming.js' */
 

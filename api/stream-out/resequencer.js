@@ -1,6 +1,6 @@
 /** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { BlockObserver } from '../ingest/sample-writer.js' */
-/** @import { Query } from '../store/session.js' */
+/** @import { BlockObserver } from '../store/measurements/writes.js' */
+/** @import { Query } from '../store/sending/session.js' */
 
 /**
  * The place of a block among those of its device. `rows` is null until the block is settled.

@@ -8,6 +8,7 @@ import {
   VALUE_BYTES,
 } from '../rules.js';
 import { checkHour } from './pack.js';
+import { sortMerge } from './series.js';
 
 /** @import { Numbers, Series } from './series.js' */
 
@@ -195,4 +196,37 @@ function readSeries(bucket, view, timesAt, valuesAt, count) {
   if (previous >= HOUR_MS)
     throw new RangeError(`the last packed sample is ${previous} ms after its hour began`);
   return { times, values };
+}
+
+/**
+ * Pieces of messages that wait together: those of one sensor become one, so that 60 messages of a sample each weigh as much
+ * as one message of 60.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Piece[]} one for each sensor
+ */
+export function mergePieces(pieces) {
+  /** By the very Buffer of the sensor's id, which ingest keeps. @type {Map<Buffer, Piece[]>} */
+  const sensors = new Map();
+  for (const piece of pieces) {
+    const list = sensors.get(piece.sensor);
+    if (list) list.push(piece);
+    else sensors.set(piece.sensor, [piece]);
+  }
+  if (sensors.size === pieces.length) return pieces;
+  return [...sensors].map(([sensor, [first, ...others]]) => {
+    if (others.length === 0) return /** @type {Piece} */ (first);
+    /** @type {number[]} */
+    const allTimes = [];
+    /** @type {number[]} */
+    const allValues = [];
+    for (const { times, values, from, to } of [/** @type {Piece} */ (first), ...others]) {
+      for (let i = from; i < to; i++) {
+        allTimes.push(/** @type {number} */ (times[i]));
+        allValues.push(/** @type {number} */ (values[i]));
+      }
+    }
+    const { times, values } = sortMerge(allTimes, allValues);
+    return { sensor, times, values, from: 0, to: times.length };
+  });
 }

@@ -35,7 +35,7 @@ beforeAll(async () => {
   cleanUps.push(() => wire.stop());
   system = await startTestSystem({
     settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: wire.url },
-    openStore: async (options) => writes.watch(await connectStore(options)),
+    openStore: writes.opens(connectStore),
     openSource: (context, deps) => {
       source = createMessageSource(context, deps);
       return source;

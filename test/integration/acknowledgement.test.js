@@ -18,7 +18,7 @@ let clients;
 beforeAll(async () => {
   system = await startTestSystem({
     settings: { LATEST_GROUPS: String(GROUPS) },
-    openStore: async (options) => writes.watch(await connectStore(options)),
+    openStore: writes.opens(connectStore),
   });
   clients = [await mqtt.connectAsync(system.mqttUrl), await mqtt.connectAsync(system.mqttUrl)];
 });

@@ -6,14 +6,14 @@ import { ClockNotices } from '../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../api/ingest/registry/index.js';
 import { readSession } from '../../api/ingest/registry/sessions.js';
 import { connectStore } from '../../api/store/index.js';
-import { Retry } from '../../api/store/retry.js';
+import { Retry } from '../../api/store/sending/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system/index.js';
 
 /** @import { Device } from '../../api/ingest/registry/cache.js' */
 /** @import { Store } from '../../api/store/index.js' */
-/** @import { Gate } from '../../api/store/session.js' */
+/** @import { Gate } from '../../api/store/sending/session.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { TestSystem } from '../support/system/index.js' */
 

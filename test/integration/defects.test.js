@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createContext } from '../../api/observability/context.js';
-import { ProcessStats } from '../../api/observability/process-stats.js';
 import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { parseTopic } from '../../schema/topics.js';
@@ -12,6 +11,7 @@ import { startTestSystem } from '../support/system/index.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Ingest } from '../../api/ingest/index.js' */
 /** @import { Store } from '../../api/store/index.js' */
+/** @import { PendingRow } from '../../api/store/sending/pending-rows.js' */
 /** @import { TestSystem } from '../support/system/index.js' */
 
 /** @type {TestSystem} */
@@ -24,7 +24,7 @@ let database;
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];
-/** The number of next requests that fail like a defect of the code. */
+/** The number of next rows that fail like a defect of the code. */
 let defects = 0;
 
 beforeAll(async () => {
@@ -34,17 +34,18 @@ beforeAll(async () => {
   store = await connectStore({
     cql: config.cql,
     retention: config.retention,
-    gate: {
-      enter() {
-        if (defects === 0) return undefined;
-        defects--;
-        return Promise.reject(new TypeError('x is not a function'));
-      },
-      leave: () => {},
-      cancel: () => {},
-    },
     observe: () => {},
     onStaleIndex: () => {},
+    hooks: {
+      wrapSession: (session) =>
+        Object.assign(Object.create(session), {
+          writeMerged(/** @type {PendingRow<any>} */ row) {
+            if (defects === 0 || row.name !== 'write_measurements') return session.writeMerged(row);
+            defects--;
+            return Promise.reject(new TypeError('x is not a function'));
+          },
+        }),
+    },
   });
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
   const clockGuard = new ClockGuard({
@@ -57,10 +58,6 @@ beforeAll(async () => {
   ingest = createIngest(createContext({ config, version: 'test', logger }), {
     store,
     clockGuard,
-    processStats: new ProcessStats({
-      clock: Date.now,
-      pressure: () => ({ in_flight: 0, window: 1, window_limit: 1, waiting: 0 }),
-    }),
   });
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { createProcessStore } from '../../api/store/processes.js';
-import { createSession } from '../../api/store/session.js';
+import { createSession } from '../../api/store/sending/session.js';
 import { readSettings } from '../../common/settings/index.js';
 import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
 import { dropKeyspace } from '../support/database/keyspace.js';

@@ -4,7 +4,7 @@ import { groupOf } from '../../schema/ids.js';
 import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
 
-/** @import { Session } from '../../api/store/session.js' */
+/** @import { Session } from '../../api/store/sending/session.js' */
 
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf } = packed;

@@ -5,7 +5,7 @@ import { RefusalNotices } from '../../api/ingest/refusal-notices.js';
 import { Registry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { connectStore } from '../../api/store/index.js';
-import { Retry } from '../../api/store/retry.js';
+import { Retry } from '../../api/store/sending/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system/index.js';

@@ -327,12 +327,6 @@ export const EQUIVALENTS = [
     reason: 'fields that are not remembered are read as well: the limit only bounds memory',
   },
   {
-    file: 'api/ingest/latest-writer.js',
-    before: "if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;",
-    after: "if ((error.code !== 'rejected')) throw error;",
-    reason: 'no other error has the code rejected: the operand is for the types',
-  },
-  {
     file: 'api/ingest/decode/message-batch.js',
     before: 'unitMs !== 1 && ts / unitMs >= oldest && ts / unitMs <= newest',
     after: 'unitMs !== 2 && ts / unitMs >= oldest && ts / unitMs <= newest',
@@ -345,13 +339,13 @@ export const EQUIVALENTS = [
     reason: 'in milliseconds the time is after the newest here, so the last operand is false',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'probe.answers.push(now - began);',
     after: 'probe.answers.unshift(now - began);',
     reason: 'only the median and the number of the answers are read',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'else this.#answers.push(now - began);',
     after: 'else this.#answers.unshift(now - began);',
     reason: 'only the median and the number of the answers are read',

@@ -11,11 +11,11 @@ export const FINDINGS = [
   [
     'S2',
     'api/ingest/sample-writer.js',
-    `await this.#writeHours(device, hours, parts);
+    `const hours = await this.#write(device, series);
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
     const time = this.#clock.now();`,
     `const time = this.#clock.now();
-    await this.#writeHours(device, hours, parts);`,
+    const hours = await this.#write(device, series);`,
   ],
   [
     'S3',
@@ -24,13 +24,8 @@ export const FINDINGS = [
     'series, await clock.now(), found.unreadable);\n        packed.add(id);',
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
-  [
-    'S5',
-    'api/ingest/latest-writer.js',
-    'await this.#groups.add(device.group',
-    'void this.#groups.add(device.group',
-  ],
-  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(update)) continue;', ''],
+  ['S5', 'api/store/latest/writes.js', 'await row.done;', 'void row.done;'],
+  ['S6', 'api/store/latest/writes.js', 'if (!isNews(each)) continue;', ''],
   [
     'S7',
     'api/ingest/late-samples.js',
@@ -38,10 +33,15 @@ export const FINDINGS = [
     'void days.note(device, late, at);',
   ],
   ['S7', 'api/ingest/late-samples.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
-  ['S9', 'api/ingest/backpressure/window.js', 'this.#bound.record?.(began, isFailure(error));', ''],
-  ['S9', 'api/ingest/backpressure/window.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
-  ['S9', 'api/ingest/backpressure/window.js', '.sort()', ''],
-  ['S9', 'api/ingest/backpressure/window.js', 'this.#unloaded.shift()', 'this.#unloaded.pop()'],
+  ['S9', 'api/store/sending/congestion-window.js', 'this.#bound.record?.(began, isFailure(error));', ''],
+  [
+    'S9',
+    'api/store/sending/congestion-window.js',
+    "error.code === 'unavailable'",
+    "error.code !== 'unavailable'",
+  ],
+  ['S9', 'api/store/sending/congestion-window.js', '.sort()', ''],
+  ['S9', 'api/store/sending/congestion-window.js', 'this.#unloaded.shift()', 'this.#unloaded.pop()'],
   ['S11', 'api/access/http/sessions.js', "path: '/', secure }", "path: '/', secure: false }"],
   [
     'S11',
@@ -71,8 +71,8 @@ export const FINDINGS = [
   [
     'S15',
     'api/ingest/handlers/measurements.js',
-    'seenAt === null ? undefined : this.#deps.lastSeen',
-    'this.#deps.lastSeen',
+    'seenAt === null ? undefined : write.lastSeen',
+    'write.lastSeen',
   ],
   ['S15', 'api/ingest/late-samples.js', 'onLate(to - from);', ''],
   [

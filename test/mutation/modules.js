@@ -31,14 +31,10 @@ export const MODULES = [
     sources: [
       'api/mqtt/acknowledgements.js',
       'api/ingest/handlers/measurements.js',
-      ...ingest(
-        'pipeline',
-        'sample-writer',
-        'latest-writer',
-        'late-samples',
-        'dead-letter-box',
-        'submission',
-      ),
+      'api/store/measurements/writes.js',
+      'api/store/measurements/hours.js',
+      'api/store/latest/writes.js',
+      ...ingest('pipeline', 'sample-writer', 'late-samples', 'dead-letter-box', 'submission'),
     ],
     integration: [
       ...integration('merging', 'poison', 'refused-by-size', 'packing-late', 'presence', 'replay'),
@@ -61,12 +57,7 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: [
-      'api/ingest/admission',
-      'api/ingest/backpressure',
-      'api/mqtt/embedded/reading',
-      'common/queue.js',
-    ],
+    sources: ['api/ingest/admission', 'api/store/sending', 'api/mqtt/embedded/reading', 'common/queue.js'],
     integration: [...integration('merging'), ...thorough('long/window')],
   },
   {

@@ -71,22 +71,22 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/admission/byte-budget.test.js',
   },
   {
-    file: 'api/ingest/sample-writer.js',
-    before: 'batch.hour.pieces.push(...hour.pieces);',
+    file: 'api/store/measurements/writes.js',
+    before: 'this.hour.pieces.push(...hour.pieces);',
     after: '',
-    test: 'test/unit/ingest/hour-batches.test.js',
+    test: 'test/unit/store/measurements/pending-hours.test.js',
   },
   {
-    file: 'api/ingest/latest-writer.js',
-    before: 'batch.closed = true;',
+    file: 'api/store/sending/pending-rows.js',
+    before: 'this.close();',
     after: '',
-    test: 'test/unit/ingest/group-commit.test.js',
+    test: 'test/unit/store/sending/pending-rows.test.js',
   },
   {
-    file: 'api/ingest/latest-writer.js',
-    before: 'await this.#commit(group, take, () => batch.entries);',
-    after: 'void this.#commit(group, take, () => batch.entries);',
-    test: 'test/unit/ingest/group-commit.test.js',
+    file: 'api/store/sending/pending-rows.js',
+    before: 'await this.#retry.run(() => this.#session.writeMerged(row));',
+    after: 'void this.#retry.run(() => this.#session.writeMerged(row));',
+    test: 'test/unit/store/sending/pending-rows.test.js',
   },
   {
     file: 'api/ingest/admission/device-queue.js',
@@ -157,16 +157,16 @@ export const MUST_DIE = [
   },
   // Backpressure.
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);',
     after: ';',
-    test: 'test/unit/ingest/backpressure/window.test.js',
+    test: 'test/unit/store/sending/congestion-window.test.js',
   },
   {
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: 'if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);',
     after: '',
-    test: 'test/unit/ingest/backpressure/window.test.js',
+    test: 'test/unit/store/sending/congestion-window.test.js',
   },
   // Formats and Sparkplug.
   {
@@ -256,10 +256,10 @@ export const MUST_DIE = [
   },
   {
     // S9
-    file: 'api/ingest/backpressure/window.js',
+    file: 'api/store/sending/congestion-window.js',
     before: '.sort()',
     after: '',
-    test: 'test/unit/ingest/backpressure/median.test.js',
+    test: 'test/unit/store/sending/median.test.js',
   },
   {
     // S11

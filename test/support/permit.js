@@ -1,4 +1,4 @@
-/** @import { Gate } from '../../api/store/session.js' */
+/** @import { Gate } from '../../api/store/sending/session.js' */
 
 /**
  * Sends a request through a gate, as the session of the store does.

@@ -1,5 +1,5 @@
-import { LAST_SEEN_EVERY_MS } from '../../api/ingest/latest-writer.js';
 import { ENTRY_TTL_MS, MAX_ENTRIES } from '../../api/ingest/registry/cache.js';
+import { LAST_SEEN_EVERY_MS } from '../../api/store/latest/writes.js';
 import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight, partsFor } from '../../schema/rules.js';
 import { ratesOf } from '../../schema/sizes.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';

@@ -1,7 +1,8 @@
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { createStatusLine } from '../../../common/status-line.js';
-import { connectPipeline } from '../../ingest/connect.js';
+import { openDatabase } from '../../database.js';
+import { createIngest } from '../../ingest/index.js';
 import { createContext } from '../../observability/context.js';
 import { createLogger } from '../../observability/logger.js';
 import { readArguments } from './arguments.js';
@@ -39,9 +40,10 @@ await runCommand(async () => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
-  const { store, ingest } = await connectPipeline(
-    createContext({ config, version: '', logger: createLogger('silent') }),
-  );
+  const context = createContext({ config, version: '', logger: createLogger('silent') });
+  const database = await openDatabase(context);
+  const { store } = database;
+  const ingest = createIngest(context, database);
   try {
     await COMMANDS[given.command]({ store, ingest, given, print, statusLine });
   } finally {

@@ -4,8 +4,9 @@ import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { parseLine } from '../../../common/flags.js';
 import { createStatusLine } from '../../../common/status-line.js';
+import { openDatabase } from '../../database.js';
 import { formatOf } from '../../import/index.js';
-import { connectPipeline } from '../../ingest/connect.js';
+import { createIngest } from '../../ingest/index.js';
 import { createContext } from '../../observability/context.js';
 import { createLogger } from '../../observability/logger.js';
 import { importOne } from './import-one.js';
@@ -43,9 +44,10 @@ await runCommand(async () => {
   const statusLine = createStatusLine(process.stderr);
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
-  const { store, ingest } = await connectPipeline(
-    createContext({ config, version: '', logger: createLogger('silent') }),
-  );
+  const context = createContext({ config, version: '', logger: createLogger('silent') });
+  const database = await openDatabase(context);
+  const { store } = database;
+  const ingest = createIngest(context, database);
   try {
     await ingest.start();
     let refused = 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
-import { Retry } from '../../store/retry.js';
+import { Retry } from '../../store/sending/retry.js';
 import { createLeases } from '../packing/packer.js';
 import { iteratePages, Steps } from '../packing/steps.js';
 import { LEARNED_DAYS, learnProfile } from './profile.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidBytes } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { Retry } from '../../store/retry.js';
+import { Retry } from '../../store/sending/retry.js';
 import { Steps } from '../packing/steps.js';
 import { learnRecent, missingMs, readRecent, WINDOW_MS } from './recent.js';
 import { sigmasOf } from './table.js';

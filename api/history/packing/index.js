@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
-import { Retry } from '../../store/retry.js';
+import { Retry } from '../../store/sending/retry.js';
 import { createLeases, createPacker } from './packer.js';
 import { Steps } from './steps.js';
 

@@ -4,7 +4,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
 /** @import { Page as HistoryPage } from '../../store/history/unpacked.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 
 /** While ingest waits: this share of its speed for each hour that packing is behind, and at most half of it. */
 const SHARE_AN_HOUR = 0.1;

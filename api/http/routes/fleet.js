@@ -222,7 +222,7 @@ export const getPipeline =
     res.json({
       processes,
       measurements: sumOf(processes.filter(({ stale }) => !stale).map(({ measurements }) => measurements)),
-      database: { nodes: store.nodes().map(nodeItem) },
+      database: { nodes: store.health.nodes().map(nodeItem) },
       broker: brokers.find(({ ok }) => !ok) ?? brokers[0] ?? null,
       packed_until: formatTime(Math.min(...progress.map(({ packedUntil }) => packedUntil))),
       stream_out: streamItem(

@@ -10,11 +10,11 @@ import { createStatusHandler } from './status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Context } from '../../observability/context.js' */
+/** @import { Store } from '../../store/index.js' */
 /** @import { DeviceQueue } from '../admission/device-queue.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
-/** @import { LastSeen } from '../latest-writer.js' */
 /** @import { Message, Outcome, Route } from '../pipeline.js' */
 /** @import { Births } from '../registry/births.js' */
 /** @import { Registry } from '../registry/index.js' */
@@ -47,7 +47,11 @@ export { MeasurementStore } from './measurements.js';
  *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
  */
 
-/** What is known of devices. @typedef {{ registry: Registry, births: Births, events: Events, statuses: Statuses, lastSeen: LastSeen }} Devices */
+/**
+ * What is known of devices.
+ *
+ * @typedef {{ registry: Registry, births: Births, events: Events, statuses: Statuses, writeLastSeen: Store['write']['lastSeen'] }} Devices
+ */
 
 /**
  * @param {Pick<Context, 'clock' | 'metrics'>} context
@@ -62,11 +66,11 @@ export { MeasurementStore } from './measurements.js';
  */
 export function createHandlers({ clock, metrics }, deps) {
   const { devices, decoder, measurements: store, deadLetters, awaitingRegistration, queue } = deps;
-  const { registry, lastSeen } = devices;
+  const { registry, writeLastSeen } = devices;
   /** @type {NoteLastSeen} */
   const noteLastSeen = async ({ retained, receivedAt }, identity) => {
     const device = registry.cache.peek(identity.id);
-    if (device && !retained) await lastSeen.note(device, receivedAt);
+    if (device && !retained) await writeLastSeen(device, receivedAt);
   };
   const measurements = createMeasurementHandler({
     decoder,

@@ -10,20 +10,20 @@ import { isProof } from '../registry/sessions.js';
 /** @import { OwnTopic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Account, ProcessStats } from '../../observability/process-stats.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch, SensorSamples } from '../decode/message-batch.js' */
 /** @import { Publish } from '../index.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
-/** @import { LastSeen, LatestWriter } from '../latest-writer.js' */
 /** @import { Message, Outcome } from '../pipeline.js' */
 /** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
 /** @import { Device, Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Statuses } from '../registry/status.js' */
-/** @import { SampleWriter, Series, WritePlan } from '../sample-writer.js' */
+/** @import { SampleWriter, Series } from '../sample-writer.js' */
 /** @import { Kept } from './index.js' */
 
 /**
@@ -101,7 +101,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 /** @typedef {ReturnType<typeof createMeasurementHandler>} MeasurementHandler */
 
 /**
- * Stores the good measurements of a batch: resolve, plan, write, publish. A registered device that sends timely measurements stays on
+ * Stores the good measurements of a batch: resolve, write, publish. A registered device that sends timely measurements stays on
  * this path. The branches are `#register` (new sensors) and the late writer in `#write`.
  */
 export class MeasurementStore {
@@ -129,8 +129,7 @@ export class MeasurementStore {
    * @param {Statuses} deps.statuses
    * @param {ReceiptTimes} deps.receiptTimes
    * @param {SampleWriter} deps.samples
-   * @param {LatestWriter} deps.latest
-   * @param {LastSeen} deps.lastSeen
+   * @param {Store['write']} deps.write
    * @param {Retry} deps.retry
    * @param {Publish} deps.publish
    */
@@ -147,7 +146,7 @@ export class MeasurementStore {
   }
 
   /**
-   * Resolves, plans, writes and publishes the good measurements of a batch.
+   * Resolves, writes and publishes the good measurements of a batch.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
@@ -172,9 +171,8 @@ export class MeasurementStore {
     const resolved = this.#resolve(device, batch);
     const series = Array.isArray(resolved) ? resolved : await resolved;
     countMerged(batch, series);
-    const plan = this.#deps.samples.plan(device, series);
     const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#write(device, plan, series, seenAt);
+    const written = this.#write(device, series, seenAt);
     const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
     if (device.state === 'offline' && isProof(arrival))
       await this.#deps.statuses.prove(device, arrival.receivedAt);
@@ -266,16 +264,16 @@ export class MeasurementStore {
    * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
    *
    * @param {Device} device
-   * @param {WritePlan} plan
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
    * @returns {Promise<Sensor[]>} the sensors that have a newer value now
    */
-  async #write(device, plan, series, seenAt) {
+  async #write(device, series, seenAt) {
+    const { samples, write } = this.#deps;
     const [, changed] = await Promise.all([
-      this.#deps.samples.write(device, plan),
-      this.#deps.latest.write(device, series.map(newestOf)),
-      seenAt === null ? undefined : this.#deps.lastSeen.note(device, seenAt),
+      samples.write(device, series),
+      write.latest(device, series.map(newestOf)),
+      seenAt === null ? undefined : write.lastSeen(device, seenAt),
     ]);
     return changed;
   }

@@ -6,7 +6,7 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { Birth, SensorBirth } from './birth-message.js' */
 /** @import { Device, Sensor } from './cache.js' */
 /** @import { ClockNotices } from './clock-notices.js' */

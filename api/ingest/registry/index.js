@@ -11,7 +11,7 @@ import { firstMessageStamp, nextStamp } from './sessions.js';
 /** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { RetirementStore } from '../../store/registry/retirement.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 
 /** Type and unit of new sensors, by the id or name in the message. @typedef {Map<string, { type?: string, unit?: string }>} Described */
 

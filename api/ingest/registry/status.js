@@ -6,7 +6,7 @@ import { beginSession, endSession, isOver, nextStamp, readSession } from './sess
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { Device } from './cache.js' */
 /** @import { ClockNotices } from './clock-notices.js' */
 /** @import { Outbox } from '../outbox.js' */

@@ -6,7 +6,7 @@ import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics
 import { NOTHING } from './nodes.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */

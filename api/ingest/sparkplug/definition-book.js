@@ -3,7 +3,7 @@ import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
 import { shareReads } from '../registry/cache.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { Metric } from './payload.js' */
 

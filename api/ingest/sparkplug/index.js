@@ -18,7 +18,7 @@ import { readPayload } from './payload.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Message, Send } from '../pipeline.js' */

@@ -5,7 +5,7 @@ import { bdSeqOf } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
-/** @import { Retry } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Message } from '../pipeline.js' */

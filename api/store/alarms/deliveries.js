@@ -2,7 +2,7 @@ import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS, windowFor } from '../../../schema/
 import { int64 } from '../cql-encoding.js';
 import { alarmId } from './episodes.js';
 
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { Alarm, EpisodeKey } from './episodes.js' */
 
 const WRITE = {

@@ -1,7 +1,7 @@
 import { dayOf } from '../../../schema/rules.js';
 import { float64, int64 } from '../cql-encoding.js';
 
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 
 const COLUMNS =
   'device_id, sensor_id, rule_id, start, version, rule, severity, device, sensor, site, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';

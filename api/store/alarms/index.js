@@ -3,7 +3,7 @@ import { createAlarmStore } from './episodes.js';
 import { createAlarmProgress } from './progress.js';
 import { createAlarmRuleStore } from './rules.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 
 /**
  * The tables of alarms. None of them is written through the gate of ingest: alarms never wait for a place of a message.

@@ -3,7 +3,7 @@ import { PART } from '../../../schema/migrate/installation.js';
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 
 const DUE = 'INSERT INTO alarm_due (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
 const SELECT_DUE = {

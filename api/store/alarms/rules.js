@@ -2,7 +2,7 @@ import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { PART } from '../../../schema/migrate/installation.js';
 import { int64 } from '../cql-encoding.js';
 
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 
 const SELECT = {
   name: 'read_alarm_rules',

@@ -2,7 +2,7 @@ import { bucketOf, DEAD_LETTER_SHARDS } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
 import { timeOfId } from '../time-ids.js';
 
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { Refusals } from './writes.js' */
 
 const SELECT = {

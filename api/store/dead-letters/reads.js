@@ -4,7 +4,7 @@ import { firstIdOf, parseTimeId, timeOfId } from '../time-ids.js';
 import { compareDeadLetterIds, readDeadLetter } from './dead-letter.js';
 import { hoursOf, summarizeDeadLetters } from './writes.js';
 
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { StoredDeadLetter } from './dead-letter.js' */
 
 const SELECT_IDS = {

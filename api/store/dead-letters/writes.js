@@ -5,7 +5,7 @@ import { newTimeId } from '../time-ids.js';
 import { elementsIn, keyOf, packElements } from './dead-letter.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { StoredDeadLetter } from './dead-letter.js' */
 /** @import { Head, Range } from './reads.js' */
 

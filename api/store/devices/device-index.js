@@ -1,7 +1,7 @@
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 
 /** @import { types } from 'cassandra-driver' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { Place } from './group-iterator.js' */
 
 const SELECT_BY_SITE =

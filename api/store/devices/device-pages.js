@@ -5,7 +5,7 @@ import { createDeviceIndex, isOldEnough } from './device-index.js';
 import { iterateGroups } from './group-iterator.js';
 
 /** @import { DeviceRow } from '../registry/rows.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { Entry, Place } from './group-iterator.js' */
 
 const { types } = cassandra;

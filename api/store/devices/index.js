@@ -5,7 +5,7 @@ import { createLatestRows, isRegistered } from './latest-rows.js';
 import { createSensorIndex } from './sensor-index.js';
 
 /** @import { DeviceKey } from '../registry/rows.js' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { LatestRow } from './latest-rows.js' */
 /** @import { SensorKey } from './latest-rows.js' */
 

@@ -3,7 +3,7 @@ import { iterateGroups } from './group-iterator.js';
 import { isRegistered, keyText } from './latest-rows.js';
 
 /** @import { DeviceKey } from '../registry/rows.js' */
-/** @import { Row } from '../session.js' */
+/** @import { Row } from '../sending/session.js' */
 /** @import { LatestRow, LatestRows } from './latest-rows.js' */
 /** @import { IndexEntry, IndexKey, IndexKind, SensorIndex } from './sensor-index.js' */
 /** @import { Entry, Place } from './group-iterator.js' */

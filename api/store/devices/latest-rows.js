@@ -1,12 +1,12 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { createNewestReads } from '../latest.js';
+import { createNewestReads } from '../latest/reads.js';
 import { sensorRow } from '../registry/rows.js';
 
-/** @import { Newest } from '../latest.js' */
+/** @import { Newest } from '../latest/reads.js' */
 /** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { Place } from './group-iterator.js' */
 
 const { types } = cassandra;

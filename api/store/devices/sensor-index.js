@@ -2,7 +2,7 @@ import { uuidBytes } from '../../../schema/ids.js';
 import { sensorKey } from './latest-rows.js';
 
 /** @import { types } from 'cassandra-driver' */
-/** @import { Session, Statement } from '../session.js' */
+/** @import { Session, Statement } from '../sending/session.js' */
 /** @import { SensorKey } from './latest-rows.js' */
 /** @import { Place } from './group-iterator.js' */
 

@@ -1,7 +1,7 @@
 import { uuidText } from '../../../schema/ids.js';
 import { int64, writeTimestamp } from '../cql-encoding.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
 /** Floats of one day: mean and deviation of each of its 24 hours. */

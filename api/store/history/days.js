@@ -4,7 +4,7 @@ import { int32, int64 } from '../cql-encoding.js';
 import { yearKey } from './keys.js';
 
 /** @import { DayHour } from '../../../schema/packed/day.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
 const SELECT = {

@@ -2,7 +2,7 @@ import { PART } from '../../../schema/migrate/installation.js';
 import { bucketOf, DAY_MS, MAX_STATEMENTS_PER_BATCH, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, writeTimestamp } from '../cql-encoding.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { Page } from './unpacked.js' */
 
 const SELECT = {

@@ -6,7 +6,7 @@ import { dayKey, yearKey } from './keys.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
 /**

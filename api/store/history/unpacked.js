@@ -4,7 +4,7 @@ import { createMessageRows } from '../measurements/rows.js';
 import { dayKey } from './keys.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
 /**

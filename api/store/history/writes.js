@@ -4,7 +4,7 @@ import { createDayStatistics } from './days.js';
 import { dayKey, yearKey } from './keys.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
 /**

@@ -4,7 +4,7 @@ import { mergeSeries } from '../../../schema/packed/series.js';
 import { allParts, createMessageRows, partsOfSensor, samplesOf } from './rows.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 
 /** @param {Session} session */
 export function createSampleReads(session) {

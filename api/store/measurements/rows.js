@@ -1,10 +1,10 @@
 import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
-import { partOf } from './writes.js';
+import { partOf } from './hours.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Row, Session } from '../session.js' */
+/** @import { Row, Session } from '../sending/session.js' */
 
 const SELECT = {
   name: 'read_hour',

@@ -1,207 +1,281 @@
-import { groupOf } from '../../../schema/ids.js';
-import { newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
-import { digestOf } from '../../../schema/packed/pack.js';
-import { sortMerge } from '../../../schema/packed/series.js';
-import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
+import { bucketOf, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
-import { routingKey } from '../routing.js';
+import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
+import { encodeHour, planHours } from './hours.js';
 
-/** @import { Piece } from '../../../schema/packed/block.js' */
-/** @import { Numbers } from '../../../schema/packed/series.js' */
-/** @import { Query, Session } from '../session.js' */
+/** @import { Logger } from 'pino' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Retry } from '../sending/retry.js' */
+/** @import { Query, Session } from '../sending/session.js' */
+/** @import { Hour, SensorSeries } from './hours.js' */
 
-const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 const ADD_PARTS = {
   name: 'write_parts',
   cql: 'UPDATE message SET parts = parts + ? WHERE device_id = ? AND bucket = ? AND part = ?',
 };
 
 /**
- * The samples of one sensor in one message: sorted, one per instant.
+ * Concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. All at once they would block the
+ * queue for permits, and take 75 times the memory of the message.
+ */
+const HOURS_AT_ONCE = 16;
+
+/** Remembered hours of a wide device. A backfill touches many hours. */
+const HOURS_REMEMBERED = 1000;
+
+/** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. */
+const ROW_WEIGHT = 150;
+
+/**
+ * A device, as writes of samples need it. `bytes` and each sensor's id are the same Buffers for each message.
  *
- * @typedef {{ sensor: Buffer, times: Numbers, values: Numbers }} SensorSeries
+ * @typedef {{ id?: string, bytes: Buffer, sensors: { size: number } }} SampleDevice
  */
 
 /**
- * The samples of one message that fall into one partition.
+ * Receives the blocks of each device in the order in which its messages arrived, whatever the order of their commits.
  *
- * @typedef {object} Hour
- * @property {number} bucket epoch ms
- * @property {number} part
- * @property {Piece[]} pieces
- * @property {number} bytes of a block of them, at most
+ * @template [T=any]
+ * @typedef {object} BlockObserver
+ * @property {(device: any) => T} expect a block of the device is about to be written; its place
+ * @property {(place: T, bucket: number, rows: Query[]) => void} settle the block is committed as these rows of `message`; none: it is not
  */
 
-/** @param {Session} session */
-export function createSampleWrites(session) {
-  const partitionOf = rememberPartitions();
+/**
+ * Commits the samples of messages: one row per hour of a message. Waiting messages of the same device and hour share a block, so under
+ * load messages of one sample become blocks of many.
+ */
+export class SampleWrites {
+  #session;
+  #retry;
+  #rows;
+  #watch;
+  #partitions = new DevicePartitions();
+  /** @type {BlockObserver | null} */
+  #blocks = null;
+  /** The committed number of parts, by device and hour. @type {WeakMap<Buffer, Map<number, number>>} */
+  #spread = new WeakMap();
 
-  return {
-    /**
-     * Divides a message by the partitions that it touches, nearly always one. Nothing is encoded yet: a message of a year's
-     * hourly samples is 8,760 requests, which encoded at once would weigh 75 times the message.
-     *
-     * @param {SensorSeries[]} message
-     * @param {number} parts of the device, see `partsFor` in schema/rules.js
-     * @returns {Hour[]}
-     */
-    plan(message, parts) {
-      /** @type {Hour[]} */
-      const hours = [];
-      /** Needed by a message of several partitions alone. @type {Map<number, Hour> | null} */
-      let byKey = null;
-      for (const { sensor, times, values } of message) {
-        const part = parts === 1 ? 0 : partOf(sensor, parts);
-        for (let from = 0; from < times.length; ) {
-          const bucket = bucketOf(/** @type {number} */ (times[from]));
-          const to = endOfHour(times, bucket + HOUR_MS, from + 1);
-          // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
-          const key = bucket + part;
-          const [first] = hours;
-          let hour = first && first.bucket + first.part === key ? first : byKey?.get(key);
-          if (!hour) {
-            hour = { bucket, part, pieces: [], bytes: 0 };
-            if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
-          }
-          const piece = { sensor, times, values, from, to };
-          hour.pieces.push(piece);
-          hour.bytes += pieceBytes(piece);
-          from = to;
-        }
+  /**
+   * @param {object} deps
+   * @param {Pick<Session, 'write' | 'writeMerged'>} deps.session
+   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {PartitionWatch} deps.watch
+   */
+  constructor({ session, retry, watch }) {
+    this.#session = session;
+    this.#retry = retry;
+    this.#watch = watch;
+    this.#rows = new PendingRows({ session, retry });
+  }
+
+  /** Lets an observer receive all blocks that are written from now on. @param {BlockObserver} blocks */
+  observeBlocks(blocks) {
+    this.#blocks = blocks;
+  }
+
+  /**
+   * Commits the samples of a message. They are encoded when they are sent: a message of a year's hourly samples is 8,760 requests, which
+   * encoded at once would weigh 75 times the message.
+   *
+   * @param {SampleDevice} device
+   * @param {SensorSeries[]} series one of each sensor
+   * @returns {Promise<Hour[]>} the hours of the message; settles when all of them are committed
+   * @throws {MillraceError} `rejected`: the database refuses these samples
+   */
+  async write(device, series) {
+    const parts = partsFor(device.sensors.size);
+    const hours = planHours(series, parts);
+    const [only] = hours;
+    if (hours.length === 1 && only && parts === 1) {
+      const row = this.#join(device, only);
+      // Not `#commit`, which would cost each message another promise.
+      try {
+        await row.done;
+      } catch (error) {
+        await this.#commitAlone(row, device, only, error);
       }
       return hours;
-    },
-
-    /**
-     * @param {Buffer} device 16 bytes
-     * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour of one message, or of several
-     * @returns {Query[]} its rows: the same pieces, the same rows
-     */
-    encode(device, { bucket, part, pieces }) {
-      const { key } = partitionOf(device, bucket, part);
-      return splitBlocks(mergePieces(pieces)).map((block) => {
-        const samples = packBlock(bucket, block);
-        return { query: INSERT, params: [...key, int64(newestOf(block)), digestOf(samples), samples] };
-      });
-    },
-
-    /**
-     * @param {Buffer} device 16 bytes
-     * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour
-     * @param {() => Query[]} take asked for the rows at the moment of sending, so that they can grow until then
-     * @param {() => number} [bytes] of these rows, at most; nothing else leaves with them where it is not given
-     * @returns {Promise<unknown>} settles when they are committed
-     */
-    commit: (device, { bucket, part }, take, bytes = () => MAX_BLOCK_BYTES) =>
-      session.writeMerged({
-        name: 'write_measurements',
-        routing: partitionOf(device, bucket, part).routing,
-        take,
-        bytes,
-        id: take,
-      }),
-
-    /**
-     * Stores the number of parts of an hour, for its readers.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @param {number} parts more than 1
-     */
-    writeParts: (device, bucket, parts) =>
-      session.write(ADD_PARTS, [[parts], ...partitionOf(device, bucket, 0).key]),
-  };
-}
-
-/** @typedef {ReturnType<typeof createSampleWrites>} SampleWrites */
-
-/**
- * @param {Numbers} times epoch ms, strictly ascending
- * @param {number} end epoch ms
- * @param {number} low index to begin at
- */
-function endOfHour(times, end, low) {
-  // Nearly always the whole message is of one hour.
-  if (/** @type {number} */ (times[times.length - 1]) < end) return times.length;
-  let index = low;
-  while (/** @type {number} */ (times[index]) < end) index++;
-  return index;
-}
-
-/**
- * Pieces of messages that wait together: those of one sensor become one, so that 60 messages of a sample each weigh as much
- * as one message of 60.
- *
- * @param {Piece[]} pieces
- * @returns {Piece[]} one for each sensor
- */
-function mergePieces(pieces) {
-  /** By the very Buffer of the sensor's id, which ingest keeps. @type {Map<Buffer, Piece[]>} */
-  const sensors = new Map();
-  for (const piece of pieces) {
-    const list = sensors.get(piece.sensor);
-    if (list) list.push(piece);
-    else sensors.set(piece.sensor, [piece]);
+    }
+    const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
+    // Both are committed before the acknowledgement, in any order.
+    await Promise.all([
+      someAtOnce(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
+      someAtOnce(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
+    ]);
+    return hours;
   }
-  if (sensors.size === pieces.length) return pieces;
-  return [...sensors].map(([sensor, [first, ...others]]) => {
-    if (others.length === 0) return /** @type {Piece} */ (first);
-    /** @type {number[]} */
-    const allTimes = [];
-    /** @type {number[]} */
-    const allValues = [];
-    for (const { times, values, from, to } of [/** @type {Piece} */ (first), ...others]) {
-      for (let i = from; i < to; i++) {
-        allTimes.push(/** @type {number} */ (times[i]));
-        allValues.push(/** @type {number} */ (values[i]));
-      }
+
+  /** @param {SampleDevice} device @param {Hour} hour */
+  async #commit(device, hour) {
+    const row = this.#join(device, hour);
+    try {
+      await row.done;
+    } catch (error) {
+      await this.#commitAlone(row, device, hour, error);
     }
-    const { times, values } = sortMerge(allTimes, allValues);
-    return { sensor, times, values, from: 0, to: times.length };
-  });
+  }
+
+  /** Adds the samples of one hour to the open row of its partition, or opens one. @param {SampleDevice} device @param {Hour} hour @returns {PendingRow<Hour>} */
+  #join(device, hour) {
+    const partition = this.#partitions.find(device.bytes, hour.bucket, hour.part);
+    const { open } = partition;
+    if (open?.join(hour)) return open;
+    return this.#rows.open(
+      new PendingHour(partition, hour, { device, watch: this.#watch, blocks: this.#blocks }),
+    );
+  }
+
+  /**
+   * Tries each row of a message alone. The database refuses another message of the row, or the size of the row.
+   *
+   * @param {PendingRow<Hour>} row that failed
+   * @param {SampleDevice} device
+   * @param {Hour} hour of the message
+   * @param {unknown} error
+   * @throws the error if it is no refusal, or if the message was alone
+   */
+  async #commitAlone({ messages, partition }, device, hour, error) {
+    if (!isRefusal(error)) throw error;
+    const queries = encodeHour(partition, hour);
+    if (messages === 1 && queries.length === 1) throw error;
+    for (const query of queries) {
+      const deps = { device, watch: this.#watch, blocks: this.#blocks };
+      await this.#rows.sendAlone(new PendingHour(partition, hour, deps, [query]));
+    }
+  }
+
+  /** Stores the number of parts of an hour, for its readers. @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} parts more than 1 */
+  async #commitParts(device, bucket, parts) {
+    if (this.#spread.get(device)?.get(bucket) === parts) return;
+    const { key } = this.#partitions.find(device, bucket, 0);
+    await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
+    const hours = this.#spread.get(device) ?? new Map();
+    if (hours.size >= HOURS_REMEMBERED) hours.clear();
+    this.#spread.set(device, hours.set(bucket, parts));
+  }
+}
+
+/** The samples of one device and hour that wait together: one block, as long as it is small enough. @extends {PendingRow<Hour>} */
+export class PendingHour extends PendingRow {
+  #watch;
+  #blocks;
+  #place;
+
+  /**
+   * @param {Partition} partition
+   * @param {Hour} hour of the first message
+   * @param {object} deps
+   * @param {SampleDevice} deps.device
+   * @param {PartitionWatch} deps.watch
+   * @param {BlockObserver | null} deps.blocks
+   * @param {Query[]} [queries] of a row that nothing may join
+   */
+  constructor(partition, hour, { device, watch, blocks }, queries) {
+    super('write_measurements', partition, ROW_WEIGHT + hour.bytes, queries);
+    this.device = device;
+    /** The samples of all messages. */
+    this.hour = hour;
+    this.#watch = watch;
+    this.#blocks = blocks;
+    this.#place = blocks?.expect(device);
+  }
+
+  /** @override @param {Hour} hour @returns {boolean} */
+  join(hour) {
+    if (this.hour.bytes + hour.bytes >= MAX_BLOCK_BYTES) return false;
+    // The first message needs its own hour again if the database refuses the row. So the row grows a copy.
+    if (this.messages === 1) this.hour = { ...this.hour, pieces: [...this.hour.pieces] };
+    this.messages++;
+    this.hour.pieces.push(...hour.pieces);
+    this.hour.bytes += hour.bytes;
+    this.bytes += hour.bytes;
+    return true;
+  }
+
+  /** @override */
+  toQueries() {
+    const queries = encodeHour(this.partition, this.hour);
+    this.#watch.note(this.device, this.hour, queries.length);
+    return queries;
+  }
+
+  /** @override @param {boolean} isCommitted */
+  settled(isCommitted) {
+    this.#blocks?.settle(this.#place, this.hour.bucket, isCommitted ? this.encode() : []);
+  }
 }
 
 /**
- * One partition of `message`.
- *
- * @typedef {object} Partition
- * @property {Buffer} device 16 bytes
- * @property {number} bucket epoch ms
- * @property {number} part
- * @property {[Buffer, Buffer, Buffer]} key device, bucket and part as CQL bytes
- * @property {Buffer} routing
+ * The partitions of the hour that each device was last written to, and those whose row may still grow. So a routing key is made once an
+ * hour. They are found by the very Buffer of the device's id, which ingest keeps as long as it knows the device.
  */
+export class DevicePartitions {
+  /** By device, then by hour and part. @type {WeakMap<Buffer, Map<number, Partition>>} */
+  #devices = new WeakMap();
 
-/** @param {Uint8Array} sensor 16 bytes @param {number} parts more than 1 @returns {number} 1 to `parts` */
-export const partOf = (sensor, parts) => 1 + groupOf(sensor, parts);
-
-/**
- * The partitions of the hour that each device was last written to, so that routing keys are made once an hour: by the very
- * Buffer of the device's id, which ingest keeps as long as it knows the device.
- *
- * @returns {(device: Buffer, bucket: number, part: number) => Partition}
- */
-export function rememberPartitions() {
-  /** @type {WeakMap<Buffer, { bucket: number, parts: Map<number, Partition> }>} */
-  const hours = new WeakMap();
-  return (device, bucket, part) => {
-    let hour = hours.get(device);
-    if (hour?.bucket !== bucket) {
-      hour = { bucket, parts: new Map() };
-      hours.set(device, hour);
+  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @returns {Partition} */
+  find(device, bucket, part) {
+    // A bucket is a multiple of an hour in ms, so no two partitions of a device have the same sum.
+    const key = bucket + part;
+    let partitions = this.#devices.get(device);
+    const known = partitions?.get(key);
+    if (known) return known;
+    if (partitions) forgetHours(partitions, bucket);
+    else {
+      partitions = new Map();
+      this.#devices.set(device, partitions);
     }
-    let partition = hour.parts.get(part);
-    if (!partition) {
-      partition = partitionOf(device, bucket, part);
-      hour.parts.set(part, partition);
-    }
+    const partition = new Partition(device, int64(bucket), int32(part));
+    partitions.set(key, partition);
     return partition;
-  };
+  }
 }
 
-/** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @returns {Partition} */
-function partitionOf(device, bucket, part) {
-  /** @type {Partition['key']} */
-  const key = [device, int64(bucket), int32(part)];
-  return { device, bucket, part, key, routing: routingKey(...key) };
+/** @param {Map<number, Partition>} partitions @param {number} bucket epoch ms of the hour that stays */
+function forgetHours(partitions, bucket) {
+  for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
+}
+
+/**
+ * Warns about partitions that grow too large for a server, once per device and hour. It never refuses data. It counts only the writes of
+ * this process, and only the newest hour of each device.
+ */
+export class PartitionWatch {
+  #logger;
+  #onLarge;
+  /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */
+  #hours = new WeakMap();
+
+  /** @param {{ logger: Pick<Logger, 'warn'>, onLarge: () => void }} deps */
+  constructor({ logger, onLarge }) {
+    this.#logger = logger;
+    this.#onLarge = onLarge;
+  }
+
+  /**
+   * Counts the rows and bytes of a write.
+   *
+   * @param {SampleDevice} device
+   * @param {{ bucket: number, part: number, bytes: number }} hour the written part of it
+   * @param {number} rows
+   */
+  note(device, { bucket, part, bytes }, rows) {
+    let hour = this.#hours.get(device);
+    if (!hour || bucket > hour.bucket) {
+      hour = { bucket, parts: new Map(), reported: false };
+      this.#hours.set(device, hour);
+    }
+    if (bucket !== hour.bucket) return;
+    const partition = hour.parts.get(part) ?? { rows: 0, bytes: 0 };
+    hour.parts.set(part, partition);
+    partition.rows += rows;
+    partition.bytes += bytes;
+    const isLarge = partition.rows > PARTITION_WARN.rows || partition.bytes > PARTITION_WARN.bytes;
+    if (hour.reported || !isLarge) return;
+    hour.reported = true;
+    this.#onLarge();
+    this.#logger.warn({ device: device.id, ...partition }, 'a large partition: let this device batch longer');
+  }
 }

@@ -1,10 +1,10 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
-import { createNewestReads } from '../latest.js';
+import { createNewestReads } from '../latest/reads.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../sending/session.js' */
 /** @import { DeviceKey, DeviceRow, SensorRow } from './rows.js' */
 /** @import { PartitionWrite, SensorChange } from './sensor-writes.js' */
 
@@ -40,7 +40,6 @@ const WRITE_SENSORS_AT = {
   name: 'write_sensors_at',
   cql: 'UPDATE device USING TIMESTAMP ? SET sensors_at = ? WHERE grp = ? AND device_id = ?',
 };
-const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
 /**
  * Reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
@@ -128,18 +127,6 @@ export function createRegistryStore(session) {
         group,
         bytes,
       ]),
-
-    /**
-     * @param {number} group
-     * @param {() => Array<{ device: Buffer, at: number }>} take called when the request is sent; `at` in epoch ms
-     */
-    writeLastSeen: (group, take) =>
-      session.writeBatch('write_last_seen', () =>
-        take().map(({ device, at }) => ({
-          query: WRITE_LAST_SEEN,
-          params: [int64(at * 1000), int64(at), group, device],
-        })),
-      ),
 
     /** Makes the writes that register sensors. Commit them one by one, in the order that it describes. */
     sensorWrites,

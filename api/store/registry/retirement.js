@@ -1,9 +1,10 @@
 import { uuidBytes } from '../../../schema/ids.js';
 import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
-import { createNewestReads, latestStamp } from '../latest.js';
+import { createNewestReads } from '../latest/reads.js';
+import { latestStamp } from '../latest/writes.js';
 
-/** @import { Query, Row, Session } from '../session.js' */
+/** @import { Query, Row, Session } from '../sending/session.js' */
 /** @import { DeviceKey } from './rows.js' */
 
 /** Concurrent requests of one retirement. */

@@ -1,7 +1,7 @@
 import { uuidText } from '../../../schema/ids.js';
 
-/** @import { Newest } from '../latest.js' */
-/** @import { Row } from '../session.js' */
+/** @import { Newest } from '../latest/reads.js' */
+/** @import { Row } from '../sending/session.js' */
 
 /**
  * The key of a device: the first two columns of every registry key.

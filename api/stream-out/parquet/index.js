@@ -3,7 +3,7 @@ import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { exportedSensor, readSensors } from '../../export/index.js';
 import { createLeases, iteratePages, Steps } from '../../history/packing/index.js';
 import { createReading } from '../../history/reading/index.js';
-import { Retry } from '../../store/retry.js';
+import { Retry } from '../../store/sending/retry.js';
 import { CompletionLoop, createClosedHours } from '../closed-hours.js';
 import { withTimeLimit } from '../time-limit.js';
 import { createDayWriter } from './day-writer.js';

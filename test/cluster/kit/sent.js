@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import { connect } from '../../../api/store/connect.js';
 import { int32 } from '../../../api/store/cql-encoding.js';
 import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
-import { routingKey } from '../../../api/store/routing.js';
+import { routingKey } from '../../../api/store/sending/routing.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { startTestSystem } from '../../support/system/index.js';
 

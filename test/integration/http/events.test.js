@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createEventStore } from '../../../api/store/events.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { pagesOf } from '../../support/http/pages.js';

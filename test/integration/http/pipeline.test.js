@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createProcessStore } from '../../../api/store/processes.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRetirementStore } from '../../../api/store/registry/retirement.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { groupOf, identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createFleet } from '../../../api/store/devices/index.js';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { startTestSystem } from '../../support/system/index.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSensorIndex } from '../../../api/store/devices/sensor-index.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 import { connectDevice } from '../../support/mqtt/device.js';
 import { startTestSystem } from '../../support/system/index.js';
 

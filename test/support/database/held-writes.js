@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { until } from '../until.js';
 
-/** The writes of ingest, by part of the store. */
+/** @import { connectStore } from '../../../api/store/index.js' */
+/** @import { Session } from '../../../api/store/sending/session.js' */
+
+/** The writes of ingest that tests hold by part of the store. Others are held by the name of their statement, such as `write_latest`. */
 const WRITES = {
-  measurements: ['commit', 'writeParts'],
-  latest: ['write'],
-  registry: ['writeDevice', 'indexDevice', 'commit', 'writeSensorsAt', 'writeLastSeen', 'writeStatus'],
+  registry: ['writeDevice', 'indexDevice', 'commit', 'writeSensorsAt', 'writeStatus'],
   events: ['write'],
   deadLetters: ['write'],
   history: ['writeSamples', 'writeLate'],
@@ -19,7 +20,7 @@ const WRITES = {
  * A write that a test holds. The store receives it when the test releases it.
  *
  * @typedef {object} Hold
- * @property {string} write part and method, such as `latest.write`
+ * @property {string} write part and method, such as `history.writeLate`, or the name of a statement, such as `write_latest`
  * @property {number} [nth] the call to hold, counted from now (1 or more, default 1)
  * @property {boolean} [answersEarly] true: the write resolves for the caller at once (default false)
  */
@@ -45,6 +46,23 @@ export class HeldWrites {
     });
     return { ...store, ...Object.fromEntries(parts) };
   }
+
+  /** Opens a store whose writes can be held. @param {typeof connectStore} openStore @returns {typeof connectStore} */
+  opens(openStore) {
+    return async (options) =>
+      this.watch(
+        await openStore({ ...options, hooks: { ...options.hooks, wrapSession: this.watchSession } }),
+      );
+  }
+
+  /** @param {Session} session @returns {Session} whose rows and single statements can be held */
+  watchSession = (session) =>
+    Object.assign(Object.create(session), {
+      write: (/** @type {Parameters<Session['write']>} */ ...args) =>
+        this.#watchWrite(args[0].name, () => session.write(...args))(),
+      writeMerged: (/** @type {Parameters<Session['writeMerged']>} */ ...args) =>
+        this.#watchWrite(args[0].name, () => session.writeMerged(...args))(),
+    });
 
   /** @param {string} name @param {Write} write @returns {Write} */
   #watchWrite(name, write) {

@@ -1,4 +1,4 @@
-import { CongestionWindow, Permits } from '../../../api/ingest/backpressure/window.js';
+import { CongestionWindow, Permits } from '../../../api/store/sending/congestion-window.js';
 
 /** How often the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;

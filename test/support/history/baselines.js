@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createLearner, LearningLag } from '../../../api/history/baselines/learner.js';
 import { Steps } from '../../../api/history/packing/steps.js';
-import { Retry } from '../../../api/store/retry.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { until } from '../until.js';

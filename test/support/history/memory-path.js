@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/retry.js';
+import { SampleWriter } from '../../../api/ingest/sample-writer.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -47,9 +47,7 @@ export async function createMemoryPath() {
     const used = { ...store, ...overrides };
     const days = new LateDayNotes({ store: used.lateDays, retry });
     return new SampleWriter({
-      store: used.measurements,
-      retry,
-      partitions: new PartitionWatch({ logger, onLarge: () => {} }),
+      write: used.write.samples,
       clock: /** @type {any} */ ({ now: () => clock.now }),
       late: createLateWriter({
         store: used.history,
@@ -107,7 +105,7 @@ export async function createMemoryPath() {
         sensors: new Map(),
       });
       const used = overrides ? createWriter(overrides) : writer;
-      await used.write(device, used.plan(device, [{ ...series, times, values }]));
+      await used.write(device, [{ ...series, times, values }]);
     },
 
     /** Writes a row of `message` that no process can read. @param {string} name of a device @param {number} hour epoch ms @param {number} [ts] epoch ms, of the row */

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { Behind } from '../../../api/history/packing/index.js';
 import { createPacker } from '../../../api/history/packing/packer.js';
 import { Steps } from '../../../api/history/packing/steps.js';
-import { Retry } from '../../../api/store/retry.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 
 /** @import { Leases } from '../../../api/history/packing/packer.js' */
 /** @import { Store } from '../../../api/store/index.js' */

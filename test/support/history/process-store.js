@@ -1,15 +1,19 @@
+import { planHours } from '../../../api/store/measurements/hours.js';
+import { partsFor } from '../../../schema/rules.js';
+
 /** @import { Store } from '../../../api/store/index.js' */
+/** @import { Hour } from '../../../api/store/measurements/hours.js' */
 /** @import { VirtualTime } from './virtual-time.js' */
 
 /** The parts of the store that a process needs, by role. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
 const PARTS = {
-  ingest: ['measurements', 'history', 'lateDays', 'lateArrivals', 'registry'],
+  ingest: ['history', 'lateDays', 'lateArrivals', 'registry'],
   pack: ['packing', 'packProgress'],
   read: ['packProgress', 'packed', 'samples', 'scans'],
 };
 
 /** Functions that only compute. */
-const SYNCHRONOUS = new Set(['plan', 'encode', 'sensorWrites']);
+const SYNCHRONOUS = new Set(['sensorWrites']);
 
 /** Functions that write. A process may die after one of these. */
 const WRITES = /\.(commit|write)/;
@@ -64,10 +68,28 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
   // The ranges of a simulation are short. Its readers take copies of days all the same, because these must be right too.
   const parts = { ...store, packed: { ...store.packed, readStatistics: store.packed.readByDays } };
   const entries = PARTS[role].map((name) => [name, slowPart(name, parts[name])]);
+  const commit = slow('measurements.commit', store.write.samples);
+  const write = {
+    ...store.write,
+    /** Each hour of a message is a request of its own. @type {Store['write']['samples']} */
+    async samples(device, series) {
+      const hours = planHours(series, partsFor(device.sensors.size));
+      await Promise.all(hours.map((hour) => commit(device, seriesOf(hour))));
+      return hours;
+    },
+  };
   return {
-    store: /** @type {Store} */ (Object.fromEntries(entries)),
+    store: /** @type {Store} */ ({ ...Object.fromEntries(entries), write }),
     get isDead() {
       return isDead();
     },
   };
 }
+
+/** @param {Hour} hour */
+const seriesOf = ({ pieces }) =>
+  pieces.map(({ sensor, times, values, from, to }) => ({
+    sensor,
+    times: times.slice(from, to),
+    values: values.slice(from, to),
+  }));

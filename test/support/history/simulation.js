@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { PartitionWatch, SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/retry.js';
+import { SampleWriter } from '../../../api/ingest/sample-writer.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { HOURS, makeMessage } from './messages.js';
@@ -116,9 +116,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     const arrivals = new LateArrivalNotes({ store: used.lateArrivals, retry, clock });
     const late = createLateWriter({ store: used.history, retry, days, arrivals, onLate: nothing });
     const writer = new SampleWriter({
-      store: used.measurements,
-      retry,
-      partitions: new PartitionWatch({ logger, onLarge: nothing }),
+      write: used.write.samples,
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
       late: mistake.late?.(late) ?? late,
     });
@@ -128,7 +126,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     for (const { key, samples } of series) known.sent.add(key, samples);
     const sensors = new Map(device.sensors.map((sensor) => [sensor.key, sensor]));
     const sender = /** @type {any} */ ({ ...device, sensors });
-    await writer.write(sender, writer.plan(sender, rows));
+    await writer.write(sender, rows);
     for (const { key, samples } of series) known.acknowledged.add(key, samples);
   }
 

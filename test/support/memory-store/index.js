@@ -6,8 +6,8 @@ import { createDatabase } from './database.js';
 import { readTables } from './tables.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Gate } from '../../../api/store/session.js' */
+/** @import { SendingHooks, Store } from '../../../api/store/index.js' */
+/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Table } from './tables.js' */
 
 const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
@@ -24,11 +24,13 @@ const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
  * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for tests that make many stores
  * @param {Client} [options.database] of an earlier store, whose data stay
  * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
- * @param {Gate} [options.gate]
+ * @param {number} [options.maxInFlight] largest congestion window; default: unbounded
+ * @param {Gate} [options.gate] instead of the window
+ * @param {SendingHooks} [options.hooks]
  * @returns {Promise<MemoryStore>}
  */
 export async function createMemoryStore(options = {}) {
-  const { clock = Date.now, installedAt = clock(), around, gate } = options;
+  const { clock = Date.now, installedAt = clock(), around, maxInFlight, gate, hooks } = options;
   const retention = { ...RETENTION, ...options.retention };
   const tables = options.tables ?? (await readMemoryTables(options.retention));
   const client =
@@ -45,7 +47,9 @@ export async function createMemoryStore(options = {}) {
     dialect: DIALECTS.cassandra,
     retention,
     isAuthenticated: () => false,
+    maxInFlight,
     gate,
+    hooks,
     observe: () => {},
     onStaleIndex: () => {},
     clock,

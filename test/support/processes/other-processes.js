@@ -1,5 +1,5 @@
 import { createProcessStore } from '../../../api/store/processes.js';
-import { createSession } from '../../../api/store/session.js';
+import { createSession } from '../../../api/store/sending/session.js';
 
 /** @import { TestSystem } from '../system/index.js' */
 

@@ -1,14 +1,15 @@
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { LatestWriter } from '../../../api/ingest/latest-writer.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { LatestWrites, PendingLatest } from '../../../api/store/latest/writes.js';
+import { PendingHour, SampleWrites } from '../../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { MESSAGE_ROW_BYTES, partsFor } from '../../../schema/rules.js';
+import { visitBlock } from '../../../schema/packed/block.js';
+import { MESSAGE_ROW_BYTES } from '../../../schema/rules.js';
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
 import { samplesPerMessage } from '../../../tools/sizing/traffic.js';
 
-/** @import { Write } from '../../../api/store/write-merger.js' */
+/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Fleet } from '../../../tools/sizing/traffic.js' */
 
@@ -27,54 +28,63 @@ export async function simulate(fleet, hours) {
   const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
-  const store = createSampleWrites(countingSession(sent));
-  const writer = new LatestWriter({
-    store: /** @type {any} */ ({
-      /** @param {number} _ @param {() => unknown[]} take */
-      async write(_, take) {
-        const taken = take();
-        latest.requests++;
-        latest.rows += taken.length;
-      },
-    }),
+  const deps = {
+    session: countingSession({ counted, sent, latest }),
     retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
     logger: /** @type {any} */ (null),
-  });
+    watch: /** @type {any} */ ({ note() {} }),
+  };
+  const samples = new SampleWrites(deps);
+  const newest = new LatestWrites(deps);
 
-  for (const message of messagesOf(fleet, hours)) {
-    const { device, payload } = message;
+  for (const { device, payload } of messagesOf(fleet, hours)) {
     const series = read(device, payload);
     counted.messages++;
     counted.payload += payload.length;
-    for (const hour of store.plan(series, partsFor(fleet.sensorsPerDevice))) {
-      const rows = store.encode(device.bytes, hour);
-      for (const { from, to } of hour.pieces) counted.samples += to - from;
-      for (const { params } of rows) {
-        counted.rowBytes += MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length;
-      }
-      await store.commit(device.bytes, hour, () => rows);
-    }
-    await writer.write(/** @type {any} */ (device), series.map(newestOf));
+    await samples.write({ ...device, sensors: { size: fleet.sensorsPerDevice } }, series);
+    await newest.write(/** @type {any} */ ({ ...device, retiredAt: null }), series.map(newestOf));
   }
   return { ...counted, sent, latest };
 }
 
-/** @param {{ requests: number, rows: number, partitions: Set<unknown> }} sent */
-const countingSession = (sent) =>
+/**
+ * @param {object} counts
+ * @param {{ samples: number, rowBytes: number }} counts.counted
+ * @param {{ requests: number, rows: number, partitions: Set<unknown> }} counts.sent
+ * @param {{ requests: number, rows: number }} counts.latest
+ */
+const countingSession = ({ counted, sent, latest }) =>
   /** @type {any} */ ({
-    /** @param {Write} write */
-    writeMerged({ name, take, routing }) {
-      return this.writeBatch(name, take, routing);
-    },
-    /** @param {string} _ @param {() => unknown[]} take @param {Buffer} routing */
-    async writeBatch(_, take, routing) {
-      // The rows may come from other writes as well, which `take` merges.
-      const taken = take();
+    write: async () => {},
+    /** @param {PendingRow<any>} row */
+    async writeMerged(row) {
+      if (row instanceof PendingLatest) {
+        row.encode();
+        latest.requests++;
+        latest.rows += row.updates.size;
+        return;
+      }
+      if (!(row instanceof PendingHour)) return;
+      const rows = row.encode();
       sent.requests++;
-      sent.rows += taken.length;
-      sent.partitions.add(routing.toString('hex'));
+      sent.rows += rows.length;
+      sent.partitions.add(row.partition.routing.toString('hex'));
+      for (const { params } of rows) {
+        const block = /** @type {Buffer} */ (params.at(-1));
+        counted.rowBytes += MESSAGE_ROW_BYTES + block.length;
+        counted.samples += samplesIn(block);
+      }
     },
   });
+
+/** @param {Buffer} block @returns {number} */
+function samplesIn(block) {
+  let count = 0;
+  visitBlock(START, block, (_, series) => {
+    count += series().values.length;
+  });
+  return count;
+}
 
 /** @param {Fleet} fleet @param {number} hours */
 function* messagesOf(fleet, hours) {

@@ -5,7 +5,7 @@ import { ClockNotices } from '../../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
-import { Retry } from '../../../api/store/retry.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { parseTopic } from '../../../schema/topics.js';
 import { createMemoryStore } from '../memory-store/index.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { uuidBytes } from '../../../schema/ids.js';
 import { packSamples } from '../../../schema/packed/pack.js';
-import { DAY_MS, HOUR_MS, LATE_MARGIN_MS } from '../../../schema/rules.js';
+import { DAY_MS, HOUR_MS, LATE_MARGIN_MS, SENSORS_PER_PART } from '../../../schema/rules.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { Numbers, Series } from '../../../schema/packed/series.js' */
@@ -22,7 +22,7 @@ const sorted = (rows) =>
         Number(a?.times[0]) - Number(b?.times[0]) || Number(a?.times.length) - Number(b?.times.length),
     );
 
-/** Tests writing and reading samples, by `measurements`, `samples`, `latest`, `history` and `packed`. @param {() => ContractSubject} subject */
+/** Tests writing and reading samples, by `write`, `samples`, `history` and `packed`. @param {() => ContractSubject} subject */
 export function describeSamples(subject) {
   /** @type {Store} */
   let store;
@@ -32,9 +32,7 @@ export function describeSamples(subject) {
 
   /** @param {Buffer} device @param {Buffer} sensor @param {number[]} times @param {number[]} values */
   async function commit(device, sensor, times, values) {
-    const { measurements } = store;
-    for (const hour of measurements.plan([{ sensor, times, values }], 1))
-      await measurements.commit(device, hour, () => measurements.encode(device, hour));
+    await store.write.samples({ bytes: device, sensors: { size: 1 } }, [{ sensor, times, values }]);
   }
 
   /** @param {Buffer} device @returns {Promise<Buffer[]>} blocks of an hour, as a packer reads them, and the number of pages */
@@ -119,12 +117,10 @@ export function describeSamples(subject) {
 
     test('Store: hour is spread over parts: each number of parts is kept, its sensors are found in all of them', async () => {
       const [device, sensor] = [newId(), newId()];
-      const { measurements } = store;
       for (const [index, parts] of [1, 4, 2, 4].entries()) {
         const series = { sensor, times: [HOUR + index], values: [index] };
-        for (const hour of measurements.plan([series], parts))
-          await measurements.commit(device, hour, () => measurements.encode(device, hour));
-        if (parts > 1) await measurements.writeParts(device, HOUR, parts);
+        const sensors = { size: parts * SENSORS_PER_PART };
+        await store.write.samples({ bytes: device, sensors }, [series]);
       }
       const { parts } = await store.packing.blockPage(device, HOUR, 0);
       expect([...parts].sort()).toEqual([2, 4]);
@@ -146,12 +142,8 @@ export function describeSamples(subject) {
         [b, 10, -1],
         [b, 10, 1],
       ])) {
-        const newest = new Map([[sensor, { ts, value }]]);
-        await store.latest.write(
-          group,
-          () => [{ device, newest }],
-          () => 1,
-        );
+        const unknown = { bytes: sensor, ts: null, value: null };
+        await store.write.latest({ bytes: device, group, retiredAt: null }, [{ sensor: unknown, ts, value }]);
       }
       const registeredAt = 1;
       const changes = [a, b].map((bytes) => ({ bytes, registeredAt, writeTimestamp: 1 }));

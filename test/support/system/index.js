@@ -11,7 +11,7 @@ import { useKeyspace } from '../database/keyspace.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../../api/access/http/rates.js' */
-/** @import { Gate } from '../../../api/store/session.js' */
+/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
 /** Longer than any test, in ms. */

@@ -1,7 +1,8 @@
 import pino from 'pino';
+import { openDatabase } from '../../../api/database.js';
 import { createReading } from '../../../api/history/reading/index.js';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.js';
-import { connectPipeline } from '../../../api/ingest/connect.js';
+import { createIngest } from '../../../api/ingest/index.js';
 import { createContext } from '../../../api/observability/context.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
@@ -12,6 +13,7 @@ import { readSeries } from '../metrics.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Publish } from '../../../api/ingest/index.js' */
 /** @import { Message, Send } from '../../../api/ingest/pipeline.js' */
+/** @import { connectStore } from '../../../api/store/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { HeldWrites } from '../database/held-writes.js' */
 /** @import { Table } from '../memory-store/tables.js' */
@@ -49,23 +51,28 @@ export async function startMemoryPipeline(options = {}) {
   const publications = [];
   const logger = pino({ level: 'silent' });
   const context = createContext({ config, version: 'test', logger, clock });
-  const pipeline = await connectPipeline(context, {
+  /** @type {typeof connectStore} */
+  const openMemoryStore = async ({ maxInFlight, hooks }) => {
+    const memory = await createMemoryStore({ clock, maxInFlight, hooks, around, database, tables });
+    client = memory.database;
+    // The metrics list nodes, and a database in memory has none.
+    return { ...memory.store, health: { ...memory.store.health, nodes: () => [] } };
+  };
+  const opened = await openDatabase(context, {
     clockDifference,
+    openStore: writes ? writes.opens(openMemoryStore) : openMemoryStore,
+  });
+  const ingest = createIngest(context, {
+    ...opened,
     send,
     publish: (device, changed, series) => {
       onStored?.(device, changed, series);
       publications.push(changed.length);
       for (const { name, value } of changed) published.push({ sensor: String(name), value: Number(value) });
     },
-    async openStore({ gate }) {
-      const memory = await createMemoryStore({ clock, gate, around, database, tables });
-      client = memory.database;
-      // The metrics list nodes, and a database in memory has none.
-      const store = { ...memory.store, nodes: () => [] };
-      return writes ? writes.watch(store) : store;
-    },
   });
-  await pipeline.ingest.start();
+  const pipeline = { ...opened, ingest };
+  await ingest.start();
 
   const memory = new PayloadMemory();
 

@@ -169,11 +169,7 @@ test('Provisional: a device of many sensors, in several parts: all of them', asy
       values: samples.map(({ value }) => value),
     };
   });
-  const { measurements } = path.store;
-  for (const hour of measurements.plan(series, 2)) {
-    await measurements.commit(device, hour, () => measurements.encode(device, hour));
-  }
-  await measurements.writeParts(device, HOUR, 2);
+  await path.store.write.samples({ bytes: device, sensors: { size: names.length } }, series);
   expect(group).toBeLessThan(GROUPS);
   const { baselines, judge } = createProcess();
   for (const name of names) judge('wide', 21, NOW, name);

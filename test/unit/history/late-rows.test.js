@@ -60,16 +60,17 @@ test('Late rows: a commit 5 minutes before the hour closes: the message is late;
 });
 
 test('Late rows: the commit takes until the hour is closing: the message is late, by the clock after the commit', async () => {
-  const { measurements } = path.store;
+  const { write } = path.store;
   path.clock.now = HOUR + HOUR_MS;
   const slow = {
-    ...measurements,
-    async commit(/** @type {Parameters<typeof measurements.commit>} */ ...args) {
-      await measurements.commit(...args);
+    ...write,
+    async samples(/** @type {Parameters<typeof write.samples>} */ ...args) {
+      const hours = await write.samples(...args);
       path.clock.now = CLOSING + MINUTE_MS;
+      return hours;
     },
   };
-  await path.send('device', samplesOf(HOUR, 3), { overrides: { measurements: slow } });
+  await path.send('device', samplesOf(HOUR, 3), { overrides: { write: slow } });
   expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
 });

@@ -63,7 +63,7 @@ test.each(
     afterwards(() => pipeline.stop());
     /** @param {Sample} sample */
     const send = ([offset, value]) => pipeline.measure('d', [{ sensor_id: 's', ts: NOW + offset, value }]);
-    const held = writes.hold({ write: 'latest.write' });
+    const held = writes.hold({ write: 'write_latest' });
     const messages = [send([0, 1])];
     await held.reached();
     const before = requests;

@@ -26,7 +26,7 @@ describe('Commit seconds', () => {
   test('Pipeline: commit takes a while: the metric has its seconds', async () => {
     const writes = new HeldWrites();
     const pipeline = await start({ writes });
-    const held = writes.hold({ write: 'measurements.commit' });
+    const held = writes.hold({ write: 'write_measurements' });
     const began = performance.now();
     const message = track(() => pipeline.measure('d', [SAMPLE]));
     await held.reached();

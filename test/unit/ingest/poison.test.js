@@ -110,7 +110,7 @@ test('Ingest: the database refuses lines, of which two are of one instant: each 
     signal: new AbortController().signal,
   });
   expect(result.accepted).toBe(0);
-  expect(pipeline.processStats.measurements).toEqual({
+  expect(pipeline.ingest.processStats.measurements).toEqual({
     received: 3,
     stored: 0,
     merged: 0,
@@ -165,7 +165,7 @@ test('Ingest: a good message is written again without its poisonous neighbor: no
   });
   const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
   // The request of the other device, that of both messages, then the good message by itself.
-  const held = writes.hold({ write: 'measurements.commit', nth: 3 });
+  const held = writes.hold({ write: 'write_measurements', nth: 3 });
   const bad = pipeline.measure('d', asJson([['a', NOW + 1, POISON]]));
   const good = track(() => pipeline.measure('d', asJson([['a', NOW, 1]])));
   release();

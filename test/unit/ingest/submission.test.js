@@ -55,7 +55,7 @@ test('Submission: a measurement is refused: both are counted, with the time of t
   const result = await own.submit('d', [measured(1), { sensor_id: 's', ts: NOW, value: 'x' }]);
   expect(result).toMatchObject({ accepted: 1, refused: [{ index: 1, code: 'not_numeric' }] });
   clock.now += 1000;
-  const { samples_per_s, refused_per_s, commits } = own.processStats.snapshot();
+  const { samples_per_s, refused_per_s, commits } = own.ingest.processStats.snapshot();
   expect([samples_per_s, refused_per_s]).toEqual([1 / 5, 1 / 5]);
   expect(commits.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
   expect(await own.metric('iot_ingest_commit_seconds_count')).toBe(1);

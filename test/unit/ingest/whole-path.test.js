@@ -108,7 +108,7 @@ describe('Message committed after a newer one', () => {
     const device = title.replaceAll(' ', '-');
     await measure(device, [[NOW - DAY, 0]]);
     pipeline.published.length = 0;
-    const held = writes.hold({ write: 'latest.write' });
+    const held = writes.hold({ write: 'write_latest' });
     const newest = measure(device, [[NOW, 2]]);
     await held.reached();
     const overtaken = measure(device, [[ts, value]]);
@@ -134,9 +134,9 @@ describe('Message committed after a newer one', () => {
 
 test('Ingest: live readers get a value: it is committed', async () => {
   pipeline.published.length = 0;
-  for (const write of ['measurements.commit', 'latest.write']) {
+  for (const write of ['write_measurements', 'write_latest']) {
     const held = writes.hold({ write });
-    const message = measure(`known-${write}`.replace('.', '-'), [[NOW, 1]]);
+    const message = measure(`known-${write}`, [[NOW, 1]]);
     await held.reached();
     await writes.quiet();
     expect(pipeline.published).toEqual([]);

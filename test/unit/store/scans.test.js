@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createScans } from '../../../api/store/index.js';
 import { DIALECTS } from '../../../schema/migrate/files.js';
 
-/** @import { Session } from '../../../api/store/session.js' */
+/** @import { Session } from '../../../api/store/sending/session.js' */
 
 const SENSOR = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 

@@ -3,7 +3,7 @@ import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/i
 import { connectStore } from '../../../api/store/index.js';
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { HOUR_MS, partsFor } from '../../../schema/rules.js';
+import { HOUR_MS } from '../../../schema/rules.js';
 import { createRowTable, STORES } from '../variants/stores.js';
 import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js';
 
@@ -106,18 +106,13 @@ function* hoursOf(fleet, { from, to }) {
 }
 
 /** @param {Store} store @param {LoadedDevice} device @param {DataSet} set */
-async function writeLatest({ latest }, { name, bytes, group, sensors }, set) {
-  const newest = new Map(
-    sensors.map((sensor) => {
-      const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
-      return [sensor.bytes, { ts: Number(times.at(-1)), value: Number(values.at(-1)) }];
-    }),
-  );
-  await latest.write(
-    group,
-    () => [{ device: bytes, newest }],
-    () => newest.size,
-  );
+async function writeLatest({ write }, { name, bytes, group, sensors }, set) {
+  const newest = sensors.map((sensor) => {
+    const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
+    const unknown = { bytes: sensor.bytes, ts: null, value: null };
+    return { sensor: unknown, ts: Number(times.at(-1)), value: Number(values.at(-1)) };
+  });
+  await write.latest({ bytes, group, retiredAt: null }, newest);
 }
 
 /** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} samples in all */
@@ -170,7 +165,7 @@ const createHistoryWriter =
  *   its hour then goes into history, too
  * @returns {HourWriter}
  */
-function createMessageWriter({ measurements, history, lateDays, lateArrivals }, { samples, arrival }) {
+function createMessageWriter({ write, history, lateDays, lateArrivals }, { samples, arrival }) {
   const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
   const late = createLateWriter({
     store: history,
@@ -191,11 +186,7 @@ function createMessageWriter({ measurements, history, lateDays, lateArrivals }, 
         times: times.slice(from, from + samples),
         values: values.slice(from, from + samples),
       }));
-      const parts = partsFor(sensors.length);
-      const hours = measurements.plan(message, parts);
-      for (const part of hours)
-        await measurements.commit(device.bytes, part, () => measurements.encode(device.bytes, part));
-      if (parts > 1) await measurements.writeParts(device.bytes, hour, parts);
+      const hours = await write.samples({ bytes: device.bytes, sensors: { size: sensors.length } }, message);
       await late.write(device, hours, { began: arrival(hour), at: arrival(hour) });
     }
   };

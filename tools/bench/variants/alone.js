@@ -1,13 +1,13 @@
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { encodeHour, planHours } from '../../../api/store/measurements/hours.js';
+import { DevicePartitions } from '../../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS } from '../../../schema/rules.js';
 import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../process/child.js';
 
-/** @import { Session } from '../../../api/store/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
@@ -37,8 +37,7 @@ serve({
 
 /** @param {Shape} shape @returns {() => void} does the work for one message */
 function createWork(shape) {
-  // Only `commit` needs a session, and nothing is committed here.
-  const store = createSampleWrites(/** @type {Session} */ ({}));
+  const partitions = new DevicePartitions();
   const { payloads, timeAt } = encodePayloads(shape);
   const devices = createDevices({
     clocks: createClocks(),
@@ -80,6 +79,6 @@ function createWork(shape) {
     for (const [ref, { times, values }] of batch.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
     const { bytes } = /** @type {Identity} */ (identities[devices.number]);
-    for (const hour of store.plan(series, 1)) store.encode(bytes, hour);
+    for (const hour of planHours(series, 1)) encodeHour(partitions.find(bytes, hour.bucket, hour.part), hour);
   };
 }

@@ -1,8 +1,7 @@
-import { GroupCommit } from '../../../api/ingest/latest-writer.js';
 import { connect } from '../../../api/store/connect.js';
-import { createLatest } from '../../../api/store/latest.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
-import { createPreparedWrites } from '../../../api/store/prepared-writes.js';
+import { LatestWrites } from '../../../api/store/latest/writes.js';
+import { SampleWrites } from '../../../api/store/measurements/writes.js';
+import { createPreparedWrites } from '../../../api/store/sending/frames.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { createLatencies, pace } from '../load/open-loop.js';
@@ -10,9 +9,8 @@ import { createClocks, createDevices, deviceName, STEP_MS, sensorName } from '..
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../process/child.js';
 
-/** @import { LatestUpdate } from '../../../api/store/latest.js' */
-/** @import { Session } from '../../../api/store/session.js' */
-/** @import { Write } from '../../../api/store/write-merger.js' */
+/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
+/** @import { Session } from '../../../api/store/sending/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
@@ -57,16 +55,21 @@ serve(
  */
 function createWriter({ devices: count, sensors, samples }) {
   const send = createPreparedWrites(client);
-  const session = /** @type {Session} */ ({
-    writeMerged: (/** @type {Write} */ { take, routing }) => send(take(), routing),
-  });
-  const rows = createSampleWrites(session);
-  const latest = createLatest(session);
-  /** @type {GroupCommit<LatestUpdate>} */
-  const groups = new GroupCommit({
-    commit: (group, take, entries) => latest.write(group, take, entries),
-    merge: (_, arriving) => arriving,
-  });
+  const deps = {
+    session: /** @type {Session} */ ({
+      async write({ cql }, params) {
+        await client.execute(cql, params);
+      },
+      async writeMerged(/** @type {PendingRow<any>} */ row) {
+        await send(row.encode(), row.partition.routing);
+      },
+    }),
+    retry: { run: (/** @type {() => Promise<any>} */ request) => request() },
+    logger: { warn() {} },
+    watch: /** @type {any} */ ({ note() {} }),
+  };
+  const rows = new SampleWrites(deps);
+  const latest = new LatestWrites(deps);
   const fleet = Array.from({ length: count }, (_, number) => identify(number, sensors));
   const devices = createDevices({ clocks, first: 0, count, samples });
 
@@ -79,15 +82,14 @@ function createWriter({ devices: count, sensors, samples }) {
       times,
       values: times.map((time) => 20 + (((time + index) * 7) % 1000) / 100),
     }));
-    const newest = new Map(
-      series.map(({ sensor, values }) => [
-        sensor,
-        { ts: Number(times.at(-1)), value: Number(values.at(-1)) },
-      ]),
-    );
+    const newest = series.map(({ sensor, values }) => ({
+      sensor: { bytes: sensor, ts: null, value: null },
+      ts: Number(times.at(-1)),
+      value: Number(values.at(-1)),
+    }));
     return Promise.all([
-      ...rows.plan(series, 1).map((hour) => rows.commit(device, hour, () => rows.encode(device, hour))),
-      groups.add(group, device, { device, newest }),
+      rows.write({ bytes: device, sensors: { size: sensors } }, series),
+      latest.write({ bytes: device, group, retiredAt: null }, newest),
     ]);
   };
 }

@@ -1,4 +1,4 @@
-import { Permits } from '../../../api/ingest/backpressure/window.js';
+import { Permits } from '../../../api/store/sending/congestion-window.js';
 
 /** Requests in flight of a baseline until a sweep has found its best number. */
 const FIRST = 128;

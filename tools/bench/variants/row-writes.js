@@ -1,10 +1,9 @@
 import { float64, int64 } from '../../../api/store/cql-encoding.js';
-import { createSampleWrites } from '../../../api/store/measurements/writes.js';
-import { routingKey } from '../../../api/store/routing.js';
+import { PendingHour } from '../../../api/store/measurements/writes.js';
+import { routingKey } from '../../../api/store/sending/routing.js';
 import { DAY_MS } from '../../../schema/rules.js';
 
-/** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
-/** @import { Query, Session } from '../../../api/store/session.js' */
+/** @import { Query, Session } from '../../../api/store/sending/session.js' */
 /** @import { Numbers } from '../../../schema/packed/series.js' */
 
 /**
@@ -23,44 +22,52 @@ CREATE TABLE IF NOT EXISTS measurement_row (
 ) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
 
 const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
+
 /**
  * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
  * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
  *
  * @param {Session} session
- * @returns {SampleWrites}
+ * @returns {Session} that writes the samples of a waiting hour as single rows
  */
-export function createRowWrites(session) {
+export function withRowWrites(session) {
   const daysOf = rememberDays();
-  return {
-    ...createSampleWrites(session),
-    encode(device, { bucket, pieces }) {
-      return pieces.flatMap(({ sensor, times, values, from, to }) => {
-        const { day, routing } = daysOf(device, sensor, bucket);
-        return eachRow(times, values, from, to, (ts, value) => ({
-          query: INSERT,
-          params: [device, sensor, day, ts, value],
-          routing,
-        }));
-      });
-    },
 
-    async commit(device, { bucket, pieces }, take) {
-      const name = 'write_measurements';
-      /** @type {Promise<unknown>} */
-      let others = Promise.resolve();
-      // The batch takes further rows until its first request may be sent, as with our own rows.
-      const takeFirst = () => {
-        const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (take()));
-        others = Promise.all(rest.map((rows) => session.writeBatch(name, () => rows, rows[0]?.routing)));
-        others.catch(() => {}); // Awaited below, after the first.
-        return first ?? [];
-      };
-      const [oldest] = pieces;
-      await session.writeBatch(name, takeFirst, oldest && daysOf(device, oldest.sensor, bucket).routing);
-      await others;
-    },
-  };
+  /** @param {PendingHour} row @returns {RoutedQuery[]} */
+  const encode = ({ device, hour: { bucket, pieces } }) =>
+    pieces.flatMap(({ sensor, times, values, from, to }) => {
+      const { day, routing } = daysOf(device.bytes, sensor, bucket);
+      return eachRow(times, values, from, to, (ts, value) => ({
+        query: INSERT,
+        params: [device.bytes, sensor, day, ts, value],
+        routing,
+      }));
+    });
+
+  /** @type {Session['writeMerged']} */
+  async function writeMerged(row) {
+    if (!(row instanceof PendingHour)) return session.writeMerged(row);
+    /** @type {Promise<unknown>} */
+    let others = Promise.resolve();
+    // The batch takes further rows until its first request may be sent, as with our own rows.
+    const takeFirst = () => {
+      row.close();
+      const [first, ...rest] = byPartition(encode(row));
+      others = Promise.all(rest.map((rows) => session.writeBatch(row.name, () => rows, rows[0]?.routing)));
+      others.catch(() => {}); // Awaited below, after the first.
+      return first ?? [];
+    };
+    const { hour, device } = row;
+    const [oldest] = hour.pieces;
+    await session.writeBatch(
+      row.name,
+      takeFirst,
+      oldest && daysOf(device.bytes, oldest.sensor, hour.bucket).routing,
+    );
+    await others;
+  }
+
+  return Object.assign(Object.create(session), { writeMerged });
 }
 
 /** @typedef {Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */

@@ -1,11 +1,11 @@
 import { connect } from '../../../api/store/connect.js';
 import { connectStore } from '../../../api/store/index.js';
-import { createSession } from '../../../api/store/session.js';
+import { PendingLatest } from '../../../api/store/latest/writes.js';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
 import { windowOptions } from '../../../schema/migrate/files.js';
-import { createRowWrites, ROW_TABLE } from './row-writes.js';
+import { ROW_TABLE, withRowWrites } from './row-writes.js';
 
-/** @import { Store } from '../../../api/store/index.js' */
+/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
@@ -23,27 +23,25 @@ export async function createRowTable({ cql, retention }) {
   }
 }
 
-/** @typedef {Parameters<typeof connectStore>[0]} StoreParts */
-
-/** A table of latest values that writes nothing. It shows what the real one costs. */
-const noLatest = { write: async () => {} };
+/** A store whose table of latest values is not written. It shows what the real one costs. @type {typeof connectStore} */
+const connectWithoutLatest = (parts) =>
+  connectStore({
+    ...parts,
+    hooks: {
+      ...parts.hooks,
+      wrapSession: (session) =>
+        Object.assign(Object.create(session), {
+          async writeMerged(/** @type {PendingRow<any>} */ row) {
+            if (row instanceof PendingLatest) row.close();
+            else await session.writeMerged(row);
+          },
+        }),
+    },
+  });
 
 /** The stores that ingest is measured with. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */
 export const STORES = {
   packed: connectStore,
-  'no-latest': async (parts) => ({ ...(await connectStore(parts)), latest: noLatest }),
-  rows: withRowWrites,
+  'no-latest': connectWithoutLatest,
+  rows: (parts) => connectStore({ ...parts, hooks: { ...parts.hooks, wrapSession: withRowWrites } }),
 };
-
-/** @param {StoreParts} parts @returns {Promise<Store>} */
-async function withRowWrites(parts) {
-  const store = await connectStore(parts);
-  const client = await connect(parts.cql, { keyspace: parts.cql.keyspace, applicationName: 'bench' });
-  return {
-    ...store,
-    measurements: createRowWrites(createSession(client, parts.observe, parts.gate)),
-    close: async () => {
-      await Promise.all([store.close(), client.shutdown()]);
-    },
-  };
-}

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { Behind } from '../../../../api/history/packing/index.js';
 import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.js';
 import { iteratePages, Steps, shareOf } from '../../../../api/history/packing/steps.js';
-import { Retry } from '../../../../api/store/retry.js';
+import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { someAtOnce } from '../../../../common/some-at-once.js';
 import { unpackSamples } from '../../../../schema/packed/unpack.js';

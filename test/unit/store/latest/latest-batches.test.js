@@ -1,12 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
-import { LatestWriter } from '../../../api/ingest/latest-writer.js';
-import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js';
+import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
+import { LatestWrites } from '../../../../api/store/latest/writes.js';
 
-/** @import { Device, Sensor } from '../../../api/ingest/registry/cache.js' */
-/** @import { LatestUpdate } from '../../../api/store/latest.js' */
-/** @import { Retry } from '../../../api/store/retry.js' */
+/** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
+/** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
+/** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
+/** @import { Retry } from '../../../../api/store/sending/retry.js' */
 
 /** Entries of a batch with several devices (data-model.md). */
 const MAX_ENTRIES = 2000;
@@ -36,20 +37,23 @@ function createBench() {
   const sent = [];
   /** @type {Array<() => void>} */
   const ends = [];
-  const store = {
-    /** @param {number} _group @param {() => LatestUpdate[]} take @param {() => number} entries */
-    write: (_group, take, entries) =>
-      new Promise((resolve) => {
-        ends.push(() => {
-          sent.push({ updates: take(), entries: entries() });
-          resolve(undefined);
-        });
-      }),
+  const session = {
+    writeMerged: (/** @type {PendingRow<any>} */ row) =>
+      /** @type {Promise<void>} */ (
+        new Promise((resolve) => {
+          ends.push(() => {
+            row.encode();
+            const { updates, entries } = /** @type {PendingLatest} */ (row);
+            sent.push({ updates: [...updates.values()], entries });
+            resolve(undefined);
+          });
+        })
+      ),
   };
   const retry = /** @type {Retry} */ (
     /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
   );
-  return { writer: new LatestWriter({ store, retry, logger: pino({ level: 'silent' }) }), sent, ends };
+  return { writer: new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) }), sent, ends };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -99,4 +103,56 @@ test('Latest: any messages wait for the database: a request of several devices h
     }),
     { numRuns: 20, endOnFailure: true },
   );
+});
+
+/** @param {number} count of entries */
+function updateOf(count) {
+  const device = blankDevice({ id: 'd', bytes: idOf(0), group: 0, name: null, retiredAt: null });
+  const newest = Array.from({ length: count }, (_, index) => {
+    const ids = { id: `s${index}`, bytes: idOf(index) };
+    return { sensor: blankSensor({ ...ids, deviceName: null, name: null, site: null }), ts: 1, value: 1 };
+  });
+  return { device, newest };
+}
+
+test('Latest: updates with several entries: a row is full at 2,000 entries, and a single device may have more', async () => {
+  const { writer, sent, ends } = createBench();
+  const add = (/** @type {number} */ entries) => {
+    const { device, newest } = updateOf(entries);
+    return writer.write(device, newest);
+  };
+  const all = [add(1)];
+  ends[0]?.();
+  await settle();
+  all.push(add(1500), add(500), add(1), add(5000), add(1));
+  for (let at = 1; at < ends.length; at++) {
+    ends[at]?.();
+    await settle();
+  }
+  await Promise.all(all);
+  expect(sent.map(({ updates }) => updates.map(({ newest }) => newest.size))).toEqual([
+    [1],
+    [1500, 500],
+    [1],
+    [5000],
+    [1],
+  ]);
+});
+
+test('Latest: many devices wait: rows of 2,000 entries, and the rest after them', async () => {
+  const { writer, sent, ends } = createBench();
+  const add = () => {
+    const { device, newest } = updateOf(1);
+    return writer.write(device, newest);
+  };
+  const all = [add()];
+  ends[0]?.();
+  await settle();
+  all.push(...Array.from({ length: 2 * MAX_ENTRIES + 9 }, add));
+  for (let at = 1; at < ends.length; at++) {
+    ends[at]?.();
+    await settle();
+  }
+  await Promise.all(all);
+  expect(sent.map(({ entries }) => entries)).toEqual([1, MAX_ENTRIES, MAX_ENTRIES, 9]);
 });

@@ -1,12 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { WriteMerger } from '../../../api/store/write-merger.js';
-import { MillraceError } from '../../../common/errors.js';
+import { Partition, PendingRow } from '../../../../api/store/sending/pending-rows.js';
+import { WriteMerger } from '../../../../api/store/sending/write-merger.js';
+import { MillraceError } from '../../../../common/errors.js';
+
+/** @import { Query } from '../../../../api/store/sending/session.js' */
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
 
 /** Lets everything go on that waits for what has happened. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A row with an encoder of the test. @extends {PendingRow<never>} */
+class TestRow extends PendingRow {
+  /** @param {string} name @param {string} nodes @param {number} bytes @param {() => Query[]} encode */
+  constructor(name, nodes, bytes, encode) {
+    super(name, new Partition(Buffer.from(nodes)), bytes);
+    this.toQueries = encode;
+  }
+}
+
+/** @param {string} name @param {string} nodes @param {number} [bytes] @param {() => Query[]} [encode] */
+const createRow = (name, nodes, bytes = 100, encode = () => [{ query: name, params: [] }]) =>
+  new TestRow(name, nodes, bytes, encode);
 
 /**
  * A merger whose requests end when a test ends them.
@@ -61,10 +77,10 @@ function open(places) {
    * @param {string} name
    * @param {string} nodes names the replicas; empty: unknown
    * @param {number} [bytes]
-   * @param {() => Array<{ query: string, params: unknown[] }>} [take]
+   * @param {() => Query[]} [encode]
    */
-  function write(name, nodes, bytes = 100, take = () => [{ query: name, params: [] }]) {
-    const done = merger.write({ name, routing: Buffer.from(nodes), take, bytes: () => bytes, id: take });
+  function write(name, nodes, bytes, encode) {
+    const done = merger.write(createRow(name, nodes, bytes, encode));
     done.catch(() => {});
     return done;
   }
@@ -148,16 +164,16 @@ describe('WriteMerger', () => {
   });
 
   test('a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
-    const { write, sent, inFlight } = open(1);
+    const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
-    const takes = ['a', 'b'].map((name) => () => [{ query: name, params: [] }]);
-    const done = takes.map((take, at) => write(`${at}`, '1', 100, take));
+    const rows = ['a', 'b'].map((name) => createRow(name, '1'));
+    const done = rows.map((row) => merger.write(row));
     inFlight[0]?.end();
     await settle();
     inFlight[0]?.end(new MillraceError('unavailable', 'timed out'));
     expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    for (const [at, take] of takes.entries()) void write(`${at}`, '1', 100, take);
+    for (const row of rows) void merger.write(row);
     await settle();
     inFlight[0]?.end();
     await settle();
@@ -303,12 +319,14 @@ describe('WriteMerger', () => {
     await settle();
     let looked = 0;
     const large = Array.from({ length: 2000 }, (_, n) => {
-      const take = () => [{ query: `a${n}`, params: [] }];
-      const bytes = () => {
-        looked++;
-        return 3000;
-      };
-      return merger.write({ name: `a${n}`, routing: Buffer.from('1'), take, bytes, id: take });
+      const row = createRow(`a${n}`, '1');
+      Object.defineProperty(row, 'bytes', {
+        get() {
+          looked++;
+          return 3000;
+        },
+      });
+      return merger.write(row);
     });
     await settle();
     looked = 0;
@@ -325,15 +343,13 @@ describe('WriteMerger', () => {
 
   test('the size of a write cannot be found: it is rejected, the others are sent', async () => {
     const { merger, write, sent } = open(10);
-    const defect = merger.write({
-      name: 'defect',
-      routing: Buffer.from('1'),
-      take: () => [],
-      bytes: () => {
+    const broken = createRow('defect', '1');
+    Object.defineProperty(broken, 'bytes', {
+      get() {
         throw new TypeError('no size');
       },
-      id: {},
     });
+    const defect = merger.write(broken);
     void write('a', '1');
     await expect(defect).rejects.toThrow('no size');
     await settle();

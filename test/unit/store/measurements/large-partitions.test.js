@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { PartitionWatch } from '../../../api/ingest/sample-writer.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
+import { createMetrics } from '../../../../api/observability/metrics.js';
+import { PartitionWatch } from '../../../../api/store/measurements/writes.js';
 
 const HOUR = 3_600_000;
 

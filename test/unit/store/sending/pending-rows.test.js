@@ -1,41 +1,81 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { GroupCommit } from '../../../api/ingest/latest-writer.js';
+import { Partition, PendingRow, PendingRows } from '../../../../api/store/sending/pending-rows.js';
+
+/** @import { Query } from '../../../../api/store/sending/session.js' */
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
 /** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
 
-/** A group commit whose commits are sent, and end, when the test resolves them. */
+/** A row of updates, merged by key. @extends {PendingRow<Update>} */
+class TestRow extends PendingRow {
+  /** @type {Map<number, Update>} */
+  updates = new Map();
+
+  /** @param {Partition} partition @param {Update} update */
+  constructor(partition, update) {
+    super('test', partition, 1);
+    this.updates.set(update.key, update);
+  }
+
+  /** @override @param {Update} update @returns {boolean} */
+  join(update) {
+    const known = this.updates.get(update.key);
+    if (!known || update.value > known.value) this.updates.set(update.key, update);
+    return true;
+  }
+
+  /** @override @returns {Query[]} */
+  toQueries() {
+    return [{ query: 'test', params: [...this.updates.values()] }];
+  }
+}
+
+/** Rows of groups that leave one after the other. A test resolves when they are sent, and when they end. */
 function createBench() {
   /** @type {Commit[]} */
   const inFlight = [];
   /** @type {Commit[]} */
   const seen = [];
-  const groups = new GroupCommit({
-    commit: (group, take) =>
-      new Promise((resolve, reject) => {
-        let sent = false;
-        /** @type {Commit} */
-        const commit = {
-          group,
-          updates: [],
-          send: () => {
-            if (!sent) commit.updates = take();
-            sent = true;
-          },
-          end: (error) => {
-            commit.send();
-            inFlight.splice(inFlight.indexOf(commit), 1);
-            if (error) reject(error);
-            else resolve(undefined);
-          },
-        };
-        inFlight.push(commit);
-        seen.push(commit);
-      }),
-    merge: (/** @type {Update} */ a, /** @type {Update} */ b) => (b.value > a.value ? b : a),
-  });
-  return { groups, inFlight, seen };
+  /** @type {Map<Partition, number>} */
+  const groupOf = new Map();
+  const session = {
+    writeMerged: (/** @type {PendingRow<any>} */ row) =>
+      /** @type {Promise<void>} */ (
+        new Promise((resolve, reject) => {
+          let sent = false;
+          /** @type {Commit} */
+          const commit = {
+            group: Number(groupOf.get(row.partition)),
+            updates: [],
+            send: () => {
+              if (!sent)
+                commit.updates = /** @type {Update[]} */ (row.encode().flatMap(({ params }) => params));
+              sent = true;
+            },
+            end: (error) => {
+              commit.send();
+              inFlight.splice(inFlight.indexOf(commit), 1);
+              if (error) reject(error);
+              else resolve(undefined);
+            },
+          };
+          inFlight.push(commit);
+          seen.push(commit);
+        })
+      ),
+  };
+  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  const rows = new PendingRows({ session, retry, isSequential: true });
+  const partitions = [0, 1, 2].map((group) => new Partition(Buffer.from([group])));
+  for (const [group, partition] of partitions.entries()) groupOf.set(partition, group);
+  /** @param {number} group @param {Update} update */
+  function add(group, update) {
+    const partition = /** @type {Partition} */ (partitions[group]);
+    const { open } = partition;
+    return open?.join(update) ? open.done : rows.open(new TestRow(partition, update)).done;
+  }
+  return { add, inFlight, seen };
 }
 
 /** Lets everything go on that waits for what has happened. */
@@ -44,7 +84,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000), last: fc.boolean() }),
+    arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000), endsTurn: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ send: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
@@ -53,7 +93,7 @@ const step = fc.oneof(
 test('Group commit: updates arrive in any order: each is committed once, one write per group is in flight, and failures reject the waiting callers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const { groups, inFlight, seen } = createBench();
+      const { add, inFlight, seen } = createBench();
       /** @type {Map<Commit, 'ok' | Error>} */
       const ended = new Map();
       /** @type {Array<{ group: number, key: number, value: number, outcome?: 'ok' | Error }>} */
@@ -72,12 +112,12 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
           /** @type {typeof added[number]} */
           const entry = { group, key, value };
           added.push(entry);
-          groups.add(group, key, { key, value }).then(
+          add(group, { key, value }).then(
             () => (entry.outcome = 'ok'),
             (error) => (entry.outcome = error),
           );
           // Those after it are added in a later turn.
-          if (one.last) await settle();
+          if (one.endsTurn) await settle();
         } else if ('send' in one) {
           inFlight.find(({ group }) => group === one.send)?.send();
         } else {
@@ -114,89 +154,53 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
   );
 });
 
-test('Group commit: a batch: closed when it is sent, full at 2,000 entries; the rest leaves after it', async () => {
-  const { groups, inFlight, seen } = createBench();
-  const add = (/** @type {number} */ key) => groups.add(0, key, { key, value: 1 });
-  const first = [add(-2), add(-1)];
+test('Group commit: a row is sent: it is closed, and the rest leaves after it', async () => {
+  const { add, inFlight, seen } = createBench();
+  const first = [add(0, { key: -2, value: 1 }), add(0, { key: -1, value: 1 })];
   await settle();
   inFlight[0]?.send();
-  const count = 2 * 2000 + 9;
-  const all = Promise.all([...first, ...Array.from({ length: count }, (_, key) => add(key))]);
+  const all = Promise.all([...first, ...[1, 2, 3].map((key) => add(0, { key, value: 1 }))]);
   for (let next = inFlight[0]; next; next = inFlight[0]) {
     next.end();
     await settle();
   }
   await all;
-  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 2000, 2000, 9]);
+  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 3]);
 });
 
-test('Group commit: updates with several entries: a batch is full at 2,000 entries, and a single update may have more', async () => {
-  /** @type {string[][]} */
-  const sent = [];
-  /** @type {Array<() => void>} */
-  const ends = [];
-  const groups = new GroupCommit({
-    commit: (_, take) => {
-      sent.push(take().map(({ name }) => name));
-      return new Promise((resolve) => ends.push(() => resolve(undefined)));
-    },
-    merge: (/** @type {{ name: string, entries: number }} */ a) => a,
-    weigh: ({ entries }) => entries,
-  });
-  const add = (/** @type {string} */ name, /** @type {number} */ entries) =>
-    groups.add(0, name, { name, entries });
-  const all = [add('first', 1)];
-  await settle();
-  all.push(add('a', 1500), add('b', 500), add('c', 1), add('d', 5000), add('e', 1));
-  while (ends.length > 0) {
-    ends.shift()?.();
-    await settle();
-  }
-  await Promise.all(all);
-  expect(sent).toEqual([['first'], ['a', 'b'], ['c'], ['d'], ['e']]);
-});
-
-test('Group commit: several updates of one turn: one batch, and each resolves after its commit', async () => {
-  const groups = new GroupCommit({
-    // A commit that may be sent at once takes its updates at once.
-    commit: async (_, take) => {
-      sent.push(take());
-      await committed;
-    },
-    merge: (/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b),
-  });
-  /** @type {number[][]} */
-  const sent = [];
-  let commit = () => {};
-  const committed = new Promise((resolve) => (commit = () => resolve(undefined)));
+test('Group commit: several updates of one turn: one row, and each resolves after its commit', async () => {
+  const { add, inFlight, seen } = createBench();
   const settled = jest.fn();
-  const all = Promise.all([1, 2, 3].map((key) => groups.add(0, key, key))).then(settled);
+  const all = Promise.all([1, 2, 3].map((key) => add(0, { key, value: key }))).then(settled);
   await settle();
-  expect(sent).toEqual([[1, 2, 3]]);
+  inFlight[0]?.send();
+  expect(seen.map(({ updates }) => updates.map(({ key }) => key))).toEqual([[1, 2, 3]]);
+  await settle();
   expect(settled).not.toHaveBeenCalled();
-  commit();
+  inFlight[0]?.end();
   await all;
   expect(settled).toHaveBeenCalled();
 });
 
 test('Group commit: a failure: reported to its callers, and only to them', async () => {
-  const { groups, inFlight } = createBench();
-  const first = groups.add(0, 'a', { key: 1, value: 1 });
+  const { add, inFlight } = createBench();
+  const first = add(0, { key: 1, value: 1 });
   await settle();
   inFlight[0]?.send();
-  const second = groups.add(0, 'b', { key: 2, value: 2 });
-  const third = groups.add(0, 'b', { key: 2, value: 3 });
-  const elsewhere = groups.add(1, 'a', { key: 1, value: 1 });
+  const second = add(0, { key: 2, value: 2 });
+  const third = add(0, { key: 2, value: 3 });
+  const elsewhere = add(1, { key: 1, value: 1 });
   await settle();
   inFlight[0]?.end();
   await first;
+  await settle();
   const failing = Promise.allSettled([second, third]);
   inFlight.find(({ group }) => group === 0)?.end(new Error('refused'));
   expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   inFlight[0]?.end();
   await elsewhere;
   // The group is free again.
-  const after = groups.add(0, 'c', { key: 3, value: 1 });
+  const after = add(0, { key: 3, value: 1 });
   await settle();
   inFlight[0]?.end();
   await after;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CongestionWindow } from '../../../../api/ingest/backpressure/window.js';
+import { CongestionWindow } from '../../../../api/store/sending/congestion-window.js';
 
 /** A window whose clock and answers the test gives by hand. */
 function createSteps() {

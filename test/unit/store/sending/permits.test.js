@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Permits } from '../../../../api/ingest/backpressure/window.js';
+import { Permits } from '../../../../api/store/sending/congestion-window.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { withPermit } from '../../../support/permit.js';
 

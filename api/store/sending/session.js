@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.js';
-import { reasonOf } from './error-reason.js';
-import { createPreparedWrites } from './prepared-writes.js';
+import { MillraceError } from '../../../common/errors.js';
+import { reasonOf } from '../error-reason.js';
+import { createPreparedWrites } from './frames.js';
 import { WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
-/** @import { Write } from './write-merger.js' */
+/** @import { PendingRow } from './pending-rows.js' */
 
 const { errors } = cassandra;
 
@@ -108,8 +108,8 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
      */
     writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
 
-    /** Sends the rows together with others for the same replicas: see write-merger.js. */
-    writeMerged: (/** @type {Write} */ write) => merger.write(write),
+    /** Sends the row together with others for the same replicas: see write-merger.js. */
+    writeMerged: (/** @type {PendingRow<any>} */ row) => merger.write(row),
 
     /** Number of merged writes that wait to be sent. */
     get waiting() {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { LogThrottle } from '../../common/log-throttle.js';
+import { MillraceError } from '../../../common/errors.js';
+import { LogThrottle } from '../../../common/log-throttle.js';
 
 /** @import { Logger } from 'pino' */
 
@@ -22,7 +22,7 @@ export class Retry {
   #failingSince = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param {{ logger: Logger, onRetry: () => void }} deps */
+  /** @param {{ logger: Pick<Logger, 'info' | 'warn'>, onRetry: () => void }} deps */
   constructor({ logger, onRetry }) {
     this.#logger = logger;
     this.#onRetry = onRetry;

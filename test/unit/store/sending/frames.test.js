@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createClient } from '../../../api/store/client.js';
-import { createPreparedWrites, driverInternals, framesOf } from '../../../api/store/prepared-writes.js';
+import { createClient } from '../../../../api/store/client.js';
+import { createPreparedWrites, driverInternals, framesOf } from '../../../../api/store/sending/frames.js';
 
 const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
 const driver = {

@@ -1,0 +1,77 @@
+import { ClockGuard } from './store/clock-guard.js';
+import { connectStore } from './store/index.js';
+import { logSecurityProblems } from './store/security-check.js';
+
+/** @import { MillraceError } from '../common/errors.js' */
+/** @import { Context } from './observability/context.js' */
+/** @import { Metrics } from './observability/metrics.js' */
+/** @import { Store } from './store/index.js' */
+
+/**
+ * Opens the database of a process: its store, and the clock that is compared with the clock of the database.
+ *
+ * @param {Context} context
+ * @param {object} [deps]
+ * @param {typeof connectStore} [deps.openStore] tests and benchmarks open another one
+ * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
+ * @returns {Promise<{ store: Store, clockGuard: ClockGuard }>}
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ */
+export async function openDatabase({ config, clock, logger, metrics }, deps = {}) {
+  const { openStore = connectStore } = deps;
+  const store = await openStore({
+    cql: config.cql,
+    retention: config.retention,
+    maxInFlight: config.ingest.maxInFlight,
+    observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
+    onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
+    onBrokenRule: (rule) => metrics.brokenQueryRules.inc({ rule }),
+    hooks: {
+      logger,
+      onRetry: () => metrics.retries.inc(),
+      onLargePartition: () => metrics.largePartitions.inc(),
+    },
+    clock,
+  });
+  await logSecurityProblems({ check: store.health.checkSecurity, username: config.cql.username, logger });
+  const difference = deps.clockDifference ?? store.health.clockDifference;
+  const clockGuard = new ClockGuard({ clock, difference, logger });
+  exposeDatabase(metrics, { store, clockGuard });
+  return { store, clockGuard };
+}
+
+/**
+ * Registers the gauges of the database. Prometheus reads their values at each scrape.
+ *
+ * @param {Metrics} metrics
+ * @param {{ store: Store, clockGuard: ClockGuard }} deps
+ */
+function exposeDatabase({ gauge, states }, { store, clockGuard }) {
+  const { pressure, nodes } = store.health;
+  gauge('iot_ingest_in_flight', 'Running requests to the database', () => pressure().in_flight);
+  gauge(
+    'iot_ingest_window',
+    'Congestion window: the current limit of running requests to the database',
+    () => pressure().window,
+  );
+  gauge(
+    'iot_ingest_window_limit',
+    'Upper limit of the window: INGEST_MAX_IN_FLIGHT',
+    () => pressure().window_limit,
+  );
+  gauge(
+    'iot_ingest_waiting',
+    'Requests to the database that wait for a place in the window',
+    () => pressure().waiting,
+  );
+  gauge(
+    'iot_clock_difference_seconds',
+    'Difference between the clock of this machine and the clock of the database, positive if ahead; missing until it is measured',
+    () => clockGuard.differenceMs / 1000,
+  );
+  states('iot_db_nodes', 'Nodes of the database, as seen by this process: up, down', () => {
+    const all = nodes();
+    const up = all.filter((node) => node.up).length;
+    return { up, down: all.length - up };
+  });
+}

@@ -1,0 +1,336 @@
+import { greaterValue } from '../../../schema/packed/series.js';
+import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { int32, int64 } from '../cql-encoding.js';
+import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Retry } from '../sending/retry.js' */
+/** @import { Query, Session } from '../sending/session.js' */
+/** @import { Newest } from './reads.js' */
+
+// Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.
+// If two values have the same instant, the database keeps the one with the greater bytes. Merging has the same rule.
+const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
+
+/** Bytes that a server counts for a statement and for each entry of its map, with headers and timestamps; rounded up. */
+const UPDATE_WEIGHT = 100;
+const ENTRY_WEIGHT = 80;
+
+/**
+ * The newest values of some sensors of a device.
+ *
+ * @typedef {object} LatestUpdate
+ * @property {Buffer} device 16 bytes
+ * @property {Map<Buffer, Newest>} newest by sensor id, 16 bytes
+ * @property {number | null} retiredAt epoch ms of its last retirement; null: never
+ */
+
+/** A sensor with its newest value that is known to be committed; null: not known. @typedef {{ bytes: Buffer, ts: number | null, value: number | null }} LatestSensor */
+
+/**
+ * The newest sample of a sensor in a message.
+ *
+ * @template {LatestSensor} [S=LatestSensor]
+ * @typedef {Newest & { sensor: S }} SensorNewest
+ */
+
+/**
+ * Writes the newest value of each sensor to `latest`. It writes only values newer than the last known commit.
+ *
+ * One row of a group of devices is in flight at a time. Meanwhile updates of the group merge, and leave together (group commit, without
+ * a timer). A `latest` update costs 15 to 17 µs in a full batch, and 35 µs alone.
+ */
+export class LatestWrites {
+  #rows;
+  #logger;
+  #partitions = new GroupPartitions();
+
+  /**
+   * @param {object} deps
+   * @param {Pick<Session, 'writeMerged'>} deps.session
+   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {Pick<Logger, 'warn'>} deps.logger
+   */
+  constructor({ session, retry, logger }) {
+    this.#rows = new PendingRows({ session, retry, isSequential: true });
+    this.#logger = logger;
+  }
+
+  /**
+   * Writes the values that are newer than the last known commit, and updates the sensors.
+   *
+   * @template {LatestSensor} S
+   * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
+   * @param {SensorNewest<S>[]} newest of each sensor in a message
+   * @returns {Promise<S[]>} settles when all values are committed, with the sensors that have a newer value
+   * @throws {MillraceError} `unavailable` while the process ends
+   */
+  async write(device, newest) {
+    const news = newest.filter(isNews);
+    if (news.length === 0) return [];
+    const update = {
+      device: device.bytes,
+      newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
+      retiredAt: device.retiredAt,
+    };
+    const partition = this.#partitions.find(device.group);
+    const { open } = partition;
+    const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
+    try {
+      await row.done;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await this.#writeAlone(partition, update);
+    }
+    /** @type {S[]} */
+    const changed = [];
+    for (const each of news) {
+      // Another message may have committed a newer value meanwhile.
+      if (!isNews(each)) continue;
+      each.sensor.ts = each.ts;
+      each.sensor.value = each.value;
+      changed.push(each.sensor);
+    }
+    return changed;
+  }
+
+  /** One device with refused values must not fail the others. @param {Partition} partition @param {LatestUpdate} update */
+  async #writeAlone(partition, update) {
+    try {
+      await this.#rows.sendAlone(new PendingLatest(partition, update));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const { message } = /** @type {Error} */ (error);
+      this.#logger.warn({ reason: message }, 'the database refuses the latest values of a device');
+    }
+  }
+}
+
+/**
+ * The updates of a group that wait together.
+ *
+ * Invariant: a row with several devices has at most 2,000 entries, also after merging. An update of a single device may have more: it has
+ * at most 10,000 sensors. A request of the protocol takes 65,535 statements.
+ *
+ * @extends {PendingRow<LatestUpdate>}
+ */
+export class PendingLatest extends PendingRow {
+  /** By device. @type {Map<Buffer, LatestUpdate>} */
+  updates = new Map();
+
+  /** @param {Partition} partition of the group @param {LatestUpdate} update */
+  constructor(partition, update) {
+    super('write_latest', partition, UPDATE_WEIGHT + ENTRY_WEIGHT * update.newest.size);
+    this.updates.set(update.device, update);
+    this.entries = update.newest.size;
+  }
+
+  /** @override @param {LatestUpdate} update @returns {boolean} */
+  join(update) {
+    const same = this.updates.get(update.device);
+    const added = same ? countNew(same, update) : update.newest.size;
+    const isAlone = same !== undefined && this.updates.size === 1;
+    if (!isAlone && this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
+    if (same) merge(same, update);
+    else this.updates.set(update.device, update);
+    this.messages++;
+    this.entries += added;
+    this.bytes += ENTRY_WEIGHT * added;
+    return true;
+  }
+
+  /** @override */
+  toQueries() {
+    /** @type {Query[]} */
+    const queries = [];
+    const [group] = this.partition.key;
+    for (const { device, newest, retiredAt } of this.updates.values())
+      for (const { ts, entries } of byInstant(newest))
+        queries.push({
+          query: UPDATE,
+          params: [int64(latestStamp(ts, retiredAt)), mapCell(ts, entries), group, device],
+        });
+    return queries;
+  }
+}
+
+/** @param {SensorNewest} newest */
+const isNews = ({ sensor, ts, value }) =>
+  sensor.ts === null ||
+  ts > sensor.ts ||
+  (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
+
+/** @param {LatestUpdate} waiting @param {LatestUpdate} arriving of the same device @returns {number} sensors that only the arriving one has */
+function countNew(waiting, arriving) {
+  let count = 0;
+  for (const sensor of arriving.newest.keys()) if (!waiting.newest.has(sensor)) count++;
+  return count;
+}
+
+/** @param {LatestUpdate} waiting is changed @param {LatestUpdate} arriving of the same device */
+function merge(waiting, arriving) {
+  waiting.retiredAt = arriving.retiredAt;
+  for (const [sensor, value] of arriving.newest) {
+    const known = waiting.newest.get(sensor);
+    waiting.newest.set(sensor, known ? newer(known, value) : value);
+  }
+}
+
+/** @param {Newest} waiting @param {Newest} arriving */
+function newer(waiting, arriving) {
+  if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
+  return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
+}
+
+/** A year of times before a retirement takes 8.8 hours of write timestamps. ScyllaDB accepts them up to 3 days in the future. */
+const SQUEEZED_MS = 365 * DAY_MS;
+
+/**
+ * Returns the write timestamp of a value: the time of its measurement, so that the newest measured value wins. A retirement deletes
+ * values, and a deletion wins against a value with the same write timestamp. What the device measured before its retirement and sends
+ * after it is written above the deletions, in the order of the measurements: 1 µs for each ms.
+ *
+ * @param {number} ts epoch ms
+ * @param {number | null} retiredAt epoch ms of the last retirement of the device; null: never
+ * @returns {number} epoch µs
+ */
+export function latestStamp(ts, retiredAt) {
+  if (retiredAt === null) return ts * 1000;
+  return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
+}
+
+/** @typedef {Array<[sensor: Buffer, value: number]>} Entries */
+
+/**
+ * A statement has one write timestamp: sensors whose newest instants differ need one each.
+ *
+ * @param {Map<Buffer, Newest>} newest
+ * @returns {Array<{ ts: number, entries: Entries }>}
+ */
+function byInstant(newest) {
+  /** @type {Map<number, Entries>} */
+  const instants = new Map();
+  for (const [sensor, { ts, value }] of newest) {
+    const entries = instants.get(ts);
+    if (entries) entries.push([sensor, value]);
+    else instants.set(ts, [[sensor, value]]);
+  }
+  return Array.from(instants, ([ts, entries]) => ({ ts, entries }));
+}
+
+const ID_BYTES = 16;
+const CELL_BYTES = 8;
+const LENGTH_BYTES = 4;
+const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES + CELL_BYTES);
+
+/**
+ * The bytes of a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, section 6.11 and 6.23). Written at once, since
+ * the driver's encoder makes eight Buffers an entry.
+ *
+ * @param {number} ts epoch ms
+ * @param {Entries} entries
+ */
+function mapCell(ts, entries) {
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  view.setInt32(0, entries.length);
+  let at = LENGTH_BYTES;
+  for (const [sensor, value] of entries) {
+    view.setInt32(at, ID_BYTES);
+    bytes.set(sensor, at + 4);
+    view.setInt32(at + 20, 2 * (LENGTH_BYTES + CELL_BYTES));
+    view.setInt32(at + 24, CELL_BYTES);
+    view.setInt32(at + 28, Math.floor(ts / 2 ** 32));
+    view.setUint32(at + 32, ts >>> 0);
+    view.setInt32(at + 36, CELL_BYTES);
+    view.setFloat64(at + 40, value);
+    at += ENTRY_BYTES;
+  }
+  return bytes;
+}
+
+const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
+
+/** Minimum time between two writes of `last_seen` of a device, in ms. */
+export const LAST_SEEN_EVERY_MS = 60_000;
+
+/** Bytes that a server counts for an update of `last_seen`, rounded up. */
+const LAST_SEEN_WEIGHT = 120;
+
+/** Writes when each device was last seen: the time of receipt. */
+export class LastSeenWrites {
+  #rows;
+  #partitions = new GroupPartitions();
+
+  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'run'> }} deps */
+  constructor({ session, retry }) {
+    this.#rows = new PendingRows({ session, retry, isSequential: true });
+  }
+
+  /**
+   * Writes when the device was last seen, at most once a minute.
+   *
+   * @param {{ bytes: Buffer, group: number, lastSeen: number }} device
+   * @param {number} at epoch ms of the receipt
+   * @returns {Promise<void> | undefined} settles when it is committed; undefined: it was written less than a minute ago
+   */
+  note(device, at) {
+    if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
+    device.lastSeen = at;
+    const seen = { device: device.bytes, at };
+    const partition = this.#partitions.find(device.group);
+    const { open } = partition;
+    const row = open?.join(seen) ? open : this.#rows.open(new PendingLastSeen(partition, seen));
+    return row.done;
+  }
+}
+
+/** @typedef {{ device: Buffer, at: number }} Seen `at` in epoch ms */
+
+/** The devices of a group whose `last_seen` waits. @extends {PendingRow<Seen>} */
+class PendingLastSeen extends PendingRow {
+  /** By device. @type {Map<Buffer, number>} */
+  #seen = new Map();
+
+  /** @param {Partition} partition of the group @param {Seen} seen */
+  constructor(partition, { device, at }) {
+    super('write_last_seen', partition, LAST_SEEN_WEIGHT);
+    this.#seen.set(device, at);
+  }
+
+  /** @override @param {Seen} seen @returns {boolean} */
+  join({ device, at }) {
+    const known = this.#seen.get(device);
+    if (known === undefined && this.#seen.size >= MAX_ENTRIES_PER_GROUP_COMMIT) return false;
+    this.#seen.set(device, Math.max(at, known ?? at));
+    this.messages++;
+    if (known === undefined) this.bytes += LAST_SEEN_WEIGHT;
+    return true;
+  }
+
+  /** @override */
+  toQueries() {
+    const [group] = this.partition.key;
+    return Array.from(this.#seen, ([device, at]) => ({
+      query: WRITE_LAST_SEEN,
+      params: [int64(at * 1000), int64(at), group, device],
+    }));
+  }
+}
+
+/** The partitions of a table with one partition a group of devices. */
+class GroupPartitions {
+  /** @type {Map<number, Partition>} */
+  #groups = new Map();
+
+  /** @param {number} group @returns {Partition} */
+  find(group) {
+    let partition = this.#groups.get(group);
+    if (!partition) {
+      partition = new Partition(int32(group));
+      this.#groups.set(group, partition);
+    }
+    return partition;
+  }
+}

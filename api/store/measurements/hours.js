@@ -1,0 +1,86 @@
+import { groupOf } from '../../../schema/ids.js';
+import { mergePieces, newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
+import { digestOf } from '../../../schema/packed/pack.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { int64 } from '../cql-encoding.js';
+
+/** @import { Piece } from '../../../schema/packed/block.js' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
+/** @import { Partition } from '../sending/pending-rows.js' */
+/** @import { Query } from '../sending/session.js' */
+
+const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
+
+/**
+ * The samples of one sensor in one message: sorted, one per instant.
+ *
+ * @typedef {{ sensor: Buffer, times: Numbers, values: Numbers }} SensorSeries
+ */
+
+/**
+ * The samples of one message that fall into one partition.
+ *
+ * @typedef {object} Hour
+ * @property {number} bucket epoch ms
+ * @property {number} part
+ * @property {Piece[]} pieces
+ * @property {number} bytes of a block of them, at most
+ */
+
+/**
+ * Divides a message by the partitions that it touches, nearly always one.
+ *
+ * @param {SensorSeries[]} message
+ * @param {number} parts of the device, see `partsFor` in schema/rules.js
+ * @returns {Hour[]}
+ */
+export function planHours(message, parts) {
+  /** @type {Hour[]} */
+  const hours = [];
+  /** Needed by a message of several partitions alone. @type {Map<number, Hour> | null} */
+  let byKey = null;
+  for (const { sensor, times, values } of message) {
+    const part = parts === 1 ? 0 : partOf(sensor, parts);
+    for (let from = 0; from < times.length; ) {
+      const bucket = bucketOf(/** @type {number} */ (times[from]));
+      const to = endOfHour(times, bucket + HOUR_MS, from + 1);
+      // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
+      const key = bucket + part;
+      const [first] = hours;
+      let hour = first && first.bucket + first.part === key ? first : byKey?.get(key);
+      if (!hour) {
+        hour = { bucket, part, pieces: [], bytes: 0 };
+        if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
+      }
+      const piece = { sensor, times, values, from, to };
+      hour.pieces.push(piece);
+      hour.bytes += pieceBytes(piece);
+      from = to;
+    }
+  }
+  return hours;
+}
+
+/**
+ * @param {Numbers} times epoch ms, strictly ascending
+ * @param {number} end epoch ms
+ * @param {number} low index to begin at
+ */
+function endOfHour(times, end, low) {
+  // Nearly always the whole message is of one hour.
+  if (/** @type {number} */ (times[times.length - 1]) < end) return times.length;
+  let index = low;
+  while (/** @type {number} */ (times[index]) < end) index++;
+  return index;
+}
+
+/** @param {Partition} partition of the hour @param {Hour} hour of one message, or of several @returns {Query[]} its rows: the same pieces, the same rows */
+export function encodeHour({ key }, { bucket, pieces }) {
+  return splitBlocks(mergePieces(pieces)).map((block) => {
+    const samples = packBlock(bucket, block);
+    return { query: INSERT, params: [...key, int64(newestOf(block)), digestOf(samples), samples] };
+  });
+}
+
+/** @param {Uint8Array} sensor 16 bytes @param {number} parts more than 1 @returns {number} 1 to `parts` */
+export const partOf = (sensor, parts) => 1 + groupOf(sensor, parts);

@@ -1,0 +1,157 @@
+import { MillraceError } from '../../../common/errors.js';
+import { routingKey } from './routing.js';
+
+/** @import { Retry } from './retry.js' */
+/** @import { Query, Session } from './session.js' */
+
+/** A partition of a table. Keep the object as long as you write to the partition: routing compares Buffers by identity. */
+export class Partition {
+  /** The row that later messages may join. @type {PendingRow<any> | null} */
+  open = null;
+  /** The last row that is not committed, if rows of the partition are sent one after the other. @type {PendingRow<any> | null} */
+  last = null;
+
+  /** @param {Buffer[]} key the CQL encoding of the partition key's columns, in order */
+  constructor(...key) {
+    this.key = key;
+    this.routing = routingKey(...key);
+  }
+}
+
+const NOTHING = Promise.resolve();
+
+/**
+ * A row that waits to be sent, or several rows of one partition that leave as one write. Messages join it until `encode` closes it.
+ *
+ * The merger keeps its own state of a waiting row in `replicas`, `resolve` and `reject`. So a write needs no second object.
+ *
+ * @template Message what a message adds to the row
+ */
+export class PendingRow {
+  /** Number of messages in the row. */
+  messages = 1;
+  /** Settles when the row is committed. @type {Promise<void>} */
+  done = NOTHING;
+  /** Whether the row leaves in a request of its own, because it failed together with others. */
+  isAlone = false;
+  /** @type {string | null} */
+  replicas = null;
+  /** @type {() => void} */
+  resolve = ignore;
+  /** @type {(error: unknown) => void} */
+  reject = ignore;
+  /** @type {Query[] | null} */
+  #queries;
+
+  /**
+   * @param {string} name under which the latency of the request is reported
+   * @param {Partition} partition
+   * @param {number} bytes that a server counts for the row, rounded up
+   * @param {Query[]} [queries] of a row that nothing may join
+   */
+  constructor(name, partition, bytes, queries) {
+    this.name = name;
+    this.partition = partition;
+    this.bytes = bytes;
+    this.#queries = queries ?? null;
+  }
+
+  /** Adds a message. @param {Message} _message @returns {boolean} false: there is no room for it */
+  join(_message) {
+    return false;
+  }
+
+  /** Encodes the messages. @returns {Query[]} */
+  toQueries() {
+    return [];
+  }
+
+  /** Called when the row was sent for the last time. @param {boolean} _isCommitted */
+  settled(_isCommitted) {}
+
+  /**
+   * Encodes the row at the moment of sending, and closes it. A repeated request has the same bytes and write timestamps.
+   *
+   * @returns {Query[]}
+   */
+  encode() {
+    if (this.#queries) return this.#queries;
+    this.close();
+    this.#queries = this.toQueries();
+    return this.#queries;
+  }
+
+  /** Lets no further message join. */
+  close() {
+    if (this.partition.open === this) this.partition.open = null;
+  }
+}
+
+/**
+ * Sends the rows of a table. A row accepts messages until it is sent, and no message is delayed for this. With little load a row has one
+ * message. The busier the database, the more messages share a row, and the more rows share a request.
+ *
+ *     waiting     [a 12:00 | 12:00 | 12:00]  [c 12:00]  [latest: a b']   messages join the row of their partition; b' is b, and a newer b
+ *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
+ *     in flight   [b 12:00]                                              one permit a request, until its answer
+ *
+ * A request that fails is repeated: each of its rows alone, with the same bytes.
+ */
+export class PendingRows {
+  #session;
+  #retry;
+  #isSequential;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<Session, 'writeMerged'>} deps.session
+   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {boolean} [deps.isSequential] one row of a partition is in flight at a time. Messages share the next one meanwhile (default: false)
+   */
+  constructor({ session, retry, isSequential = false }) {
+    this.#session = session;
+    this.#retry = retry;
+    this.#isSequential = isSequential;
+  }
+
+  /**
+   * Sends a row that messages may join until then.
+   *
+   * @template {PendingRow<any>} R
+   * @param {R} row
+   * @returns {R}
+   */
+  open(row) {
+    const { partition } = row;
+    const before = partition.last;
+    partition.open = row;
+    if (this.#isSequential) partition.last = row;
+    row.done = this.#send(row, before);
+    return row;
+  }
+
+  /** Sends a row in a request of its own. @param {PendingRow<any>} row that nothing may join */
+  sendAlone(row) {
+    row.isAlone = true;
+    return this.#send(row, null);
+  }
+
+  /** @param {PendingRow<any>} row @param {PendingRow<any> | null} before that is committed first */
+  async #send(row, before) {
+    if (before) await before.done.catch(ignore);
+    let isCommitted = false;
+    try {
+      await this.#retry.run(() => this.#session.writeMerged(row));
+      isCommitted = true;
+    } finally {
+      row.close();
+      if (row.partition.last === row) row.partition.last = null;
+      row.settled(isCommitted);
+    }
+  }
+}
+
+function ignore() {}
+
+/** @param {unknown} error @returns {boolean} whether the database refuses the rows of a request. Another row of the request may be the reason */
+export const isRefusal = (error) => error instanceof MillraceError && error.code === 'rejected';

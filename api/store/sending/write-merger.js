@@ -1,0 +1,196 @@
+import { isRefusal } from './pending-rows.js';
+
+/** @import { PendingRow } from './pending-rows.js' */
+/** @import { Query } from './session.js' */
+
+/** Partitions in one batch: Cassandra warns of more (`unlogged_batch_across_partitions_warn_threshold`). */
+const MAX_PARTITIONS = 10;
+
+/**
+ * Bytes in one batch of several partitions. Cassandra warns of more than 5 KiB and refuses more than 50 KiB; ScyllaDB warns of more
+ * than 128 KiB. Neither looks at a batch of one partition of one table.
+ */
+const MAX_BYTES = 5 * 1024;
+
+/** Writes of the same replicas that are tried for one batch. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
+const MAX_TRIED = 32;
+
+/**
+ * Permits that the merger waits for at once. Permits are granted in order. With one, 2,000 other requests in front of it let one batch
+ * pass in each round: 27 rows/s instead of 42,000.
+ */
+const MAX_PENDING_PERMITS = 64;
+
+/**
+ * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch replaces up to ten
+ * requests. Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten a row costs 7 and
+ * 24 µs. No row is delayed to fill a batch: it is sent as soon as a permit is free. In an idle system a message's row and its row of
+ * `latest` are one request if they have the same replicas.
+ *
+ *     waiting           [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
+ *     a permit is free  [a c d] is sent, b is next
+ *
+ * Each row of a failed batch is sent alone the next time. After `rejected` the merger sends it again itself. After `unavailable` its
+ * promise rejects, and the caller's retry writes it again.
+ */
+export class WriteMerger {
+  #acquire;
+  #release;
+  #send;
+  #replicasOf;
+  /** In order of arrival. @type {Set<PendingRow<any>>} */
+  #waiting = new Set();
+  /** By replicas, in order of arrival. @type {Map<string, Set<PendingRow<any>>>} */
+  #byReplicas = new Map();
+  #isScheduled = false;
+  #pendingPermits = 0;
+
+  /**
+   * @param {object} parts
+   * @param {() => Promise<void> | undefined} parts.acquire settles when a request may be sent; undefined: it may be sent at once
+   * @param {() => void} parts.release returns a permit that was not used
+   * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its permit, and returns the permit
+   * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null: unknown, so the row leaves alone
+   */
+  constructor({ acquire, release, send, replicasOf }) {
+    this.#acquire = acquire;
+    this.#release = release;
+    this.#send = send;
+    this.#replicasOf = replicasOf;
+  }
+
+  /** Number of rows that wait for a permit. */
+  get waiting() {
+    return this.#waiting.size;
+  }
+
+  /**
+   * @param {PendingRow<any>} row not waiting
+   * @returns {Promise<void>} settles when it is committed
+   * @throws {MillraceError} `unavailable` or `rejected`
+   */
+  write(row) {
+    return new Promise((resolve, reject) => {
+      row.resolve = resolve;
+      row.reject = reject;
+      this.#add(row);
+    });
+  }
+
+  /** @param {PendingRow<any>} row */
+  #add(row) {
+    const replicas = row.isAlone ? null : this.#replicasOf(row.partition.routing);
+    row.replicas = replicas;
+    this.#waiting.add(row);
+    if (replicas !== null) {
+      const others = this.#byReplicas.get(replicas);
+      if (others) others.add(row);
+      else this.#byReplicas.set(replicas, new Set([row]));
+    }
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // Rows of the same event loop iteration, such as the two of a message, are merged.
+    queueMicrotask(() => this.#dispatch());
+  }
+
+  /** Asks for permits as long as rows wait that no pending permit is for. */
+  #dispatch() {
+    this.#isScheduled = false;
+    while (this.#waiting.size > this.#pendingPermits && this.#pendingPermits < MAX_PENDING_PERMITS) {
+      const permit = this.#acquire();
+      if (!permit) {
+        this.#sendNext();
+        continue;
+      }
+      this.#pendingPermits++;
+      permit.then(
+        () => {
+          this.#pendingPermits--;
+          this.#sendNext();
+          this.#dispatch();
+        },
+        (error) => {
+          this.#pendingPermits--;
+          for (const row of this.#waiting) this.#reject(row, error);
+        },
+      );
+    }
+  }
+
+  #sendNext() {
+    const [first] = this.#waiting;
+    const batch = first ? this.#gather(first) : [];
+    const [leader] = batch;
+    if (!leader) {
+      this.#release();
+      return;
+    }
+    const queries = batch.length === 1 ? leader.encode() : batch.flatMap((row) => row.encode());
+    this.#send(leader.name, queries, leader.partition.routing).then(
+      () => {
+        for (const row of batch) row.resolve();
+      },
+      (error) => this.#fail(batch, error),
+    );
+  }
+
+  /**
+   * @param {PendingRow<any>} first
+   * @returns {PendingRow<any>[]} it, and others of the same replicas as far as they fit; none where its rows cannot be made
+   */
+  #gather(first) {
+    /** @type {PendingRow<any>[]} */
+    const batch = [];
+    let bytes = this.#take(first, batch, MAX_BYTES);
+    if (first.replicas === null) return batch;
+    let tried = 0;
+    for (const row of this.#byReplicas.get(first.replicas) ?? []) {
+      if (batch.length >= MAX_PARTITIONS || bytes >= MAX_BYTES || tried++ >= MAX_TRIED) break;
+      bytes += this.#take(row, batch, MAX_BYTES - bytes);
+    }
+    return batch;
+  }
+
+  /** @param {PendingRow<any>} row @param {PendingRow<any>[]} batch whose first row may be larger than the room @param {number} room bytes @returns {number} bytes that it took */
+  #take(row, batch, room) {
+    try {
+      const { bytes } = row;
+      if (bytes > room && batch.length > 0) return 0;
+      this.#remove(row);
+      row.encode();
+      batch.push(row);
+      return bytes;
+    } catch (error) {
+      // A defect in encoding this row must not stop the others.
+      this.#reject(row, error);
+      return 0;
+    }
+  }
+
+  /** @param {PendingRow<any>} row @param {unknown} error */
+  #reject(row, error) {
+    this.#remove(row);
+    row.reject(error);
+  }
+
+  /** @param {PendingRow<any>} row */
+  #remove(row) {
+    this.#waiting.delete(row);
+    const { replicas } = row;
+    if (replicas === null) return;
+    const others = this.#byReplicas.get(replicas);
+    others?.delete(row);
+    if (others?.size === 0) this.#byReplicas.delete(replicas);
+  }
+
+  /** @param {PendingRow<any>[]} batch @param {unknown} error */
+  #fail(batch, error) {
+    const together = batch.length > 1;
+    for (const row of batch) {
+      if (together) row.isAlone = true;
+      // The rejected row may be another one of the batch.
+      if (together && isRefusal(error)) this.#add(row);
+      else row.reject(error);
+    }
+  }
+}

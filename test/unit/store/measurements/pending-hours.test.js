@@ -1,0 +1,183 @@
+import { expect, test } from '@jest/globals';
+import { SampleWrites } from '../../../../api/store/measurements/writes.js';
+import { MillraceError } from '../../../../common/errors.js';
+import { visitBlock } from '../../../../schema/packed/block.js';
+import { HOUR_MS } from '../../../../schema/rules.js';
+
+/** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
+/** @import { Query } from '../../../../api/store/sending/session.js' */
+
+const SENSOR = Buffer.alloc(16, 1);
+const A = { bytes: Buffer.alloc(16, 10), sensors: { size: 1 } };
+const B = { bytes: Buffer.alloc(16, 11), sensors: { size: 1 } };
+
+/** @param {Query} row @returns {number[]} the values of its samples */
+function valuesOf({ params }) {
+  const bucket = Number(/** @type {Buffer} */ (params[1]).readBigInt64BE());
+  /** @type {number[]} */
+  const values = [];
+  visitBlock(bucket, /** @type {Buffer} */ (params.at(-1)), (_, series) => values.push(...series().values));
+  return values;
+}
+
+/** The store's own code, and requests that the test releases. */
+function open() {
+  /** @type {Array<{ send: () => void, end: (error?: Error) => void }>} */
+  const waiting = [];
+  /** @type {number[][][]} values in each row of each request that was sent */
+  const sent = [];
+  const session = {
+    write: async () => {},
+    writeMerged: (/** @type {PendingRow<any>} */ row) =>
+      /** @type {Promise<void>} */ (
+        new Promise((resolve, reject) => {
+          waiting.push({
+            send: () => sent.push(row.encode().map(valuesOf)),
+            end: (error) => (error ? reject(error) : resolve(undefined)),
+          });
+        })
+      ),
+  };
+  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  /** @type {number[]} rows of each request */
+  const noticed = [];
+  const watch = /** @type {any} */ ({
+    note: (/** @type {any} */ _device, /** @type {any} */ _hour, /** @type {number} */ rows) =>
+      noticed.push(rows),
+  });
+  const writes = new SampleWrites({ session, retry, watch });
+  /** A message of one sample. @param {typeof A} device @param {number} hour @param {number} value it is its time, too, in ms */
+  const add = (device, hour, value) =>
+    writes.write(device, [{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }]);
+  return { writes, add, waiting, sent, noticed };
+}
+
+test('Pending hour: messages of one device and hour wait: they leave as one row, until it is sent', async () => {
+  const { add, waiting, sent, noticed } = open();
+  const done = [3, 1, 2].map((value) => add(A, 0, value));
+  waiting[0]?.send();
+  done.push(add(A, 0, 4));
+  expect(waiting).toHaveLength(2);
+  waiting[1]?.send();
+  expect(sent).toEqual([[[1, 2, 3]], [[4]]]);
+  expect(noticed).toEqual([1, 1]);
+  for (const { end } of waiting) end();
+  await Promise.all(done);
+});
+
+test('Pending hour: hours that alternate, and devices: a request each', async () => {
+  const { add, waiting, sent } = open();
+  const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
+  done.push(add(B, 0, 9));
+  expect(waiting).toHaveLength(3);
+  for (const { send, end } of waiting) {
+    send();
+    end();
+  }
+  expect(sent).toEqual([[[0, 2, 4]], [[1, 3]], [[9]]]);
+  await Promise.all(done);
+});
+
+test('Pending hour: a request is repeated: it sends the very same row', () => {
+  const { add, waiting, sent, noticed } = open();
+  void add(A, 0, 1);
+  void add(A, 0, 2);
+  waiting[0]?.send();
+  void add(A, 0, 3);
+  waiting[0]?.send();
+  expect(sent).toEqual([[[1, 2]], [[1, 2]]]);
+  expect(noticed).toEqual([1]);
+});
+
+test('Pending hour: a shared row is refused: each message is tried alone, and the bad one fails alone', async () => {
+  const { add, waiting, sent } = open();
+  const done = [1, 2].map((value) => add(A, 0, value));
+  const outcomes = Promise.allSettled(done);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  while (waiting.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  for (const { send } of waiting.slice(1)) send();
+  waiting[1]?.end(new MillraceError('rejected', 'too large'));
+  waiting[2]?.end();
+  expect(sent).toEqual([[[1, 2]], [[1]], [[2]]]);
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+});
+
+test('Pending hour: a message of several rows is refused: each row is tried alone', async () => {
+  const { writes, waiting, sent } = open();
+  const times = Array.from({ length: 5000 }, (_, at) => at);
+  const done = writes.write(A, [{ sensor: SENSOR, times, values: times }]);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  for (let at = 1; at <= 2; at++) {
+    while (waiting.length <= at) await new Promise((resolve) => setImmediate(resolve));
+    waiting[at]?.send();
+    waiting[at]?.end();
+  }
+  await done;
+  expect(sent[0]).toHaveLength(2);
+  expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
+});
+
+test('Pending hour: a row of one message is refused: it fails at once', async () => {
+  const { add, waiting } = open();
+  const alone = add(A, 0, 1);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  await expect(alone).rejects.toThrow('too large');
+  expect(waiting).toHaveLength(1);
+});
+
+test('Pending hour: a request is never sent: it holds up no later one', async () => {
+  const { add, waiting } = open();
+  const lost = add(A, 0, 1);
+  waiting[0]?.end(new Error('this process ends'));
+  await expect(lost).rejects.toThrow('this process ends');
+  void add(A, 0, 2);
+  expect(waiting).toHaveLength(2);
+});
+
+test('Pending hour: a block is full: another one follows', () => {
+  const { writes, add, waiting, sent } = open();
+  const times = Array.from({ length: 2000 }, (_, at) => at);
+  const large = () => writes.write(A, [{ sensor: SENSOR, times, values: times }]);
+  void large();
+  void large();
+  void add(A, 0, 5000);
+  for (const { send } of waiting) send();
+  expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
+});
+
+test('Pending hour: the next hour begins: partitions of earlier hours are kept only while their row may grow', async () => {
+  const { add, waiting, sent } = open();
+  const done = [add(A, 0, 1), add(A, 1, 2), add(A, 2, 3), add(A, 0, 4), add(A, 1, 5)];
+  expect(waiting).toHaveLength(3);
+  for (const { send, end } of waiting) {
+    send();
+    end();
+  }
+  await Promise.all(done);
+  void add(A, 0, 6);
+  waiting[3]?.send();
+  expect(sent).toEqual([[[1, 4]], [[2, 5]], [[3]], [[6]]]);
+});
+
+test('Pending hour: an observer of blocks: it has a place in order of arrival, and learns which rows are committed', async () => {
+  const { writes, add, waiting } = open();
+  /** @type {string[]} */
+  const seen = [];
+  let places = 0;
+  writes.observeBlocks({
+    expect: () => ++places,
+    settle: (place, bucket, rows) =>
+      seen.push(`${place} ${bucket / HOUR_MS} ${rows.map(valuesOf).join(' ')}`),
+  });
+  const done = [add(A, 0, 1), add(A, 0, 2), add(A, 1, 3)];
+  const outcomes = Promise.allSettled(done);
+  expect(places).toBe(2);
+  for (const { send } of waiting) send();
+  waiting[1]?.end(new MillraceError('rejected', 'too large'));
+  waiting[0]?.end();
+  expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  expect(seen.sort()).toEqual(['1 0 1,2', '2 1 ']);
+});
