@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { saveFile } from '../kit/controls.tsx';
+import { copyText, saveFile } from '../kit/controls.tsx';
 import './chart.css';
 import type { Shape } from './shape.ts';
 
@@ -28,7 +28,8 @@ export function ChartDownloads({
     if (picture) saveFile(`${name}.png`, picture);
     else setNote('There is no chart to save.');
   };
-  const copy = async () => setNote((await copyText(location.href)) ? 'Link copied.' : location.href);
+  const copy = async (button: HTMLElement) =>
+    setNote((await copyText(location.href, button)) ? 'Link copied.' : location.href);
   return (
     <p class="chart-downloads">
       <span>What you see</span>
@@ -38,7 +39,7 @@ export function ChartDownloads({
       <button type="button" class="button" onClick={() => void savePicture()}>
         PNG
       </button>
-      <button type="button" class="button" onClick={() => void copy()}>
+      <button type="button" class="button" onClick={(event) => void copy(event.currentTarget)}>
         Copy link
       </button>
       <span class="chart-downloads-note" role="status">
@@ -88,26 +89,6 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
     top += chart.height;
   }
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
-}
-
-/**
- * Pages of plain HTTP have no clipboard, but may copy a selection.
- *
- * @returns whether it is on the clipboard
- */
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const field = document.createElement('textarea');
-    field.value = text;
-    document.body.append(field);
-    field.select();
-    const isCopied = document.execCommand('copy');
-    field.remove();
-    return isCopied;
-  }
 }
 
 /** A line of a chart with its names. */

@@ -176,7 +176,8 @@ function drawOverThreshold(
   ctx.clip();
   ctx.strokeStyle = color;
   ctx.fillStyle = color;
-  hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio });
+  ctx.globalAlpha = 0.16;
+  hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio, step: 7 });
   ctx.globalAlpha = 1;
   ctx.lineWidth = ratio;
   ctx.setLineDash([6 * ratio, 4 * ratio]);
@@ -200,7 +201,12 @@ function drawOverThreshold(
   ctx.restore();
 }
 
-function hatch(
+/**
+ * Fills an area with slanted lines in the color of strokes.
+ *
+ * @param area in device pixels; `step`: CSS pixels between two lines
+ */
+export function hatch(
   ctx: CanvasRenderingContext2D,
   {
     left,
@@ -208,17 +214,18 @@ function hatch(
     top,
     bottom,
     ratio,
-  }: { left: number; width: number; top: number; bottom: number; ratio: number },
+    step,
+  }: { left: number; width: number; top: number; bottom: number; ratio: number; step: number },
 ) {
-  if (bottom - top < 1) return;
+  if (width <= 0 || bottom - top < 1) return;
   ctx.save();
   ctx.beginPath();
   ctx.rect(left, top, width, bottom - top);
   ctx.clip();
-  ctx.globalAlpha = 0.16;
   ctx.lineWidth = ratio;
   const height = bottom - top;
-  for (let x = left - height; x < left + width; x += 7 * ratio) stroke(ctx, [x, bottom], [x + height, top]);
+  for (let x = left - height; x < left + width; x += step * ratio)
+    stroke(ctx, [x, bottom], [x + height, top]);
   ctx.restore();
 }
 

@@ -274,7 +274,7 @@ function RelativeForm({
       </button>
       {wrong && (
         <p id={problem} class="range-form-wrong" role="alert">
-          Write times such as -90s, -15m, -1h, -7d or now. From has to be before to.
+          Write times such as -90s, -15m, -1h, -7d or now. The start has to be before the end.
         </p>
       )}
     </form>

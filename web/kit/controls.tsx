@@ -74,7 +74,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   }, [result]);
 
   async function copy() {
-    const isCopied = await writeText(text, button.current);
+    const isCopied = await copyText(text, button.current);
     setResult(isCopied ? 'copied' : 'failed');
   }
 
@@ -102,7 +102,7 @@ export const Copyable = ({ text, what }: { text: string; what: string }) => (
 );
 
 /** @returns whether it is on the clipboard */
-async function writeText(text: string, button: HTMLElement | null): Promise<boolean> {
+export async function copyText(text: string, button: HTMLElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -116,8 +116,9 @@ function zones(chosen: Zone): Parameters<typeof Choice<Zone>>[0]['options'] {
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
     // Two have room next to the verdict. UTC is among the zones of the dates, too.
-    ...(chosen.includes('/') ? [] : [{ value: 'utc' as const, label: 'UTC', title: 'Times in UTC' }]),
-    ...(chosen.includes('/') ? [{ value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }] : []),
+    chosen.includes('/')
+      ? { value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }
+      : { value: 'utc', label: 'UTC', title: 'Times in UTC' },
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/request.ts';
-import { wordsOf } from '../api/request.ts';
+import { problemText, wordsOf } from '../api/request.ts';
 import { formatTime } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Stale } from '../state/verdict.ts';
@@ -56,19 +56,14 @@ export function ProblemNotice({
 }
 
 /** The same in one line, above what was there before. */
-export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: () => void }) {
-  const { title, advice } = wordsOf(problem);
-  return (
-    <p class="slow problem-line" role="alert">
-      <span>
-        {title}. {advice}
-      </span>
-      <button type="button" class="button" onClick={onRetry}>
-        Try again
-      </button>
-    </p>
-  );
-}
+export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
+  <p class="slow problem-line" role="alert">
+    <span>{problemText(problem)}</span>
+    <button type="button" class="button" onClick={onRetry}>
+      Try again
+    </button>
+  </p>
+);
 
 /** Said when an answer takes its time. */
 export const SlowLine = () => (

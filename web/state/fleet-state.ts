@@ -175,6 +175,9 @@ function withEmptyDevices(
  */
 function withCount(info: FleetInfo, offline: number): FleetInfo {
   if (offline >= MOST_PAGES * PAGE) return info;
-  const devices = info.devices.online + info.devices.offline;
-  return { ...info, devices: { online: Math.max(devices - offline, 0), offline } };
+  return { ...info, devices: { online: Math.max(deviceCount(info) - offline, 0), offline } };
 }
+
+/** @returns devices of the fleet, online or not */
+export const deviceCount = ({ devices }: Pick<FleetInfo, 'devices'>): number =>
+  devices.online + devices.offline;

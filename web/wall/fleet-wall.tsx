@@ -14,6 +14,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { FleetInfo } from '../api/types.ts';
 import type { FleetState } from '../state/fleet-state.ts';
+import { deviceCount } from '../state/fleet-state.ts';
 import type { Grouping } from './group-wall.tsx';
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
@@ -81,7 +82,7 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
   void clock.time.value;
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
-  const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
+  const devices = info ? deviceCount(info) : live.fleet.devices.size;
   const isFull = live.fleet.overflow() > 0;
   useFleetFilter(isFull || total > MOST_SENSORS);
   if (info === null && shown === 0)

@@ -3,6 +3,7 @@ import { formatAge, formatCount, formatCounted } from '../format.ts';
 import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
+import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import {
   describeCellState,
@@ -225,9 +226,8 @@ export function groupingOf(
   { type, site }: { type: string | null; site: string | null },
 ): Grouping | null {
   if (sensorsOf(info, { type, site }) <= MOST_SENSORS) return null;
-  const devices = info.devices.online + info.devices.offline;
   const sites = Object.keys(info.by_site).length;
-  return site || devices <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
+  return site || deviceCount(info) <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
 }
 
 /** @returns no fewer than match. Types and sites that the count leaves out are small */

@@ -250,6 +250,7 @@ export function usePicture() {
       timer = undefined;
       structure = fleet.structure();
       arrangedAt = performance.now();
+      // Not before: the observer of the room arranges first.
       rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
       const { headings, height, count } = drawn.arrange(

@@ -326,9 +326,9 @@ export const listEvents = {
   tag: 'devices',
   scope: 'read',
   summary: 'The events of a device, newest first, page by page',
-  description: `\`birth\` and \`online\` have the start time of the session. If the clock of the device is off, the message names no
-session, or a measurement set the device online, they have the time of receipt. \`offline\` always has it. If the clock is off, \`clock_offset_ms\` is the clock of the device minus
-that of the server. Sessions are in the order of their start times.`,
+  description: `\`birth\` and \`online\` have the start time of the session. They have the time of receipt if the clock of the device is
+off, the message names no session, or a measurement set the device online. \`offline\` always has it. \`clock_offset_ms\` is the clock of the
+device minus that of the server, if it is off. Sessions are in the order of their start times.`,
   query: EVENTS_QUERY,
   answers: { 200: json(SCHEMAS.EventPage) },
   problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],

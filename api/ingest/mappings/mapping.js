@@ -222,7 +222,7 @@ export class Mapping {
   #readOne(rule, part, reading) {
     const value = find(part.root, rule.at);
     if (value === undefined) return;
-    reading.receive();
+    reading.countReceived();
     if (value === null) return reading.skip();
     const path = rule.at.join('.');
     const sensor = rule.sensor
@@ -248,7 +248,7 @@ export class Mapping {
       const path = tokens.join('.');
       // No sensor has a longer name.
       if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return;
-      reading.receive();
+      reading.countReceived();
       const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
       if (number === null) return reading.skip();
       const own = [part.levels['sensor'], path].filter(Boolean).join('.') || 'value';
@@ -314,7 +314,7 @@ class Reading {
   }
 
   /** The payload has a value that the mapping names. */
-  receive() {
+  countReceived() {
     this.#batch.countReceived(1);
   }
 

@@ -167,7 +167,7 @@ describe('Wall', () => {
 
   test('filters: they stand above the wall, which lays out only what matches', async () => {
     for (const [query, count, site] of /** @type {const} */ ([
-      ['name=lar-3&type=pulse', SENSORS.length / 2, 'South Meadow'],
+      ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
       ['show=devices&state=offline', 1, 'Barn'],
     ])) {
       await visit(`/?${query}`);

@@ -1,9 +1,10 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { problemText } from '../../api/request.ts';
+import type { Problem } from '../../api/request.ts';
+import { toProblem, wordsOf } from '../../api/request.ts';
 import type { Alarm } from '../../api/types.ts';
 import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
-import { Cancel, Dialog } from '../../kit/controls.tsx';
+import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
 import { isShelved } from '../../state/alarms.ts';
 import { useServices } from '../../state/hooks.ts';
@@ -242,7 +243,7 @@ export function ActDialog({
   const [by, setBy] = useState(readName);
   const [comment, setComment] = useState('');
   const [span, setSpan] = useState(String(HOUR_MS));
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [isRunning, setIsRunning] = useState(false);
   const isShelving = act === 'shelve';
   const [these, them] = alarms.length === 1 ? ['this alarm', 'it'] : ['these alarms', 'them'];
@@ -260,7 +261,7 @@ export function ActDialog({
       }
       onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
     } catch (error) {
-      setProblem(problemText(error));
+      setProblem(toProblem(error));
       setIsRunning(false);
     }
   }
@@ -311,11 +312,7 @@ export function ActDialog({
           value: by,
           onInput: (event) => setBy(event.currentTarget.value),
         })}
-        {problem !== '' && (
-          <p class="dialog-problem" role="alert">
-            {problem}
-          </p>
-        )}
+        {problem && <DialogProblem {...wordsOf(problem)} />}
         <div class="dialog-actions">
           <Cancel disabled={isRunning} />
           <button type="submit" class="button main-button" disabled={isRunning}>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { problemText } from '../../api/request.ts';
-import { Cancel, Dialog } from '../../kit/controls.tsx';
+import type { Problem } from '../../api/request.ts';
+import { problemText, toProblem, wordsOf } from '../../api/request.ts';
+import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -287,7 +288,7 @@ function RemoveDialog({
   onClose: () => void;
 }) {
   const { client } = useServices();
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
 
   async function remove() {
@@ -296,7 +297,7 @@ function RemoveDialog({
       await client.removeAlarmRule(rule.rule_id);
       onDone();
     } catch (error) {
-      setProblem(problemText(error));
+      setProblem(toProblem(error));
       setBusy(false);
     }
   }
@@ -304,11 +305,7 @@ function RemoveDialog({
   return (
     <Dialog title={`Remove the rule ${rule.name}?`} held={busy} onClose={onClose}>
       <p>It opens no more alarms. Alarms that it opened stay in the list.</p>
-      {problem !== '' && (
-        <p class="dialog-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem && <DialogProblem {...wordsOf(problem)} />}
       <p class="dialog-actions">
         <Cancel autofocus disabled={busy} />
         <button type="button" class="button grave-button" disabled={busy} onClick={() => void remove()}>

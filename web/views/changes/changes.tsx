@@ -11,6 +11,7 @@ import { Online } from '../../kit/device-title.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
+import { deviceCount } from '../../state/fleet-state.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import '../../kit/tables.css';
 import type { Client } from '../../api/client.ts';
@@ -295,7 +296,7 @@ function useFleetChanges() {
         sensorsRead: items.length,
         sensorsTotal: fleet.sensors,
         devicesRead: devices.length,
-        devicesTotal: fleet.devices.online + fleet.devices.offline,
+        devicesTotal: deviceCount(fleet),
       };
     },
     REFRESH,
@@ -307,12 +308,8 @@ async function candidates(client: Client, signal: AbortSignal): Promise<LatestIt
   const { items } = await client.outliers({ limit: MOST_SENSORS }, signal);
   if (items.length === MOST_SENSORS) return items;
   const others = await client.latest({ limit: MOST_SENSORS }, signal);
-  const byKey = new Map([...others.items, ...items].map((item) => [keyOf(item), item]));
   const judged = new Set(items.map(keyOf));
-  return [...items, ...[...byKey].flatMap(([key, item]) => (judged.has(key) ? [] : [item]))].slice(
-    0,
-    MOST_SENSORS,
-  );
+  return [...items, ...others.items.filter((item) => !judged.has(keyOf(item)))].slice(0, MOST_SENSORS);
 }
 
 /**

@@ -256,12 +256,8 @@ function Row({
       ? NOTHING
       : (stateText(labels, value) ?? `${formatNumber(value)} ${shown.unit}`.trim());
   const newest = useNewest(sensor);
-  const at =
-    cursor === null
-      ? newest === null
-        ? null
-        : toShown(shown, newest)
-      : readingAt(shape, cursor, reach)?.avg;
+  const now = newest === null ? null : toShown(shown, newest);
+  const at = cursor === null ? now : readingAt(shape, cursor, reach)?.avg;
   const ghostAt = ghost && readingAt(ghost, cursor ?? range.to, reach)?.avg;
   return (
     <tr data-hidden={isHidden}>

@@ -1,6 +1,7 @@
 import type UPlot from 'uplot';
 import type { Cursor, Plugin } from 'uplot';
 import type { DeviceEvent } from '../../api/types.ts';
+import { hatch } from '../../chart/marks.ts';
 import { widthOfLabels } from '../../chart/options.ts';
 import type { Span } from '../../state/device-events.ts';
 
@@ -174,39 +175,18 @@ export function paintBand(chart: UPlot, { spans, births, knownFrom, now, staleSi
     const width = Math.max(place(to ?? Math.max(from, knownTo)) - left, LEAST_WIDTH * ratio);
     ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
   }
-  const hatched = place(now) - place(knownTo);
-  if (hatched > 0) {
-    hatch(
-      ctx,
-      { left: place(knownTo), top: bbox.top, width: hatched, height: bbox.height },
-      color('--ink-3'),
-      ratio,
-    );
-  }
+  const left = place(knownTo);
+  ctx.strokeStyle = color('--ink-3');
+  hatch(ctx, {
+    left,
+    width: place(now) - left,
+    top: bbox.top,
+    bottom: bbox.top + bbox.height,
+    ratio,
+    step: HATCH_STEP,
+  });
   ctx.fillStyle = color('--accent');
   for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
-  ctx.restore();
-}
-
-/** Fills a stretch of time of which nothing is known with slanted lines. */
-function hatch(
-  ctx: CanvasRenderingContext2D,
-  { left, top, width, height }: { left: number; top: number; width: number; height: number },
-  color: string,
-  ratio: number,
-) {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, width, height);
-  ctx.clip();
-  ctx.strokeStyle = color;
-  ctx.lineWidth = ratio;
-  ctx.beginPath();
-  for (let x = left - height; x < left + width; x += HATCH_STEP * ratio) {
-    ctx.moveTo(x, top + height);
-    ctx.lineTo(x + height, top);
-  }
-  ctx.stroke();
   ctx.restore();
 }
 

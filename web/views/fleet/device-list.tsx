@@ -16,6 +16,7 @@ import {
 import { NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { lastSeenAt, useRefusedDevices } from '../../state/device.ts';
+import { deviceCount } from '../../state/fleet-state.ts';
 import { useServices } from '../../state/hooks.ts';
 import {
   areHeld,
@@ -42,7 +43,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const place = router.place.value;
   const { query } = place;
   const mayImport = useMay('ingest');
-  const total = fleet && fleet.devices.online + fleet.devices.offline;
+  const total = fleet && deviceCount(fleet);
   const { data, problem, loading, slow, reload, isHeld } = useDevices(query, total);
   const sorting = sortingOf(query, DEVICE_COLUMNS);
   const sortValue = useSortValue(sorting.by);
@@ -118,7 +119,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
   // Of a list that is read as a whole, any part of a name is found.
-  const isHeld = areHeld(fleet && fleet.devices.online + fleet.devices.offline);
+  const isHeld = areHeld(fleet && deviceCount(fleet));
   const set = useCallback(
     (name: string, value: string) => {
       if (value === (router.place.peek().query.get(name) ?? '')) return;

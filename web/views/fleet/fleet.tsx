@@ -4,7 +4,7 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../..
 import { Figure, Sparkline } from '../../kit/figure.tsx';
 import { OfflineBanner } from '../../kit/notice.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
-import { useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
+import { deviceCount, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useRecentStats } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
@@ -134,7 +134,7 @@ function SensorsOnline({ fleetState, isOld }: { fleetState: ReadonlySignal<Fleet
     >
       <p class="figure-note">
         {known &&
-          `${formatCount(info.devices.online)} of ${formatCounted(info.devices.online + info.devices.offline, 'device')} online`}
+          `${formatCount(info.devices.online)} of ${formatCounted(deviceCount(info), 'device')} online`}
       </p>
     </Figure>
   );

@@ -1,4 +1,5 @@
 import type { Zone } from '../../format.ts';
+import { deviceCount } from '../../state/fleet-state.ts';
 import './pipeline.css';
 import type { StreamStatus } from '../../api/stream.ts';
 import type { FleetInfo, Pipeline, ProcessHealth, Stats, StreamOut } from '../../api/types.ts';
@@ -172,7 +173,7 @@ function stagesOf({
 const devices = (fleet: FleetInfo | null): StageText => ({
   name: 'devices',
   title: 'Devices',
-  fine: fleet ? `${formatCount(fleet.devices.online + fleet.devices.offline)} registered` : '',
+  fine: fleet ? `${formatCount(deviceCount(fleet))} registered` : '',
   figures: [
     {
       label: 'Online',
