@@ -11,7 +11,6 @@ import MiniSearch from 'minisearch';
 const WEIGHTS = [
   ['/how-to/', 2.5],
   ['/tutorial/', 1.8],
-  ['/reference/mutation', 0.3],
   ['/reference/', 1.2],
   ['/explanation/benchmark', 0.4],
   ['/explanation/how-deployments', 0.4],

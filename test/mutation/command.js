@@ -23,7 +23,7 @@ import { tryUnitTests } from './unit.js';
 /** @import { Entry } from './report.js' */
 
 const DATA = '.data/mutation';
-const PAGE = 'docs/reference/mutation.md';
+const PAGE = 'test/mutation/results.md';
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {

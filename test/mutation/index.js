@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutation`: puts one mistake at a time into a copy of the modules of `modules.js`, and finds the tests that notice it. It
- * continues a stopped run, and writes `docs/reference/mutation.md`. `-- --help` lists the flags.
+ * continues a stopped run, and writes `test/mutation/results.md`. `-- --help` lists the flags.
  */
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';

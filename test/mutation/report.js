@@ -21,7 +21,7 @@ const COLUMNS = /** @type {const} */ ([
 ]);
 
 /**
- * Writes the text of `docs/reference/mutation.md`.
+ * Writes the text of `test/mutation/results.md`.
  *
  * @param {Entry[]} entries
  * @param {{ date: string, commit: string, command: string, isSample: boolean }} run
