@@ -295,7 +295,7 @@ function restOf(union, { from, to }) {
     .filter((span, index) => index % 2 === 0 && span.from < span.to);
 }
 
-/** Lets processes run as their histories say. @param {History[]} all */
+/** Lets processes run as their histories describe. @param {History[]} all */
 async function live(all) {
   const setup = await createWorld();
   const beats = all
