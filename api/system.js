@@ -23,6 +23,7 @@ import { createContext } from './observability/context.js';
 import { Heartbeat, ProcessWatch, processName } from './observability/heartbeat.js';
 import { ProcessHealth } from './observability/process-health.js';
 import { Readiness } from './observability/readiness.js';
+import { UnwatchedTime, WatchedTime } from './observability/watched-time.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../common/errors.js' */
@@ -187,6 +188,7 @@ export async function startSystem(parts) {
         retire,
         credentials,
         unmatchedTopics: ingest.unmatchedTopics,
+        unwatchedTime: new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat }),
         mqttPort: () => messageSource?.mqttPort ?? 0,
         live,
         stats,
@@ -245,8 +247,17 @@ export async function startSystem(parts) {
     const clientId = processName(config, http.port);
     await processHealth.start();
     stats.start(clientId);
+    const watchedTime = messageSource
+      ? new WatchedTime({
+          store: store.watchedTime,
+          clientId,
+          watches: () => messageSource.checks.broker().ok && clockGuard.isTrusted,
+          everyMs: periods.heartbeat,
+        })
+      : null;
     heartbeat = new Heartbeat(context, {
       store: store.processes,
+      watchedTime,
       process: { clientId, role: config.role, version },
       read: () => ({
         ...processStats.read(),

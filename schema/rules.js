@@ -88,6 +88,12 @@ export const bucketOf = (ts) => floorTo(ts, HOUR_MS);
 /** @param {number} ts epoch ms @returns {number} epoch ms of the start of its UTC day */
 export const dayOf = (ts) => floorTo(ts, DAY_MS);
 
+/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its UTC month */
+export const monthOf = (ts) => nthMonthAfter(ts, 0);
+
+/** @param {number} ts epoch ms @returns {number} epoch ms of the start of the UTC month after its own */
+export const nextMonthOf = (ts) => nthMonthAfter(ts, 1);
+
 /** @param {number} ts epoch ms @returns {number} its UTC year */
 export const yearOf = (ts) => new Date(ts).getUTCFullYear();
 
@@ -106,6 +112,12 @@ export const isLate = (bucket, at) => at >= closingOf(bucket) - LATE_MARGIN_MS;
  */
 export const isExact = ({ readFrom, lateAt }) =>
   readFrom !== null && (lateAt === null || lateAt < readFrom - LATE_MARGIN_MS);
+
+/** @param {number} ts epoch ms @param {number} months */
+function nthMonthAfter(ts, months) {
+  const date = new Date(ts);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
+}
 
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);

@@ -24,6 +24,7 @@ import { createStream } from './stream/index.js';
 /** @import { InstallationStats } from '../live/installation-stats.js' */
 /** @import { Context } from '../observability/context.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
+/** @import { UnwatchedTime } from '../observability/watched-time.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Cursors } from './cursor.js' */
 
@@ -45,6 +46,7 @@ import { createStream } from './stream/index.js';
  * @property {Retirement['retire']} retire
  * @property {CredentialService} credentials
  * @property {UnmatchedTopics} unmatchedTopics
+ * @property {Pick<UnwatchedTime, 'read'>} unwatchedTime
  * @property {() => ReturnType<typeof mqttItem>} mqtt the broker that devices connect to
  * @property {Live} live
  * @property {number} resyncMs interval in which a channel of `/stream` reads `latest` again

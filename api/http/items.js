@@ -16,7 +16,7 @@ import { NO_MEASUREMENTS } from '../observability/process-stats.js';
 const SEEN_WITHIN_MS = 300_000;
 
 /** @param {number | null} ms epoch ms */
-const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
+export const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
 /** @param {LatestRow} row @returns {LiveItem} */
 export const latestItem = (row) => ({

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Context } from './context.js' */
 /** @import { Account, Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
+/** @import { WatchedTime } from './watched-time.js' */
 
 /** Time limit for removing the row when the process ends, in ms. The database may be away. */
 const REMOVE_MS = 1000;
@@ -23,13 +24,14 @@ const SILENT_AFTER_MS = 30_000;
  */
 
 /**
- * Writes the heartbeat of this process. A process that stops removes its row. The row of a process that died expires after an hour.
+ * Writes the heartbeat of this process, and extends its watched time. A process that stops removes its row. The row of a process that died expires after an hour.
  */
 export class Heartbeat {
   #clock;
   #logger;
   #store;
   #own;
+  #watchedTime;
   #read;
   #everyMs;
   #startedAt;
@@ -44,14 +46,16 @@ export class Heartbeat {
    * @param {object} deps
    * @param {ProcessStore} deps.store
    * @param {{ clientId: string, role: string, version: string }} deps.process
+   * @param {Pick<WatchedTime, 'extend'> | null} deps.watchedTime null: this process does not watch
    * @param {() => Beat} deps.read
    * @param {number} deps.everyMs
    */
-  constructor({ clock, logger }, { store, process: own, read, everyMs }) {
+  constructor({ clock, logger }, { store, process: own, watchedTime, read, everyMs }) {
     this.#clock = clock;
     this.#logger = logger;
     this.#store = store;
     this.#own = own;
+    this.#watchedTime = watchedTime;
     this.#read = read;
     this.#everyMs = everyMs;
     this.#startedAt = clock();
@@ -77,13 +81,15 @@ export class Heartbeat {
   }
 
   async #write() {
+    const seenAt = this.#clock();
     try {
       await this.#store.write({
         ...this.#own,
         startedAt: this.#startedAt,
-        seenAt: this.#clock(),
+        seenAt,
         stats: JSON.stringify(this.#read()),
       });
+      await this.#watchedTime?.extend(seenAt);
     } catch (error) {
       this.#logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
     } finally {

@@ -29,6 +29,7 @@ import { findReplicaSets } from './sending/routing.js';
 import { createSession, translate } from './sending/session.js';
 import { createSparkplugStore } from './sparkplug.js';
 import { createLateArrivals, createStreamStore } from './streaming.js';
+import { createWatchedTimeStore } from './watched-time.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Logger } from 'pino' */
@@ -193,6 +194,7 @@ export function createStore(deps) {
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
+    watchedTime: createWatchedTimeStore(reading),
     close: () => client.shutdown(),
   };
 }

@@ -22,6 +22,7 @@ const RETAINED = {
     'alarm',
     'alarm_by_day',
     'alarm_event',
+    'watched_time',
   ],
 };
 

@@ -1,6 +1,7 @@
 import { describeCells } from '../support/store-contract/cells.js';
 import { describePacking } from '../support/store-contract/packing.js';
 import { describeSamples } from '../support/store-contract/samples.js';
+import { describeWatchedTime } from '../support/store-contract/watched-time.js';
 import { useStoredSystem } from '../support/system/stored.js';
 import { until } from '../support/until.js';
 
@@ -17,3 +18,4 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
+describeWatchedTime(subject);

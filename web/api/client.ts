@@ -29,6 +29,7 @@ import type {
   Series,
   StatsThen,
   UnmatchedTopics,
+  UnwatchedTime,
   WantedAlarmRule,
 } from './types.ts';
 
@@ -72,6 +73,9 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @returns newest first */
     events: (device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> =>
       get(`/devices/${segment(device)}/events`, query, signal),
+
+    unwatched: (query: Query, signal?: AbortSignal): Promise<UnwatchedTime> =>
+      get('/pipeline/unwatched', query, signal),
 
     /** Takes it out of the fleet. */
     async retire(device: string, signal?: AbortSignal): Promise<void> {

@@ -102,6 +102,15 @@ export type DeviceItem = Omit<DeviceInfo, 'registered_at' | 'clock_offset_ms' | 
 
 export type DeviceEvent = { ts: string; kind: 'birth' | 'online' | 'offline'; clock_offset_ms?: number };
 
+/** The time in which no process watched, oldest first, in ISO 8601; an item that goes on ends now. */
+export interface UnwatchedTime {
+  /** when the record begins; null: not yet */
+  since: string | null;
+  items: { from: string; to: string }[];
+  /** items up to this length may be missing */
+  left_out_ms: number;
+}
+
 /** A text about an instant. */
 export interface Annotation {
   /** timeuuid */

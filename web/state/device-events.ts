@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
 import type { DeviceEvent, Page } from '../api/types.ts';
@@ -13,6 +13,14 @@ export interface Span {
   from: number;
   /** epoch ms; null: still */
   to: number | null;
+}
+
+/** No process watched, so nobody knows the state. */
+export interface Unwatched {
+  /** epoch ms */
+  from: number;
+  /** epoch ms */
+  to: number;
 }
 
 /** An event, and what follows from those around it. */
@@ -91,6 +99,13 @@ export function onlineAfter(newest: DeviceEvent[]): number | null {
  */
 export const spanAt = (spans: Span[], ts: number): Span | null =>
   spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
+
+/**
+ * @param ts epoch ms
+ * @returns whether no process watched at that instant
+ */
+export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
+  unwatched.some(({ from, to }) => from <= ts && ts < to);
 
 /**
  * Pages that were read one after the other, while new events came on top.
@@ -218,6 +233,29 @@ export function useEventsOf(
     return summaryOf(page, before.items);
   });
   return data;
+}
+
+/** As often as processes report that they watch. */
+const REFRESH_UNWATCHED = { refreshMs: 10_000 };
+
+/**
+ * The time in which no process watched.
+ *
+ * @param window epoch ms; a live one goes on
+ * @returns oldest first; none before the first answer
+ */
+export function useUnwatched({ live, from, to }: { live: boolean; from: number; to: number }): Unwatched[] {
+  const { client } = useServices();
+  const range = { from: Math.floor(from), ...(live ? {} : { to: Math.ceil(to) }) };
+  const { data } = useQuery(
+    JSON.stringify(live ? to - from : range),
+    (signal) => client.unwatched(range, signal),
+    live ? REFRESH_UNWATCHED : {},
+  );
+  return useMemo(
+    () => (data?.items ?? []).map((item) => ({ from: Date.parse(item.from), to: Date.parse(item.to) })),
+    [data],
+  );
 }
 
 /** @param before the newest ones before the range */

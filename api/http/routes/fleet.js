@@ -3,14 +3,15 @@ import { isSilent } from '../../observability/heartbeat.js';
 import { sumOf } from '../../observability/process-stats.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
-import { fleetItem, isOnline, nodeItem, processItem, streamItem } from '../items.js';
-import { readQuery } from '../parameters.js';
+import { fleetItem, isOnline, nodeItem, optionalTime, processItem, streamItem } from '../items.js';
+import { cutRange, fields, readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Tally } from '../../store/devices/index.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
+/** @import { WaitingLimit } from '../long-requests.js' */
 
 /**
  * `GET /fleet`: counts of devices and sensors.
@@ -184,6 +185,41 @@ export const readRecentStats = {
     'The rates of the event `stats` of `/stream`, once a second, oldest first. The process that answers has collected them since its start.',
   answers: { 200: json(SCHEMAS.RecentStats) },
   problems: ['bad_parameter'],
+};
+
+const UNWATCHED_QUERY = { from: fields.from, to: fields.to };
+
+/** @type {Operation} */
+export const readUnwatchedTime = {
+  id: 'readUnwatchedTime',
+  tag: 'operation',
+  scope: 'read',
+  summary: 'The time in which no process watched, oldest first',
+  description: `A process watches while it ingests: it is connected to its broker, the database takes its heartbeats, and its clock is right. In
+an item no process did. So nobody knows whether a device was online then. The record begins at \`since\`, and the time before it is no item.
+An item that goes on ends now.`,
+  query: UNWATCHED_QUERY,
+  answers: { 200: json(SCHEMAS.UnwatchedTime) },
+  problems: ['bad_parameter', 'bad_range', 'unavailable'],
+};
+
+/**
+ * `GET /pipeline/unwatched`: the time in which no process watched.
+ *
+ * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
+ * @returns {RequestHandler}
+ */
+export const getUnwatchedTime = (deps) => async (req, res) => {
+  const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
+  // Years of a large installation are many rows.
+  await deps.limits.pages(res, async () => {
+    const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
+    res.json({
+      since: optionalTime(since),
+      items: spans.map(({ from, to }) => ({ from: formatTime(from), to: formatTime(to) })),
+      left_out_ms: leftOutMs,
+    });
+  });
 };
 
 /**

@@ -258,6 +258,12 @@ export const API_ROUTES = [
     operation: fleet.readRecentStats,
   },
   {
+    method: 'get',
+    path: '/api/v1/pipeline/unwatched',
+    create: fleet.getUnwatchedTime,
+    operation: fleet.readUnwatchedTime,
+  },
+  {
     method: 'post',
     path: '/api/v1/dead-letters/{id}/replay',
     create: deadLetters.postReplay,

@@ -1,13 +1,43 @@
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { WatchedTime } from '../../../api/observability/watched-time.js';
 import { createRecordedDevices, SENSORS } from '../../support/simulator/recorded-devices.js';
 import { until } from '../../support/until.js';
 import { useDashboard } from '../../support/web/dashboard.js';
 
 /** @import { Locator } from 'playwright-core' */
+/** @import { TestSystem } from '../../support/system/index.js' */
 
 const recorded = createRecordedDevices();
-const dashboard = useDashboard({ system: { clock: recorded.clock }, fill: recorded.fill });
+const dashboard = useDashboard({
+  system: { clock: recorded.clock },
+  async fill(dashboard) {
+    await recorded.fill(dashboard);
+    await recordWatched(dashboard.system);
+  },
+});
+
+const MINUTE_MS = 60_000;
+
+/** From 20 to 17 minutes ago no process watched. @param {TestSystem} system */
+async function recordWatched(system) {
+  const store = await system.openStore();
+  const now = recorded.clock();
+  for (const [from, to] of /** @type {const} */ ([
+    [90, 20],
+    [17, 0],
+  ])) {
+    const watchedTime = new WatchedTime({
+      store: store.watchedTime,
+      clientId: 'another',
+      watches: () => true,
+      everyMs: 90 * MINUTE_MS,
+    });
+    await watchedTime.extend(now - from * MINUTE_MS);
+    await watchedTime.extend(now - to * MINUTE_MS);
+  }
+  await store.close();
+}
 
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
@@ -84,6 +114,32 @@ describe('Signals', () => {
       what: 'the newest value',
     });
     await words().first().getByText('Online now').waitFor();
+  });
+
+  test('no process watched: the band is hatched, and the words do not claim a state', async () => {
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await untilDrawn();
+    const legend = dashboard.page.locator('.signal-unwatched');
+    await legend.filter({ hasText: /^No process watched: state unknown: .* to .*/ }).waitFor();
+    const box = await charts().first().boundingBox();
+    if (!box) throw new Error('no chart');
+    const minutes = 18.5 + recorded.age();
+    await dashboard.page.mouse.move(box.x + 72 + (box.width - 72 - 32) * (1 - minutes / 60), box.y + 50);
+    const state = words().first().locator(':scope > span').first();
+    await state.filter({ hasText: /^No process watched: state unknown$/ }).waitFor();
+    await dashboard.lookAt('device-unwatched');
+    // The keys stop where it begins and ends.
+    const band = charts().first();
+    await until(
+      async () => {
+        for (const key of ['End', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']) await band.press(key);
+        return (await textOf(state)) === 'No process watched: state unknown';
+      },
+      { what: 'the instant from which no process watched' },
+    );
+    await dashboard.visit('/devices/hive-1?range=10m');
+    await untilDrawn();
+    await legend.waitFor({ state: 'detached' });
   });
 
   test('keyboard: moves and zooms all of them; the address keeps it', async () => {

@@ -1,10 +1,14 @@
-/** `npm start` with a clock that is AHEAD_MS ahead, so that hours are closed for it. Run by tests as a separate process. */
+/**
+ * `npm start` with a clock that is AHEAD_MS ahead, so that hours are closed for it, and with a heartbeat every HEARTBEAT_MS. Run by tests as
+ * a separate process.
+ */
 import pino from 'pino';
 import { startSystem } from '../../../api/system.js';
 import { PERIODS_MS } from '../../../common/periods.js';
 import { readSettings } from '../../../common/settings/index.js';
 
-const aheadMs = Number(process.env['AHEAD_MS']);
+const { AHEAD_MS = 0, HEARTBEAT_MS = PERIODS_MS.heartbeat } = process.env;
+const aheadMs = Number(AHEAD_MS);
 const logger = pino();
 const system = await startSystem({
   config: readSettings(),
@@ -15,7 +19,7 @@ const system = await startSystem({
   },
   clock: () => Date.now() + aheadMs,
   clockDifference: async () => 0,
-  periods: { ...PERIODS_MS, stream: 500 },
+  periods: { ...PERIODS_MS, stream: 500, heartbeat: Number(HEARTBEAT_MS) },
 });
 logger.info({ httpPort: system.httpPort, mqttPort: system.mqttPort }, 'ready');
 process.once('SIGTERM', () => void system.stop().then(() => process.exit()));

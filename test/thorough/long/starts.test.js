@@ -39,6 +39,7 @@ describe('Start, setting differs from the database', () => {
       'device_event',
       'annotation',
       'alarm',
+      'watched_time',
     ]) {
       expect(tables[table]).toMatchObject({ ttl: 400 * 86_400, window: '14 DAYS' });
     }

@@ -15,6 +15,8 @@ import {
   MIN_BATCH_DAYS,
   MOST_CLOCK_DIFFERENCE_MS,
   messageWeight,
+  monthOf,
+  nextMonthOf,
   PARTITION_AIM,
   PARTITION_WARN,
   partitionPerHour,
@@ -180,5 +182,18 @@ describe('Rules: batches', () => {
       // Over Cassandra's limit for batches of several mutations: it must stay one partition of one table.
       expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
     }
+  });
+});
+
+describe('Rules: months', () => {
+  test.each([
+    ['2026-01-01T00:00:00.000Z', '2026-01-01', '2026-02-01'],
+    ['2026-02-28T23:59:59.999Z', '2026-02-01', '2026-03-01'],
+    ['2028-02-29T12:00:00.000Z', '2028-02-01', '2028-03-01'],
+    ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
+    ['1969-12-31T23:59:59.999Z', '1969-12-01', '1970-01-01'],
+  ])('%s: its UTC month begins %s, the next one %s', (text, month, next) => {
+    expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
+    expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
   });
 });

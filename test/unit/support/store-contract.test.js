@@ -3,6 +3,7 @@ import { createMemoryStore } from '../../support/memory-store/index.js';
 import { describeCells } from '../../support/store-contract/cells.js';
 import { describePacking } from '../../support/store-contract/packing.js';
 import { describeSamples } from '../../support/store-contract/samples.js';
+import { describeWatchedTime } from '../../support/store-contract/watched-time.js';
 
 /** @import { MemoryStore } from '../../support/memory-store/index.js' */
 
@@ -26,3 +27,4 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
+describeWatchedTime(subject);

@@ -3,7 +3,7 @@ import type { Cursor, Plugin } from 'uplot';
 import type { DeviceEvent } from '../../api/types.ts';
 import { hatch } from '../../chart/marks.ts';
 import { widthOfLabels } from '../../chart/options.ts';
-import type { Span } from '../../state/device-events.ts';
+import type { Span, Unwatched } from '../../state/device-events.ts';
 
 /** Room for figures of usual length, in CSS pixels. */
 const AXIS_WIDTH = 72;
@@ -131,6 +131,8 @@ export interface Band {
   spans: Span[];
   /** epoch ms */
   births: number[];
+  /** oldest first */
+  unwatched: Unwatched[];
   /** epoch ms before which nothing is known */
   knownFrom: number | null;
   /** epoch ms at which what still goes on ends in the picture */
@@ -148,10 +150,13 @@ const LEAST_WIDTH = 2;
 const HATCH_STEP = 5;
 
 /**
- * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time without any
- * values is hatched. Births are ticks.
+ * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time in which no
+ * process watched, and time without any values, is hatched. Births are ticks.
  */
-export function paintBand(chart: UPlot, { spans, births, knownFrom, now, staleSince }: Band): void {
+export function paintBand(
+  chart: UPlot,
+  { spans, births, unwatched, knownFrom, now, staleSince }: Band,
+): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   const middle = bbox.top + bbox.height / 2;
@@ -175,16 +180,25 @@ export function paintBand(chart: UPlot, { spans, births, knownFrom, now, staleSi
     const width = Math.max(place(to ?? Math.max(from, knownTo)) - left, LEAST_WIDTH * ratio);
     ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
   }
-  const left = place(knownTo);
   ctx.strokeStyle = color('--ink-3');
-  hatch(ctx, {
-    left,
-    width: place(now) - left,
-    top: bbox.top,
-    bottom: bbox.top + bbox.height,
-    ratio,
-    step: HATCH_STEP,
-  });
+  const hatchUnknown = (left: number, right: number) =>
+    hatch(ctx, {
+      left,
+      width: right - left,
+      top: bbox.top,
+      bottom: bbox.top + bbox.height,
+      ratio,
+      step: HATCH_STEP,
+    });
+  for (const { from, to } of unwatched) {
+    const left = place(from);
+    const right = Math.max(place(Math.min(to, knownTo)), left + LEAST_WIDTH * ratio);
+    if (from >= knownTo) continue;
+    // Whatever is drawn there is a guess.
+    ctx.clearRect(left, bbox.top, right - left, bbox.height);
+    hatchUnknown(left, right);
+  }
+  hatchUnknown(place(knownTo), place(now));
   ctx.fillStyle = color('--accent');
   for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
   ctx.restore();

@@ -5,18 +5,29 @@ import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
 import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
 import { ProblemNotice } from '../../kit/notice.tsx';
-import { happenedAt, listed, onlineSpans, spanAt, useEventsOf } from '../../state/device-events.ts';
+import {
+  happenedAt,
+  isUnwatched,
+  listed,
+  onlineSpans,
+  spanAt,
+  useEventsOf,
+  useUnwatched,
+} from '../../state/device-events.ts';
 import { useServices } from '../../state/hooks.ts';
 import { bandPlugin, paintBand } from './chart-plugins.ts';
 import '../../kit/tables.css';
 import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { Annotation, DeviceInfo } from '../../api/types.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
-import type { Listed, useDeviceEvents } from '../../state/device-events.ts';
+import type { Listed, Unwatched, useDeviceEvents } from '../../state/device-events.ts';
 import type { Stale } from '../../state/verdict.ts';
 import type { Band, Gutter } from './chart-plugins.ts';
+
+const UNWATCHED = 'No process watched: state unknown';
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
@@ -183,7 +194,8 @@ export function EventStrip({
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const known = useEventsOf(device.device_id, window, newest);
-  const { shape, band } = useMemo(() => pictureOf(known), [known]);
+  const unwatched = useUnwatched(window);
+  const { shape, band } = useMemo(() => pictureOf(known, unwatched), [known, unwatched]);
   const drawn = { ...band, now: bounds.now, staleSince: stale?.since ?? null };
   const current = useRef(drawn);
   current.current = drawn;
@@ -208,9 +220,11 @@ export function EventStrip({
         band={band}
         staleSince={drawn.staleSince}
         cursor={cursor}
-      />
+      >
+        <UnwatchedLegend unwatched={unwatched} window={window} />
+      </EventWords>
       <TimeChart
-        label="Online, offline and births over time; the list of events has the same figures"
+        label="Online, offline, births and unwatched time; texts on this page have the same figures"
         shape={shape}
         intervalMs={null}
         window={window}
@@ -231,11 +245,15 @@ const nothing = () => {};
 
 /**
  * @returns `shape`: the
- * instants at which something happened, for the arrow keys to walk along
+ * instants at which something happened or a process began or ceased to watch, for the arrow keys to walk along
  */
-function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band: Known } {
+function pictureOf(
+  known: ReturnType<typeof useEventsOf>,
+  unwatched: Unwatched[],
+): { shape: Shape; band: Known } {
   const events = known?.events ?? [];
-  const times = [...new Set(events.map(({ ts }) => Date.parse(ts)))].sort((a, b) => a - b);
+  const edges = unwatched.flatMap(({ from, to }) => [from, to]);
+  const times = [...new Set([...events.map(({ ts }) => Date.parse(ts)), ...edges])].sort((a, b) => a - b);
   const level = times.map(() => 0);
   return {
     shape: { ...emptyShape({ from: 0, to: 0 }), ts: times, min: level, avg: level, max: level, count: level },
@@ -243,6 +261,7 @@ function pictureOf(known: ReturnType<typeof useEventsOf>): { shape: Shape; band:
       events,
       spans: onlineSpans(events, known?.onlineSince ?? null),
       births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
+      unwatched,
       knownFrom: known?.knownFrom ?? null,
     },
   };
@@ -256,12 +275,14 @@ function EventWords({
   band,
   staleSince,
   cursor,
+  children,
 }: {
   now: string;
   band: Known;
   /** epoch ms from which nothing is known; null: all is */
   staleSince: number | null;
   cursor: ReadonlySignal<number | null>;
+  children: ComponentChildren;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -272,7 +293,37 @@ function EventWords({
     <p class="signal-text">
       <strong class="signal-state">{head}</strong>
       <span>{words}</span>
+      {children}
     </p>
+  );
+}
+
+/** More spans are not read out. */
+const MOST_READ = 10;
+
+/** What the hatched parts of the band mean, and their times. */
+function UnwatchedLegend({
+  unwatched,
+  window,
+}: {
+  unwatched: Unwatched[];
+  /** epoch ms */
+  window: { from: number; to: number };
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const shown = unwatched.filter(({ from, to }) => to > window.from && from < window.to);
+  if (shown.length === 0) return null;
+  const times = shown
+    .slice(-MOST_READ)
+    .map(({ from, to }) => `${formatDateTime(from, zone)} to ${formatDateTime(to, zone)}`);
+  const more = shown.length - times.length;
+  if (more > 0) times.push(`and ${more} earlier`);
+  return (
+    <span class="signal-unwatched" title={times.join('\n')}>
+      {UNWATCHED}
+      <span class="visually-hidden">: {times.join(', ')}</span>
+    </span>
   );
 }
 
@@ -289,12 +340,17 @@ function stateNow(online: boolean, band: Known | null, asOf: string | null) {
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
 }
 
-function wordsAt({ events, spans, knownFrom }: Known, ts: number, staleSince: number | null = null): string {
+function wordsAt(
+  { events, spans, unwatched, knownFrom }: Known,
+  ts: number,
+  staleSince: number | null = null,
+): string {
   if (staleSince !== null && ts > staleSince) return 'Not known: no values come';
   if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
   const kinds = happenedAt(events, ts);
   if (kinds.includes('offline')) return wentOffline(spans, ts);
   if (kinds.length > 0) return kinds.join(', then ').replace(/^./, (first) => first.toUpperCase());
+  if (isUnwatched(unwatched, ts)) return UNWATCHED;
   const span = spanAt(spans, ts);
   if (span) return `Online for ${formatDuration(ts - span.from)}`;
   return spans.length > 0 ? 'Offline' : 'State unknown';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../access/http/tokens.js';
+import { MAX_UNWATCHED_SPANS } from '../../../observability/watched-time.js';
 import { Id, Name, pageOf, Time, time } from './shared.js';
 
 /** Answers about processes and their health, and about who may do what. */
@@ -126,6 +127,23 @@ const Pipeline = z.strictObject({
   }),
 });
 
+const UnwatchedTime = z.strictObject({
+  since: time.meta({
+    description:
+      'When the record of watched time begins: with the first process that writes it. Null: not yet.',
+  }),
+  items: z
+    .array(z.strictObject({ from: Time, to: Time }))
+    .max(MAX_UNWATCHED_SPANS)
+    .meta({
+      description: `Half-open, oldest first. Of more than ${MAX_UNWATCHED_SPANS} items the longest remain.`,
+    }),
+  left_out_ms: z.int().min(0).meta({
+    description:
+      'Items up to this length may be missing: two and a half heartbeats (25,000), or more if the range has too many items.',
+  }),
+});
+
 const Session = z.strictObject({
   required: z.boolean().meta({ description: 'Whether this installation requires tokens.' }),
   scopes: z
@@ -160,6 +178,7 @@ export const PROCESSES_SCHEMAS = {
   RecentStats: z.strictObject({ items: z.array(StatsThen).max(300) }),
   Process,
   Pipeline,
+  UnwatchedTime,
   Mqtt,
   Alive,
   Readiness,

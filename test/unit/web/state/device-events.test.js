@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   happenedAt,
+  isUnwatched,
   joined,
   listed,
   onlineAfter,
@@ -132,4 +133,14 @@ describe('State before a range', () => {
   ])('%j: online since %j', (text, expected) => {
     expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
   });
+});
+
+test('Unwatched time: any instant: its beginning belongs to it, its end does not', () => {
+  const unwatched = [
+    { from: 10, to: 20 },
+    { from: 30, to: 40 },
+  ];
+  const instants = [9, 10, 19, 20, 29, 30, 39, 40];
+  expect(instants.filter((ts) => isUnwatched(unwatched, ts))).toEqual([10, 19, 30, 39]);
+  expect(isUnwatched([], 10)).toBe(false);
 });

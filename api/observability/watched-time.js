@@ -1,0 +1,167 @@
+import { DAY_MS, dayOf } from '../../schema/rules.js';
+
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { WatchedSpan, WatchedTimeStore } from '../store/watched-time.js' */
+/** @import { Context } from './context.js' */
+
+/**
+ * A longer break, in heartbeats, is time in which a process did not watch. One heartbeat may be missed, and the next one may be late. A
+ * restart within this time is no break either.
+ */
+const LONGEST_BREAK_BEATS = 2.5;
+
+/** The limit of spans of an answer. */
+export const MAX_UNWATCHED_SPANS = 1000;
+
+/** @param {number} heartbeatMs */
+const longestBreak = (heartbeatMs) => LONGEST_BREAK_BEATS * heartbeatMs;
+
+/**
+ * Records when this process watches: it receives what devices and the broker send, and can store it. The stored span ends at the last
+ * heartbeat that was written while the process watched. So it is right after a kill, and after an outage of the database.
+ */
+export class WatchedTime {
+  #store;
+  #clientId;
+  #watches;
+  #breakMs;
+  /** The last span that was written. @type {WatchedSpan | null} */
+  #span = null;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<WatchedTimeStore, 'write'>} deps.store
+   * @param {string} deps.clientId
+   * @param {() => boolean} deps.watches
+   * @param {number} deps.everyMs interval of the heartbeat
+   */
+  constructor({ store, clientId, watches, everyMs }) {
+    this.#store = store;
+    this.#clientId = clientId;
+    this.#watches = watches;
+    this.#breakMs = longestBreak(everyMs);
+  }
+
+  /**
+   * Extends the span to now, or begins another one after a break. The wall clock measures the break, because a monotonic clock stands
+   * still while the machine sleeps. After a step of the clock, another span begins.
+   *
+   * @param {number} now epoch ms of the heartbeat
+   * @returns {Promise<void>} resolves after the commit
+   * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
+   */
+  async extend(now) {
+    if (!this.#watches()) return;
+    const last = this.#span;
+    const goesOn = last !== null && now >= last.until && now - last.until <= this.#breakMs;
+    let from = goesOn ? last.from : now;
+    for (let midnight = dayOf(from) + DAY_MS; midnight <= now; midnight += DAY_MS) {
+      await this.#store.write(this.#clientId, { from, until: midnight });
+      from = midnight;
+    }
+    const span = { from, until: now };
+    await this.#store.write(this.#clientId, span);
+    this.#span = span;
+  }
+}
+
+/** Time in which no process watched. @typedef {{ from: number, to: number }} UnwatchedSpan epoch ms */
+
+/**
+ * The answer for a range of time.
+ *
+ * @typedef {object} UnwatchedAnswer
+ * @property {number | null} since epoch ms from which the installation records its watched time; null: it has not begun
+ * @property {UnwatchedSpan[]} spans oldest first
+ * @property {number} leftOutMs spans up to this length may be missing
+ */
+
+/** Finds the time in which no process watched. */
+export class UnwatchedTime {
+  #clock;
+  #store;
+  #historyMs;
+  #breakMs;
+  /** Never changes once it is known. @type {number | null} */
+  #since = null;
+
+  /**
+   * @param {Pick<Context, 'clock' | 'config'>} context
+   * @param {object} deps
+   * @param {Pick<WatchedTimeStore, 'pages' | 'first'>} deps.store
+   * @param {number} deps.everyMs interval of the heartbeat
+   */
+  constructor({ clock, config }, { store, everyMs }) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#historyMs = config.retention.historyDays * DAY_MS;
+    this.#breakMs = longestBreak(everyMs);
+  }
+
+  /**
+   * @param {{ from: number, to: number }} range epoch ms, half-open
+   * @returns {Promise<UnwatchedAnswer>}
+   * @throws {MillraceError} `unavailable`
+   */
+  async read({ from, to }) {
+    const now = this.#clock();
+    this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
+    const longest = new LongestSpans(this.#breakMs);
+    // Nobody knows what was watched before the record began.
+    const begin = Math.max(from - this.#breakMs, this.#since ?? now);
+    const end = Math.min(to + this.#breakMs, now);
+    let covered = begin;
+
+    // The range is read with a margin, so that a break at its edge counts in its full length.
+    const note = (/** @type {number} */ until) => {
+      if (until - covered <= this.#breakMs) return;
+      longest.add({ from: Math.max(covered, from), to: Math.min(until, to) });
+    };
+    for await (const page of begin < end ? this.#store.pages({ from: begin, to: end }) : []) {
+      for (const span of page) {
+        note(span.from);
+        covered = Math.max(covered, span.until);
+      }
+    }
+    note(end);
+    return { since: this.#since, ...longest.take() };
+  }
+}
+
+/**
+ * Keeps the longest spans, so that an answer is bounded. Each span that it leaves out is shorter than a thousandth of the range, which no
+ * chart can show.
+ */
+class LongestSpans {
+  /** @type {UnwatchedSpan[]} */
+  #spans = [];
+  #leftOutMs;
+
+  /** @param {number} leftOutMs spans up to this length are not added */
+  constructor(leftOutMs) {
+    this.#leftOutMs = leftOutMs;
+  }
+
+  /** @param {UnwatchedSpan} span later than all before */
+  add(span) {
+    if (span.from >= span.to) return;
+    this.#spans.push(span);
+    if (this.#spans.length >= 2 * MAX_UNWATCHED_SPANS) this.#cut();
+  }
+
+  take() {
+    this.#cut();
+    return { spans: this.#spans, leftOutMs: this.#leftOutMs };
+  }
+
+  #cut() {
+    if (this.#spans.length <= MAX_UNWATCHED_SPANS) return;
+    const byLength = this.#spans.toSorted((a, b) => lengthOf(b) - lengthOf(a));
+    const [longestLeftOut] = byLength.splice(MAX_UNWATCHED_SPANS);
+    this.#leftOutMs = Math.max(this.#leftOutMs, longestLeftOut ? lengthOf(longestLeftOut) : 0);
+    this.#spans = byLength.sort((a, b) => a.from - b.from);
+  }
+}
+
+/** @param {UnwatchedSpan} span */
+const lengthOf = ({ from, to }) => to - from;

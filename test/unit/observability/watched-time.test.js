@@ -1,0 +1,365 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from '../../../api/observability/watched-time.js';
+import { DAY_MS } from '../../../schema/rules.js';
+import { createMemoryStore, readMemoryTables } from '../../support/memory-store/index.js';
+
+/** @import { Config } from '../../../common/settings/config.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { UnwatchedSpan } from '../../../api/observability/watched-time.js' */
+
+const BEAT_MS = 10_000;
+const BREAK_MS = 25_000;
+const MINUTE_MS = 60_000;
+
+/** The last minutes of a month: histories cross the border of a partition. */
+const START = Date.UTC(2026, 2, 1) - 10 * MINUTE_MS;
+
+const context = {
+  config: /** @type {Config} */ ({ retention: { latestGroups: 4, batchDays: 30, historyDays: 365 } }),
+};
+
+/** @type {Awaited<ReturnType<typeof readMemoryTables>>} */
+let tables;
+beforeAll(async () => {
+  tables = await readMemoryTables();
+});
+
+/** A database, its clock, and whether it answers. */
+async function createWorld() {
+  const world = { now: START, isAway: false };
+  const { store, database } = await createMemoryStore({
+    tables,
+    clock: () => world.now,
+    installedAt: START - 30 * DAY_MS,
+    around: (request, run) => {
+      if (world.isAway && request.table === 'watched_time') throw new Error('away');
+      return run();
+    },
+  });
+  const read = (/** @type {{ from: number, to: number }} */ range) =>
+    new UnwatchedTime(
+      { ...context, clock: () => world.now },
+      { store: store.watchedTime, everyMs: BEAT_MS },
+    ).read(range);
+  return {
+    world,
+    database,
+    store: store.watchedTime,
+    read,
+    /** @param {string} clientId @param {() => boolean} [watches] */
+    start: (clientId, watches = () => true) =>
+      new WatchedTime({ store: store.watchedTime, clientId, watches, everyMs: BEAT_MS }),
+  };
+}
+
+describe('Watched time', () => {
+  /** @type {Awaited<ReturnType<typeof createWorld>>} */
+  let setup;
+  beforeEach(async () => {
+    setup = await createWorld();
+  });
+
+  /** @param {WatchedTime} watched @param {number} from s after the start @param {number} to s */
+  async function beat(watched, from, to) {
+    for (let second = from; second <= to; second += BEAT_MS / 1000) {
+      setup.world.now = START + second * 1000;
+      await watched.extend(setup.world.now);
+    }
+  }
+
+  /** @param {number} to s @param {number} [from] s @returns {Promise<string[]>} `10-70` in s after the start */
+  async function unwatched(to, from = -3600) {
+    const { spans } = await setup.read({ from: START + from * 1000, to: START + to * 1000 });
+    return spans.map((span) => `${(span.from - START) / 1000}-${(span.to - START) / 1000}`);
+  }
+
+  const rows = async () =>
+    (
+      await setup.database.execute('SELECT * FROM watched_time WHERE month = ?', [
+        new Date(Date.UTC(2026, 1, 1)),
+      ])
+    ).rows;
+
+  test('heartbeats of ten minutes: one row', async () => {
+    await beat(setup.start('a'), 0, 590);
+    expect(await rows()).toEqual([
+      expect.objectContaining({ watched_from: new Date(START), watched_until: new Date(START + 590_000) }),
+    ]);
+    expect(await unwatched(600)).toEqual([]);
+  });
+
+  test('no record yet: no unwatched time, and no start of the record', async () => {
+    expect(await setup.read({ from: START - DAY_MS, to: START })).toEqual({
+      since: null,
+      spans: [],
+      leftOutMs: BREAK_MS,
+    });
+  });
+
+  test('the time before the record: not reported, because older versions may have watched', async () => {
+    setup.world.now = START;
+    await beat(setup.start('a'), 0, 10);
+    setup.world.now += 60_000;
+    expect(await setup.read({ from: START - DAY_MS, to: setup.world.now })).toEqual({
+      since: START,
+      spans: [{ from: START + 10_000, to: START + 70_000 }],
+      leftOutMs: BREAK_MS,
+    });
+  });
+
+  test('killed and started again: unwatched from the last heartbeat to the first', async () => {
+    await beat(setup.start('a'), 0, 50);
+    await beat(setup.start('a'), 120, 150);
+    expect(await unwatched(150)).toEqual(['50-120']);
+  });
+
+  test('restart of less than two heartbeats: no break', async () => {
+    await beat(setup.start('a'), 0, 50);
+    await beat(setup.start('a'), 69, 99);
+    expect(await unwatched(100)).toEqual([]);
+  });
+
+  test('database is away: the span ends before the outage, and another begins after it', async () => {
+    const watched = setup.start('a');
+    await beat(watched, 0, 50);
+    setup.world.isAway = true;
+    for (let second = 60; second < 120; second += 10) {
+      await expect(watched.extend(START + second * 1000)).rejects.toThrow();
+    }
+    setup.world.isAway = false;
+    await beat(watched, 120, 150);
+    expect(await unwatched(150)).toEqual(['50-120']);
+  });
+
+  test('one heartbeat is missed: no break', async () => {
+    const watched = setup.start('a');
+    await beat(watched, 0, 50);
+    await beat(watched, 71, 91);
+    expect(await rows()).toHaveLength(1);
+    expect(await unwatched(91)).toEqual([]);
+  });
+
+  test('process does not watch: nothing is written', async () => {
+    let watches = true;
+    const watched = setup.start('a', () => watches);
+    await beat(watched, 0, 20);
+    watches = false;
+    await beat(watched, 30, 80);
+    watches = true;
+    await beat(watched, 90, 100);
+    expect(await unwatched(100)).toEqual(['20-90']);
+  });
+
+  test('two processes: unwatched is only what both missed', async () => {
+    await beat(setup.start('a'), 0, 100);
+    await beat(setup.start('b'), 60, 200);
+    await beat(setup.start('a'), 300, 320);
+    expect(await unwatched(320)).toEqual(['200-300']);
+  });
+
+  test('nobody watches now: unwatched until now, in a range that ends later', async () => {
+    await beat(setup.start('a'), 0, 50);
+    setup.world.now = START + 70_000;
+    expect(await unwatched(3600)).toEqual([]);
+    setup.world.now = START + 80_000;
+    expect(await unwatched(3600)).toEqual(['50-80']);
+  });
+
+  test('clock is set back: another span begins, and the older one keeps its length', async () => {
+    const watched = setup.start('a');
+    await beat(watched, 100, 200);
+    await beat(watched, 55, 95);
+    setup.world.now = START + 200_000;
+    expect(await unwatched(200)).toEqual([]);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  test('clock is set ahead: the time in between is unwatched', async () => {
+    const watched = setup.start('a');
+    await beat(watched, 0, 50);
+    await beat(watched, 350, 400);
+    expect(await unwatched(400)).toEqual(['50-350']);
+  });
+
+  test('midnight: the row ends there and another begins, without a break', async () => {
+    const watched = setup.start('a');
+    await beat(watched, 0, 595);
+    expect(await rows()).toHaveLength(1);
+    await beat(watched, 605, 645);
+    const border = Date.UTC(2026, 2, 1);
+    expect(await rows()).toEqual([expect.objectContaining({ watched_until: new Date(border) })]);
+    const { rows: march } = await setup.database.execute('SELECT * FROM watched_time WHERE month = ?', [
+      new Date(border),
+    ]);
+    expect(march).toEqual([
+      expect.objectContaining({ watched_from: new Date(border), watched_until: new Date(START + 645_000) }),
+    ]);
+    expect(await unwatched(645)).toEqual([]);
+    expect(await unwatched(645, 601)).toEqual([]);
+  });
+
+  test('break over midnight: one span', async () => {
+    await beat(setup.start('a'), 0, 550);
+    await beat(setup.start('a'), 700, 710);
+    expect(await unwatched(710)).toEqual(['550-700']);
+  });
+
+  test('more breaks than an answer holds: the longest remain, in order', async () => {
+    const lengths = Array.from(
+      { length: 2 * MAX_UNWATCHED_SPANS + 500 },
+      (_, index) => 30 + ((index * 7919) % 2503),
+    );
+    let at = 0;
+    for (const length of lengths) {
+      await setup.start('a').extend(START + at * 1000);
+      at += length;
+    }
+    await setup.start('a').extend(START + at * 1000);
+    setup.world.now = START + at * 1000;
+    const { spans: found, leftOutMs } = await setup.read({ from: START, to: setup.world.now });
+    expect(found).toHaveLength(MAX_UNWATCHED_SPANS);
+    const longest = [...lengths].sort((a, b) => b - a).slice(0, MAX_UNWATCHED_SPANS);
+    expect(found.map(({ from, to }) => (to - from) / 1000).sort((a, b) => b - a)).toEqual(longest);
+    expect(found).toEqual([...found].sort((a, b) => a.from - b.from));
+    expect(leftOutMs / 1000).toBe([...lengths].sort((a, b) => b - a)[MAX_UNWATCHED_SPANS]);
+  });
+});
+
+/**
+ * What happens to a process, for how long in ms. `away`: the database does not answer it. `disconnected`: from its broker.
+ *
+ * @typedef {{ state: 'watches' | 'away' | 'disconnected' | 'down', ms: number }[]} History
+ */
+
+/** @type {fc.Arbitrary<History>} */
+const histories = fc.array(
+  fc.record({
+    state: fc.constantFrom(
+      .../** @type {const} */ (['watches', 'watches', 'watches', 'away', 'disconnected', 'down']),
+    ),
+    ms: fc.integer({ min: 1, max: 150_000 }),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+/** @param {History} history */
+function stepsOf(history) {
+  let at = START;
+  return history.map(({ state, ms }) => {
+    const from = at;
+    at += ms;
+    return { state, from, to: at };
+  });
+}
+
+/** The heartbeats of a process. It begins each run with one. @param {History} history */
+function beatsOf(history) {
+  const beats = [];
+  let next = START;
+  let isDown = true;
+  for (const { state, from, to } of stepsOf(history)) {
+    if (state === 'down') {
+      isDown = true;
+      continue;
+    }
+    if (isDown) next = from;
+    for (; next < to; next += BEAT_MS) {
+      beats.push({ at: next, state, isFirst: isDown });
+      isDown = false;
+    }
+  }
+  return beats;
+}
+
+/** @param {History} history @returns {UnwatchedSpan[]} when it watched */
+const watchedOf = (history) => unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
+
+/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} their union, in order */
+function unionOf(spans) {
+  /** @type {UnwatchedSpan[]} */
+  const union = [];
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = union.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else union.push({ from, to });
+  }
+  return union;
+}
+
+/** @param {UnwatchedSpan[]} union @param {UnwatchedSpan} range @returns {UnwatchedSpan[]} the rest of the range */
+function restOf(union, { from, to }) {
+  const edges = [from, ...union.flatMap((span) => [span.from, span.to]), to];
+  return edges
+    .map((edge, index) => ({ from: Math.max(edge, from), to: Math.min(edges[index + 1] ?? 0, to) }))
+    .filter((span, index) => index % 2 === 0 && span.from < span.to);
+}
+
+/** Lets processes run as their histories describe. @param {History[]} all */
+async function live(all) {
+  const setup = await createWorld();
+  const beats = all
+    .flatMap((history, index) => beatsOf(history).map((beat) => ({ ...beat, index })))
+    .sort((a, b) => a.at - b.at);
+  /** @type {WatchedTime[]} */
+  const processes = [];
+  let isConnected = true;
+  for (const { at, state, isFirst, index } of beats) {
+    if (isFirst) processes[index] = setup.start(`process-${index}`, () => isConnected);
+    isConnected = state !== 'disconnected';
+    setup.world.isAway = state === 'away';
+    setup.world.now = at;
+    await processes[index]?.extend(at).catch(() => {});
+  }
+  const end = Math.max(...all.map((history) => stepsOf(history).at(-1)?.to ?? 0));
+  setup.world.isAway = false;
+  setup.world.now = end;
+  return { read: setup.read, end };
+}
+
+describe('Unwatched time: random starts, kills and outages', () => {
+  test('it is all that no process watched, up to a heartbeat at each edge', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(histories, { minLength: 1, maxLength: 3 }), async (all) => {
+        const { read, end } = await live(all);
+        const { since, spans } = await read({ from: START, to: end });
+        const watched = all.flatMap(watchedOf);
+        for (const { from, to } of watched) {
+          const core = { from: from + BEAT_MS, to: to - BEAT_MS };
+          if (core.from >= core.to) continue;
+          // What a process watched is not reported.
+          expect(spans.filter((span) => span.from < core.to && span.to > core.from)).toEqual([]);
+        }
+        if (since === null) return;
+        for (const gap of restOf(unionOf(watched), { from: since, to: end })) {
+          if (gap.to - gap.from <= BREAK_MS) continue;
+          // What no process watched is reported.
+          expect(spans.filter(({ from, to }) => from <= gap.from && to >= gap.to)).toHaveLength(1);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('of any part of the time: the part of it', async () => {
+    const edge = fc.integer({ min: -60_000, max: 1_200_000 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(histories, { minLength: 1, maxLength: 2 }),
+        fc.array(fc.tuple(edge, edge), { minLength: 5, maxLength: 5 }),
+        async (all, ranges) => {
+          const { read, end } = await live(all);
+          const { spans } = await read({ from: START, to: end });
+          for (const edges of ranges) {
+            const [from = 0, to = 0] = edges.map((ms) => START + ms).sort((a, b) => a - b);
+            const expected = spans
+              .map((span) => ({ from: Math.max(span.from, from), to: Math.min(span.to, to) }))
+              .filter((span) => span.from < span.to);
+            expect((await read({ from, to })).spans).toEqual(expected);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { paintBand } from '../../../../web/views/device/chart-plugins.ts';
+
+/** @import { Band } from '../../../../web/views/device/chart-plugins.ts' */
+
+const globals = /** @type {any} */ (globalThis);
+const before = { ...globals };
+
+beforeAll(() => {
+  globals.devicePixelRatio = 1;
+  globals.getComputedStyle = () => ({ getPropertyValue: (/** @type {string} */ name) => name });
+});
+afterAll(() => {
+  for (const name of ['devicePixelRatio', 'getComputedStyle']) globals[name] = before[name];
+});
+
+/** @type {Band} */
+const EMPTY = {
+  events: [],
+  spans: [],
+  births: [],
+  unwatched: [],
+  knownFrom: null,
+  now: 100,
+  staleSince: null,
+};
+
+/**
+ * Paints a band of 100 ms on 100 pixels.
+ *
+ * @param {Partial<Band>} band
+ * @returns {string[]} what is filled, cleared and hatched, in order, from pixel to pixel: `fill 10-50`
+ */
+function paint(band) {
+  /** @type {string[]} */
+  const painted = [];
+  /** @type {[number, number][]} */
+  let path = [];
+  const range = (/** @type {number} */ left, /** @type {number} */ width) => `${left}-${left + width}`;
+  const ctx = {
+    save() {},
+    restore() {},
+    setLineDash() {},
+    lineTo() {},
+    moveTo() {},
+    stroke() {},
+    beginPath() {
+      path = [];
+    },
+    /** @param {number} left @param {number} _top @param {number} width */
+    rect(left, _top, width) {
+      path.push([left, width]);
+    },
+    clip() {
+      for (const [left, width] of path) if (width < 100) painted.push(`hatch ${range(left, width)}`);
+    },
+    /** @param {number} left @param {number} _top @param {number} width */
+    clearRect: (left, _top, width) => void painted.push(`clear ${range(left, width)}`),
+    /** @param {number} left @param {number} _top @param {number} width */
+    fillRect: (left, _top, width) => void painted.push(`fill ${range(left, width)}`),
+  };
+  const chart = /** @type {any} */ ({
+    ctx,
+    root: {},
+    bbox: { left: 0, top: 0, width: 100, height: 20 },
+    valToPos: (/** @type {number} */ ts) => ts,
+  });
+  paintBand(chart, { ...EMPTY, ...band });
+  return painted;
+}
+
+describe('Band of a device', () => {
+  test('online, and watched: no hatched part', () => {
+    expect(paint({ spans: [{ from: 10, to: null }] })).toEqual(['fill 10-100']);
+  });
+
+  test('no process watched: hatched in place of the state', () => {
+    expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
+      'fill 10-100',
+      'clear 30-60',
+      'hatch 30-60',
+    ]);
+  });
+
+  test('no process watched, and no values come: each part is hatched once', () => {
+    const unwatched = [
+      { from: 30, to: 31 },
+      { from: 60, to: 100 },
+      { from: 85, to: 95 },
+    ];
+    expect(paint({ staleSince: 80, unwatched })).toEqual([
+      // Wide enough to be seen.
+      'clear 30-32',
+      'hatch 30-32',
+      'clear 60-80',
+      'hatch 60-80',
+      'hatch 80-100',
+    ]);
+  });
+});
