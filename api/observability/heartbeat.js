@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
 /** @import { Context } from './context.js' */
-/** @import { Account, Stats } from './process-stats.js' */
+/** @import { MeasurementCounts, Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
 
 /** Time limit for removing the row when the process ends, in ms. The database may be away. */
@@ -18,7 +18,7 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: the process shares the messages of an external broker.
  *
- * @typedef {Stats & { measurements?: Account, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
+ * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
  *   in those of older versions; `stream`: null or missing: nothing is streamed out
  */
 

@@ -111,7 +111,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      * @param {number} receivedAt epoch ms
      * @returns {Promise<void>} settles when it is committed
      */
-    end: (device, receivedAt) =>
+    setOffline: (device, receivedAt) =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
         await noteOffline(device, device.session ?? receivedAt, receivedAt);
@@ -126,7 +126,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      * @param {DeviceSession} [session] that the message announces; default: none
      * @returns {Promise<void>} settles when it is committed
      */
-    prove: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
+    setOnline: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
       registry.serialize(device.id, async () => {
         if (device.state !== 'offline') return;
         const row = await retry.run(() => store.device(device));

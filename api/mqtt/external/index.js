@@ -100,7 +100,7 @@ export function createSubscriber(deps) {
         contentType: packet.properties?.contentType,
         retained: packet.retain,
         receivedAt: clock(),
-        again: packet.dup,
+        dup: packet.dup,
         receipt,
       });
     },
