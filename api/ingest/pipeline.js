@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
-import { isBarrier, queueKeyOf } from './admission/device-queue.js';
+import { isBarrier, queueKeyOf } from './admission/index.js';
 import { refusalOf } from './decode/refusals.js';
 import { ONE_REFUSED } from './ingest-result.js';
 

@@ -8,7 +8,7 @@ import { arrivalOf, readSession } from '../registry/sessions.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeviceQueue } from '../admission/device-queue.js' */
+/** @import { DeviceQueue } from '../admission/index.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */

@@ -14,7 +14,7 @@ import {
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
 /** @import { Topic } from '../../../schema/topics.js' */
-/** @import { Deliveries } from '../deliveries.js' */
+/** @import { Deliveries } from '../acknowledgements.js' */
 /** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
