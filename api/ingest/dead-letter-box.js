@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, uuidText } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
-import { storedForm } from '../store/dead-letters/writes.js';
+import { storedForm } from '../store/index.js';
 
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { ProcessStats } from '../observability/process-stats.js';
+import { ProcessStats } from '../observability/index.js';
 import { Admission } from './admission/index.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -23,7 +23,9 @@ import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
-/** @import { Context } from '../observability/context.js' */
+export { Outbox } from './outbox.js';
+
+/** @import { Context } from '../observability/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */

@@ -1,14 +1,14 @@
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
-import { sumOf } from '../observability/process-stats.js';
+import { sumOf } from '../observability/index.js';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
 import { arrivalOf } from './registry/sessions.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { Admission } from './admission/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
-/** @import { Context } from './context.js' */
+/** @import { Context } from './index.js' */
 /** @import { MeasurementCounts, Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
 
@@ -32,7 +32,8 @@ export class Heartbeat {
   #own;
   #read;
   #everyMs;
-  #startedAt;
+  #clientId = '';
+  #startedAt = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   /** @type {Promise<void>} */
@@ -43,7 +44,7 @@ export class Heartbeat {
    * @param {Pick<Context, 'clock' | 'logger'>} context
    * @param {object} deps
    * @param {ProcessStore} deps.store
-   * @param {{ clientId: string, role: string, version: string }} deps.process
+   * @param {{ role: string, version: string }} deps.process
    * @param {() => Beat} deps.read
    * @param {number} deps.everyMs
    */
@@ -54,11 +55,12 @@ export class Heartbeat {
     this.#own = own;
     this.#read = read;
     this.#everyMs = everyMs;
-    this.#startedAt = clock();
   }
 
-  /** Writes a heartbeat now and periodically. @returns {Promise<void>} resolves after the first heartbeat */
-  start() {
+  /** Writes a heartbeat now and periodically. @param {string} clientId of this process @returns {Promise<void>} resolves after the first heartbeat */
+  start(clientId) {
+    this.#clientId = clientId;
+    this.#startedAt = this.#clock();
     this.#timer = setInterval(() => this.#beat(), this.#everyMs);
     this.#beat();
     return this.#beating;
@@ -70,7 +72,7 @@ export class Heartbeat {
     clearInterval(this.#timer);
     const remove = async () => {
       await this.#beating;
-      await this.#store.remove(this.#own.clientId);
+      await this.#store.remove(this.#clientId);
     };
     // If this fails, the row expires.
     await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
@@ -80,6 +82,7 @@ export class Heartbeat {
     try {
       await this.#store.write({
         ...this.#own,
+        clientId: this.#clientId,
         startedAt: this.#startedAt,
         seenAt: this.#clock(),
         stats: JSON.stringify(this.#read()),

@@ -21,14 +21,28 @@ import { createOutboxStore } from './outbox.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
-import { missingPermission } from './roles.js';
 import { createSecurityCheck } from './security-check.js';
 import { CongestionWindow, Permits } from './sending/congestion-window.js';
 import { Retry } from './sending/retry.js';
 import { findReplicaSets } from './sending/routing.js';
 import { createSession, translate } from './sending/session.js';
+import { missingPermission } from './setup/roles.js';
 import { createSparkplugStore } from './sparkplug.js';
 import { createLateArrivals, createStreamStore } from './streaming.js';
+
+export { changeId, deliveryId } from './alarms/deliveries.js';
+export { alarmId, parseAlarmId } from './alarms/episodes.js';
+export { ClockGuard } from './clock-guard.js';
+export { writeTimestamp } from './cql-encoding.js';
+export { compareDeadLetterIds } from './dead-letters/dead-letter.js';
+export { addCodes, hoursOf, storedForm } from './dead-letters/writes.js';
+export { eventId, parseEventId } from './events.js';
+export { PROFILE_FLOATS } from './history/baselines.js';
+export { allParts } from './measurements/rows.js';
+export { logSecurityProblems } from './security-check.js';
+export { Retry } from './sending/retry.js';
+export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.js';
+export { parseTimeId } from './time-ids.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Logger } from 'pino' */

@@ -1,8 +1,6 @@
 import { formatTime } from '../../common/times.js';
 import { identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
-import { changeId } from '../store/alarms/deliveries.js';
-import { alarmId, parseAlarmId } from '../store/alarms/episodes.js';
-import { eventId, parseEventId } from '../store/events.js';
+import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store/index.js';
 
 /** @import { Announcement } from '../ingest/outbox.js' */
 /** @import { Alarm } from '../store/alarms/episodes.js' */

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf } from '../../../schema/ids.js';
-import { eventId } from '../../store/events.js';
+import { eventId } from '../../store/index.js';
 import { parseJsonText, textOf } from '../decode/text.js';
 import { beginSession, endSession, isOver, nextStamp, readSession } from './sessions.js';
 

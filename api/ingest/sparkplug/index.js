@@ -14,6 +14,8 @@ import {
 } from './nodes.js';
 import { readPayload } from './payload.js';
 
+export { Host } from './host.js';
+
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */

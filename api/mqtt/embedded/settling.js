@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
+import { PayloadMemory } from '../../ingest/admission/index.js';
 import {
   acknowledgeWith,
   answerTo,

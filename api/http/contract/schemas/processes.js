@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES } from '../../../access/http/tokens.js';
+import { SCOPES } from '../../../access/http/index.js';
 import { Id, Name, pageOf, Time, time } from './shared.js';
 
 /** Answers about processes and their health, and about who may do what. */
