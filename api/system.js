@@ -69,7 +69,7 @@ export async function startSystem(parts) {
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const { isPressed } = store.health;
-  const outbox = config.stream.kafka ? new Outbox({ store: store.outbox, clock }) : null;
+  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
   const streamOut = config.stream.kafka
     ? (await import('./stream-out/index.js')).createStreamOut(context, {
         store,

@@ -146,24 +146,24 @@ export function createStore(deps) {
   /** Requests that wait for the window, or rows that wait to be merged, whichever are more. */
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    /** Writes of messages. They are repeated until they are committed. Bound, so that no function of this file runs for each message. */
+    /** Requests of ingest, through the window. */
     write: {
+      // Of messages: repeated until they are committed. Bound, so that no function of this file runs for each message.
       samples: samples.write.bind(samples),
       latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
       lastSeen: lastSeen.note.bind(lastSeen),
       observeBlocks: samples.observeBlocks.bind(samples),
+      registry: createRegistryStore(ingest),
+      events: createEventStore(ingest),
+      sparkplug: createSparkplugStore(ingest),
+      history: createHistoryWrites(ingest),
+      lateDays: createLateDays(ingest),
+      lateArrivals: createLateArrivals(ingest),
+      outbox: createOutboxStore(ingest),
     },
     /** Repeats writes of ingest until the database takes them. */
     retry,
-    /** Other writes of ingest, through the window. */
-    registry: createRegistryStore(ingest),
-    events: createEventStore(ingest),
-    sparkplug: createSparkplugStore(ingest),
-    history: createHistoryWrites(ingest),
-    lateDays: createLateDays(ingest),
-    lateArrivals: createLateArrivals(ingest),
-    outbox: createOutboxStore(ingest),
-    /** Reads. */
+    /** Tables of all other requests, which need no window. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
@@ -185,7 +185,7 @@ export function createStore(deps) {
     parquetLeases: createPackLeases(reading, 'parquet_lease'),
     baselines: createBaselineStore(reading),
     devices: createRegistryStore(reading),
-    deviceEvents: createEventStore(reading),
+    events: createEventStore(reading),
     alarms: createAlarmTables(reading),
     annotations: createAnnotationStore(reading),
     retirement: createRetirementStore(reading),

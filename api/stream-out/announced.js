@@ -121,7 +121,7 @@ export function sizeOf(announcement) {
 /**
  * Finds what an entry of the outbox names. An entry is only a claim: the process may have ended before the commit.
  *
- * @param {Pick<Store, 'deviceEvents' | 'deadLetters' | 'devices' | 'alarms'>} store
+ * @param {Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>} store
  * @param {number} group
  * @param {OutboxEntry} entry
  * @returns {Promise<Announcement | null>} null: it is not committed, has changed since, or has expired
@@ -130,7 +130,7 @@ export async function findAnnounced(store, group, { kind, id }) {
   if (kind === 'event') {
     const { device, ...key } = parseEventId(id);
     const bytes = uuidBytes(device);
-    const event = await store.deviceEvents.find(bytes, key);
+    const event = await store.events.find(bytes, key);
     if (!event) return null;
     const row = await store.devices.device({ group, bytes });
     return {

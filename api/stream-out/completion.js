@@ -49,7 +49,7 @@ const SORTED_BYTES = 8 * 1024 * 1024;
  * acknowledgement.
  *
  * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'deviceEvents' | 'deadLetters' | 'alarms'>} deps.store
+ * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>} deps.store
  * @param {number} deps.groups `LATEST_GROUPS`
  * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Steps} deps.steps

@@ -49,9 +49,9 @@ export async function createMemoryEdgeNode(clock) {
   const { store } = memory;
   const retry = newRetry();
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = new Registry({ store: store.registry, groups: GROUPS, limits, retry, clock });
+  const registry = new Registry({ store: store.write.registry, groups: GROUPS, limits, retry, clock });
   const clocks = new ClockNotices({ logger: pino({ level: 'silent' }) });
-  const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
+  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** @type {string[]} topics of the rebirth commands to the node */
@@ -59,7 +59,7 @@ export async function createMemoryEdgeNode(clock) {
 
   const start = () =>
     createSparkplug({
-      store: store.sparkplug,
+      store: store.write.sparkplug,
       registry,
       decoder,
       retry,

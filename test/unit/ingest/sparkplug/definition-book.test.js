@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 
 const openBook = () =>
-  new DefinitionBook({ store: store.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
+  new DefinitionBook({ store: store.write.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
 
 /** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
 const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);
