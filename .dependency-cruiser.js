@@ -194,12 +194,31 @@ const arrowsIn = (table, within) =>
     return arrowsFrom(room, allowed, within);
   });
 
+/**
+ * A room is entered by its `index.js`, or by that of a folder in it: a command that reads mappings loads no database driver. Types may come
+ * from any file, because a door that hands on every type would be longer than its room. A type import is a `dynamic-import` here.
+ *
+ * @param {string} room
+ */
+const doorsFor = (room) => ({
+  name: `doors for ${room}`,
+  severity: 'error',
+  from: { path: pathOf(room) },
+  to: {
+    dependencyTypesNot: ['dynamic-import'],
+    path: '^api/[^/]+/',
+    // Each command is a process of its own. `npm start -- --drain` starts one of them.
+    pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.]js$', '^api/[^/]+/[^/]+/index[.]js$'],
+  },
+});
+
 export default {
   forbidden: [
     ...arrowsIn(TOP, ''),
     ...arrowsIn(API, 'api/'),
     ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
+    ...Object.keys(API).map(doorsFor),
     {
       name: 'no cycles',
       comment:

@@ -1,9 +1,7 @@
-import { ClockGuard } from './store/clock-guard.js';
-import { connectStore } from './store/index.js';
-import { logSecurityProblems } from './store/security-check.js';
+import { ClockGuard, connectStore, logSecurityProblems } from './store/index.js';
 
 /** @import { MillraceError } from '../common/errors.js' */
-/** @import { Context } from './observability/context.js' */
+/** @import { Context } from './observability/index.js' */
 /** @import { Metrics } from './observability/metrics.js' */
 /** @import { Store } from './store/index.js' */
 

@@ -5,8 +5,7 @@ import { parseFlags, usageError } from '../common/flags.js';
 import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './commands/drain.js';
-import { createLogger } from './observability/logger.js';
-import { prettyDestination } from './observability/pretty-log.js';
+import { createLogger, prettyDestination } from './observability/index.js';
 import { startSystem } from './system.js';
 
 /** @import { Logger } from 'pino' */

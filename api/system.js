@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { PERIODS_MS } from '../common/periods.js';
-import { Accounts } from './access/credentials/accounts.js';
-import { createCredentialService, revokeBefore } from './access/credentials/credential-service.js';
+import { Accounts, createCredentialService, revokeBefore } from './access/credentials/index.js';
 import { createAccess } from './access/http/index.js';
 import { createTls } from './access/tls/index.js';
 import { createAlarms } from './alarms/index.js';
@@ -9,21 +8,27 @@ import { openDatabase } from './database.js';
 import { Baselines, createLearning } from './history/baselines/index.js';
 import { createPacking } from './history/packing/index.js';
 import { createReading } from './history/reading/index.js';
-import { createApi } from './http/api.js';
-import { createApp } from './http/app.js';
-import { createCursors, cursorSecret } from './http/cursor.js';
-import { createHttpServer } from './http/server.js';
-import { clearUploads } from './http/uploads.js';
-import { createIngest } from './ingest/index.js';
-import { Outbox } from './ingest/outbox.js';
-import { createLive, NOBODY } from './live/index.js';
-import { InstallationStats } from './live/installation-stats.js';
+import {
+  clearUploads,
+  createApi,
+  createApp,
+  createCursors,
+  createHttpServer,
+  cursorSecret,
+} from './http/index.js';
+import { createIngest, Outbox } from './ingest/index.js';
+import { createLive, InstallationStats, NOBODY } from './live/index.js';
 import { createMessageSource } from './mqtt/index.js';
-import { createContext } from './observability/context.js';
-import { Heartbeat, ProcessWatch, processName } from './observability/heartbeat.js';
-import { ProcessHealth } from './observability/process-health.js';
-import { Readiness } from './observability/readiness.js';
-import { UnwatchedTime, WatchedTime } from './observability/watched-time.js';
+import {
+  createContext,
+  Heartbeat,
+  ProcessHealth,
+  ProcessWatch,
+  processName,
+  Readiness,
+  UnwatchedTime,
+  WatchedTime,
+} from './observability/index.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../common/errors.js' */
@@ -31,6 +36,7 @@ import { UnwatchedTime, WatchedTime } from './observability/watched-time.js';
 /** @import { Config } from '../common/settings/config.js' */
 /** @import { Rate } from './access/http/rates.js' */
 /** @import { Publish } from './ingest/index.js' */
+/** @import { Send } from './ingest/pipeline.js' */
 /** @import { connectStore } from './store/index.js' */
 
 /** Wrong tokens per address. */
@@ -60,12 +66,12 @@ export async function startSystem(parts) {
   const context = createContext(parts);
   const { clock, logger, metrics } = context;
   const tls = createTls(context, { everyMs: periods.certificates });
-  // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
-  /** @type {EventEmitter<{ committed: Parameters<Publish> }>} */
+  // Ingest publishes live changes and sends commands to devices. Both need the message source, which needs ingest. Events break this circle.
+  /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send> }>} */
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const { isPressed } = store.health;
-  const outbox = config.stream.kafka ? new Outbox({ store: store.outbox, clock }) : null;
+  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
   const streamOut = config.stream.kafka
     ? (await import('./stream-out/index.js')).createStreamOut(context, {
         store,
@@ -80,7 +86,7 @@ export async function startSystem(parts) {
     store,
     clockGuard,
     outbox,
-    send: (topic, payload) => messageSource?.send(topic, payload),
+    send: (...command) => void events.emit('command', ...command),
     // Bound, so that no function of this file runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
   });
@@ -90,12 +96,6 @@ export async function startSystem(parts) {
   const serves = config.role !== 'ingest';
   const shares = config.mqtt.url !== undefined;
   const accounts = new Accounts({ store: store.credentials, mqtt: config.mqtt });
-  const credentials = createCredentialService({
-    store: store.credentials,
-    clock,
-    installation: config.mqtt.username,
-    onChange: async (device) => messageSource?.recheck(device),
-  });
   const messageSource = takes
     ? openSource(context, {
         tls: tls.mqtt,
@@ -106,6 +106,13 @@ export async function startSystem(parts) {
         onFatal,
       })
     : null;
+  if (messageSource) events.on('command', messageSource.send);
+  const credentials = createCredentialService({
+    store: store.credentials,
+    clock,
+    installation: config.mqtt.username,
+    onChange: async (device) => messageSource?.recheck(device),
+  });
   const packing = takes
     ? createPacking(context, { store, clockGuard, isPressed, pauseMs: periods.pack })
     : null;
@@ -209,8 +216,26 @@ export async function startSystem(parts) {
     metrics,
   });
 
-  /** @type {Heartbeat | undefined} */
-  let heartbeat;
+  const watchedTime = messageSource
+    ? new WatchedTime({
+        store: store.watchedTime,
+        watches: () => messageSource.checks.broker().ok && clockGuard.isTrusted,
+        everyMs: periods.heartbeat,
+      })
+    : null;
+  const heartbeat = new Heartbeat(context, {
+    store: store.processes,
+    watchedTime,
+    process: { role: config.role, version },
+    read: () => ({
+      ...processStats.read(),
+      measurements: processStats.measurements,
+      broker: messageSource?.checks.broker() ?? null,
+      shares: takes && shares,
+      stream: streamOut?.state() ?? null,
+    }),
+    everyMs: periods.heartbeat,
+  });
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
@@ -227,7 +252,7 @@ export async function startSystem(parts) {
     processHealth.stop();
     stats.stop();
     processes.stop();
-    await Promise.all([live.stop(), heartbeat?.stop()]);
+    await Promise.all([live.stop(), heartbeat.stop()]);
     await store.close();
   }
 
@@ -247,28 +272,7 @@ export async function startSystem(parts) {
     const clientId = processName(config, http.port);
     await processHealth.start();
     stats.start(clientId);
-    const watchedTime = messageSource
-      ? new WatchedTime({
-          store: store.watchedTime,
-          clientId,
-          watches: () => messageSource.checks.broker().ok && clockGuard.isTrusted,
-          everyMs: periods.heartbeat,
-        })
-      : null;
-    heartbeat = new Heartbeat(context, {
-      store: store.processes,
-      watchedTime,
-      process: { clientId, role: config.role, version },
-      read: () => ({
-        ...processStats.read(),
-        measurements: processStats.measurements,
-        broker: messageSource?.checks.broker() ?? null,
-        shares: takes && shares,
-        stream: streamOut?.state() ?? null,
-      }),
-      everyMs: periods.heartbeat,
-    });
-    await heartbeat.start();
+    await heartbeat.start(clientId);
     await processes.start();
   } catch (error) {
     await stop();

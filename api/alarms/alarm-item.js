@@ -1,6 +1,6 @@
 import { formatTime } from '../../common/times.js';
 import { uuidText } from '../../schema/ids.js';
-import { alarmId } from '../store/alarms/episodes.js';
+import { alarmId } from '../store/index.js';
 
 /** @import { Alarm } from '../store/alarms/episodes.js' */
 

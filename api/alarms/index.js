@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MillraceError } from '../../common/errors.js';
 import { groupOf, uuidText } from '../../schema/ids.js';
 import { DAY_MS, dayOf } from '../../schema/rules.js';
-import { changeId } from '../store/alarms/deliveries.js';
-import { Retry } from '../store/sending/retry.js';
+import { changeId, Retry } from '../store/index.js';
 import { AbsenceWatch } from './absence.js';
 import { alarmItem } from './alarm-item.js';
 import { createBacktest } from './backtest.js';
@@ -24,7 +23,7 @@ export { createSubjects } from './subjects.js';
 /** @import { Noted, Outbox } from '../ingest/outbox.js' */
 /** @import { SampleObserver } from '../ingest/handlers/measurements.js' */
 /** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Alarm, EpisodeKey } from '../store/alarms/episodes.js' */
 /** @import { Store } from '../store/index.js' */

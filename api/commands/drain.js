@@ -4,9 +4,8 @@ import { MillraceError } from '../../common/errors.js';
 import { PERIODS_MS } from '../../common/periods.js';
 import { openDatabase } from '../database.js';
 import { createIngest } from '../ingest/index.js';
-import { createSubscriber } from '../mqtt/external/index.js';
-import { unsubscribe } from '../mqtt/external/subscriptions.js';
-import { createContext } from '../observability/context.js';
+import { createSubscriber, unsubscribe } from '../mqtt/external/index.js';
+import { createContext } from '../observability/index.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Periods } from '../../common/periods.js' */

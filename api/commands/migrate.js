@@ -1,7 +1,7 @@
 import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { parseFlags } from '../../common/flags.js';
-import { migrateDatabase } from '../store/migrate.js';
+import { migrateDatabase } from '../store/setup/index.js';
 
 // npm run migrate: the schema alone.
 await runCommand(async () => {

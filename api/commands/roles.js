@@ -4,7 +4,7 @@ import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { roleStatements } from '../../schema/roles.js';
-import { makeRoles } from '../store/roles.js';
+import { makeRoles } from '../store/setup/index.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
 

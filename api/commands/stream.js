@@ -7,9 +7,7 @@ import { createStatusLine } from '../../common/status-line.js';
 import { formatTime, parseTime } from '../../common/times.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { openDatabase } from '../database.js';
-import { createContext } from '../observability/context.js';
-import { isSilent } from '../observability/heartbeat.js';
-import { createLogger } from '../observability/logger.js';
+import { createContext, createLogger, isSilent } from '../observability/index.js';
 import {
   backlogOf,
   connectionOptions,

@@ -22,7 +22,7 @@ import { createStream } from './stream/index.js';
 /** @import { UnmatchedTopics } from '../ingest/unmatched-topics.js' */
 /** @import { Live } from '../live/index.js' */
 /** @import { InstallationStats } from '../live/installation-stats.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { UnwatchedTime } from '../observability/watched-time.js' */
 /** @import { Store } from '../store/index.js' */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import express from 'express';
 import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { limitRequests } from '../access/http/rates.js';
+import { limitRequests } from '../access/http/index.js';
 import { compressAnswers } from './compression.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';

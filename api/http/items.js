@@ -1,6 +1,5 @@
 import { formatTime } from '../../common/times.js';
-import { isSilent } from '../observability/heartbeat.js';
-import { NO_MEASUREMENTS } from '../observability/process-stats.js';
+import { isSilent, NO_MEASUREMENTS } from '../observability/index.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { LiveItem } from '../live/messages.js' */

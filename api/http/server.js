@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
-import { boundConnections } from '../access/connection-limits.js';
+import { boundConnections } from '../access/index.js';
 import { socketsOf } from '../access/tls/index.js';
 import { safeHeaderLines } from './headers.js';
 import { problemDocument } from './problems.js';

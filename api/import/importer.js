@@ -1,8 +1,7 @@
 import { formatTime } from '../../common/times.js';
 import { brokenNameRule, identifyDevice, isName } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
-import { timeRefusal } from '../ingest/decode/message-batch.js';
-import { ruleOf } from '../ingest/decode/refusals.js';
+import { ruleOf, timeRefusal } from '../ingest/decode/index.js';
 import { readTime, readValue } from './rows.js';
 
 /** @import { ErrorCode } from '../../common/errors.js' */

@@ -1,3 +1,4 @@
+/** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Message } from './pipeline.js' */
 
 /** Limits of the queue: number of messages, time in ms, and size of one message in bytes. */
@@ -46,4 +47,16 @@ export class AwaitingRegistration {
     const oldest = this.#clock() - KEPT_MS;
     this.#waiting = this.#waiting.filter(({ arrivedAt }) => arrivedAt >= oldest);
   }
+}
+
+/**
+ * Stores messages that waited for a birth. Each is already a dead letter, which remains if this fails.
+ *
+ * @template {Message} M
+ * @param {M[]} messages that were taken
+ * @param {Pick<Metrics, 'messages'>} metrics
+ * @param {(message: M) => Promise<unknown>} store
+ */
+export function storeWaiting(messages, metrics, store) {
+  for (const message of messages) store(message).catch(() => metrics.messages.inc({ result: 'unsettled' }));
 }

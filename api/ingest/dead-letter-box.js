@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, uuidText } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
-import { storedForm } from '../store/dead-letters/writes.js';
+import { storedForm } from '../store/index.js';
 
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
@@ -112,9 +112,9 @@ const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting
 /** Devices whose dead letters are counted. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
-/** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} Account `pending`: refusals that no dead letter counts yet */
+/** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} QuotaUse `pending`: refusals that no dead letter counts yet */
 
-/** @returns {Account} */
+/** @returns {QuotaUse} */
 const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
 
 /** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: the next one counts it */
@@ -128,7 +128,7 @@ const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
 export class DeadLetterQuota {
   #limits;
   #unregistered = openAccount();
-  /** @type {LRUCache<string, Account>} */
+  /** @type {LRUCache<string, QuotaUse>} */
   #devices = new LRUCache({ max: MAX_DEVICES, memoMethod: openAccount });
   #inHour = { began: 0, stored: 0 };
   #inMinute = { began: 0, counting: 0 };

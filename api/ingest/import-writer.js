@@ -49,7 +49,7 @@ export class ImportWriter {
 
   /**
    * @param {object} deps
-   * @param {Pick<Store, 'history' | 'packed' | 'write'>} deps.store
+   * @param {Pick<Store, 'packed' | 'write'>} deps.store
    * @param {Registry} deps.registry
    * @param {SampleWriter} deps.samples
    * @param {LateDayNotes} deps.days
@@ -147,7 +147,7 @@ export class ImportWriter {
       const fresh = await this.#notStored(key, { times, values }, pieces, state);
       const rows = fresh.flatMap((piece) => rowsOf(piece, { times, values }));
       if (rows.length === 0) return;
-      await retry.run(() => store.history.writeSamples(key, rows));
+      await retry.run(() => store.write.history.writeSamples(key, rows));
       changed.push(...fresh.map(({ hour }) => hour));
     });
     // The clock is read after the commit: a packer that began to read before it may have missed these rows.
@@ -157,7 +157,7 @@ export class ImportWriter {
       yearOf,
     )) {
       const marked = hours.map(({ hour }) => hour);
-      await retry.run(() => store.history.writeLate(key, marked, at));
+      await retry.run(() => store.write.history.writeLate(key, marked, at));
     }
     return changed;
   }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { ProcessStats } from '../observability/process-stats.js';
+import { ProcessStats } from '../observability/index.js';
 import { Admission } from './admission/index.js';
 import { AwaitingRegistration } from './awaiting-registration.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -23,7 +23,9 @@ import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
-/** @import { Context } from '../observability/context.js' */
+export { Outbox } from './outbox.js';
+
+/** @import { Context } from '../observability/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
@@ -67,9 +69,9 @@ export function createIngest(context, deps) {
   const { retry } = store;
   const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
   const limits = { autoRegister, autoRegisterMax };
-  const registry = new Registry({ store: store.registry, groups, limits, retry, clock });
+  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
   const clocks = new ClockNotices({ logger });
-  const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
+  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
@@ -86,12 +88,12 @@ export function createIngest(context, deps) {
   const mappings = Mappings.load(config.mqtt.mappings);
   const unmatchedTopics = new UnmatchedTopics({ clock });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
-  const days = new LateDayNotes({ store: store.lateDays, retry });
+  const days = new LateDayNotes({ store: store.write.lateDays, retry });
   const late = createLateWriter({
-    store: store.history,
+    store: store.write.history,
     retry,
     days,
-    arrivals: new LateArrivalNotes({ store: store.lateArrivals, retry, clock: clockGuard }),
+    arrivals: new LateArrivalNotes({ store: store.write.lateArrivals, retry, clock: clockGuard }),
     onLate: (samples) => metrics.late.inc(samples),
   });
   const samples = new SampleWriter({
@@ -99,14 +101,14 @@ export function createIngest(context, deps) {
     clock: clockGuard,
     late,
   });
-  const events = createEvents({ store: store.events, retry, outbox, groups });
-  const statuses = createStatuses({ registry, store: store.registry, retry, events, clocks });
+  const events = createEvents({ store: store.write.events, retry, outbox, groups });
+  const statuses = createStatuses({ registry, store: store.write.registry, retry, events, clocks });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const sparkplug = createSparkplug({
-    store: store.sparkplug,
+    store: store.write.sparkplug,
     registry,
     decoder,
     retry,

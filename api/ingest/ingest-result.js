@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 import { refusalOf } from './decode/refusals.js';
 
-/** @import { Account } from '../observability/process-stats.js' */
+/** @import { MeasurementCounts } from '../observability/process-stats.js' */
 /** @import { Refusals } from '../store/dead-letters/writes.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */
 
@@ -19,7 +19,7 @@ const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 /** @param {MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
 export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
-/** The account of a message that is refused as a whole: how many measurements it has is not known. @type {Account} */
+/** The counts of a message that is refused as a whole: how many measurements it has is not known. @type {MeasurementCounts} */
 export const ONE_REFUSED = { received: 1, stored: 0, merged: 0, refused: 1, skipped: 0 };
 
 /**

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
-import { isBarrier, queueKeyOf } from './admission/device-queue.js';
+import { isBarrier, queueKeyOf } from './admission/index.js';
 import { refusalOf } from './decode/refusals.js';
 import { ONE_REFUSED } from './ingest-result.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
+/** @import { Refusal } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Topic } from '../../schema/topics.js' */
@@ -45,7 +45,7 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
- * @property {boolean} [again] the broker set the DUP flag: an earlier delivery may have been handled
+ * @property {boolean} [dup] whether the DUP flag is set: an earlier delivery may have been handled
  * @property {Receipt} [receipt] of this message, which a redelivery has too. A source passes it if its protocol may deliver a message again
  * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
  *   source passes it if its protocol can report a reason
@@ -56,15 +56,13 @@ import { ONE_REFUSED } from './ingest-result.js';
 
 /**
  * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
- * is in a dead letter. `unknown_topic`: its topic is not a topic of Millrace, and no mapping reads it, so it is dropped.
+ * is in a dead letter. Messages of the other two outcomes are dropped. `forbidden`: its sender may not send for the device that a mapping
+ * finds. `unknown_topic`: its topic is not a topic of Millrace, and no mapping reads it.
  *
- * @typedef {'accepted' | 'refused' | 'unknown_topic'} Outcome
+ * @typedef {'accepted' | 'refused' | 'forbidden' | 'unknown_topic'} Outcome
  */
 
 /** @typedef {(message: Message) => Promise<Outcome>} HandleMessage */
-
-/** Errors that leave a message unacknowledged. @type {Set<ErrorCode>} */
-const UNSETTLED = new Set(['unavailable', 'forbidden']);
 
 /** Cached identities, at about 300 bytes each. */
 const MAX_IDENTITIES = 100_000;
@@ -232,7 +230,7 @@ export class IngestPipeline {
   async #refuse(message, route, refusal) {
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
     await this.#deps.deadLetters.put(message, route.device, [refusal]);
-    this.#deps.processStats.account(ONE_REFUSED);
+    this.#deps.processStats.count(ONE_REFUSED);
     return 'refused';
   }
 
@@ -243,11 +241,10 @@ export class IngestPipeline {
    * @param {unknown} error
    * @param {Message} message
    * @returns {Refusal}
-   * @throws the same error if the message must stay unacknowledged: the database is unavailable, the process ends, or its sender may
-   *   not send for the device
+   * @throws the same error if the message must stay unacknowledged: the database is unavailable, or the process ends
    */
   #toRefusal(error, { topic }) {
-    if (error instanceof MillraceError && !UNSETTLED.has(error.code)) return refusalOf(error.code, error);
+    if (error instanceof MillraceError && error.code !== 'unavailable') return refusalOf(error.code, error);
     if (error instanceof MillraceError || this.#deps.retry.isAborted) throw error;
     this.#logger.error(
       { err: error, topic },
@@ -258,7 +255,7 @@ export class IngestPipeline {
 
   /** @param {Message} message @param {Outcome | undefined} outcome undefined: it stays unacknowledged @param {number} began by `performance.now()` */
   #count(message, outcome, began) {
-    const isSettled = outcome !== undefined && outcome !== 'unknown_topic';
+    const isSettled = outcome === 'accepted' || outcome === 'refused';
     this.#deps.admission.progress.end(message, isSettled);
     this.#metrics.messages.inc({ result: isSettled ? 'settled' : (outcome ?? 'unsettled') });
     if (isSettled) this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);

@@ -1,13 +1,14 @@
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
-import { sumOf } from '../observability/process-stats.js';
+import { sumOf } from '../observability/index.js';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
+import { arrivalOf } from './registry/sessions.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { Admission } from './admission/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */
@@ -147,11 +148,11 @@ export class Submissions {
     this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines);
     this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
     this.#metrics.skipped.inc(texts);
-    const account = sumOf([
-      ...batches.map((batch) => batch.account()),
+    const counts = sumOf([
+      ...batches.map((batch) => batch.measurementCounts()),
       { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
     ]);
-    return this.#measurements.noteAnswered(result, account, began);
+    return this.#measurements.noteAnswered(result, counts, began);
   }
 
   /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {Submitted} message */
@@ -160,7 +161,7 @@ export class Submissions {
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
       await this.#admission.queue.run(device.id, false, () =>
-        this.#measurements.store(device, batch, message, { from: null }),
+        this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
       );
     } catch (error) {
       // It concerns this device alone, so the lines of others are good.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
-import { brokerOptions } from '../access/broker-options.js';
+import { brokerOptions } from '../access/index.js';
 import { Hub } from './hub.js';
 import { Announcer, Interest } from './interest.js';
 import {

@@ -4,8 +4,12 @@ import { createLocalTransport } from './hub.js';
 import { NamedTopics } from './named-topics.js';
 import { Publisher } from './publisher.js';
 
+export { WAITED } from './broker-transport.js';
+export { InstallationStats } from './installation-stats.js';
+export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.js';
+
 /** @import { Send } from '../ingest/pipeline.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { Check } from '../observability/readiness.js' */
 /** @import { Listener } from './hub.js' */
 /** @import { LiveItem } from './messages.js' */

@@ -1,6 +1,5 @@
 import { formatTime } from '../../common/times.js';
-import { isWell } from '../observability/process-health.js';
-import { parseSnapshot, statsOf } from '../observability/process-stats.js';
+import { isWell, parseSnapshot, statsOf } from '../observability/index.js';
 
 /** @import { HealthReport, ProcessHealth } from '../observability/process-health.js' */
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */

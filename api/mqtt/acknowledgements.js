@@ -1,3 +1,8 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/** @import { Receipt } from '../ingest/receipt-times.js' */
+
 /**
  * The pending acknowledgements of one connection. They leave in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2;
  * MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled holds back all later ones.
@@ -29,5 +34,99 @@ export class Acknowledgements {
   /** Number of messages whose acknowledgement is pending. */
   get pending() {
     return this.#pending.length;
+  }
+}
+
+/** Messages of one client that are remembered. A client of QoS 2 that never sends PUBREL forgets its oldest ones. */
+const MAX_OPEN = 1024;
+
+/** Messages of absent clients that are remembered, at about 250 bytes each. */
+const MAX_ABSENT = 100_000;
+
+/** A message with an acknowledgement. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
+
+/** @typedef {{ topic: string, content: Buffer | string, receipt: Receipt }} Delivery `content`: the payload, or its digest */
+
+/**
+ * The messages of one client that are not acknowledged yet, by their packet identifier, also after their connection closed. A message with
+ * the DUP flag that repeats one of them is the same message, so it has the same receipt (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK
+ * of QoS 1 the identifier stands for a new message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 it does so after the PUBREL.
+ */
+export class Deliveries {
+  /** The oldest first. @type {Map<number, Delivery>} */
+  #open = new Map();
+
+  /**
+   * @param {Delivered} message of QoS 1 or 2
+   * @returns {Receipt} of this message, or of the one that it repeats
+   */
+  receive({ qos, messageId = 0, dup, topic, payload }) {
+    const known = this.#open.get(messageId);
+    // A client that lost its state begins with the identifiers again, and sends other content.
+    if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
+    const receipt = { from: null };
+    this.#open.delete(messageId);
+    // A message of QoS 2 may wait for its PUBREL for any time, so its payload is not kept.
+    this.#open.set(messageId, { topic, content: qos === 2 ? digestOf(payload) : payload, receipt });
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    return receipt;
+  }
+
+  /** Frees an identifier. @param {number | undefined} messageId of a message that is acknowledged */
+  release(messageId = 0) {
+    this.#open.delete(messageId);
+  }
+
+  /** Releases the payloads, since the client may stay away. */
+  condense() {
+    for (const delivery of this.#open.values()) {
+      if (typeof delivery.content !== 'string') delivery.content = digestOf(delivery.content);
+    }
+  }
+
+  /** Number of messages that are not acknowledged. */
+  get size() {
+    return this.#open.size;
+  }
+}
+
+/** @param {Buffer} payload */
+const digestOf = (payload) => hash('sha256', payload, 'base64');
+
+/** @param {Buffer | string} content @param {Buffer} payload */
+const isContent = (content, payload) =>
+  typeof content === 'string' ? content === digestOf(payload) : content.equals(payload);
+
+/**
+ * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again before its older connection
+ * closes, so both share them.
+ */
+export class ClientDeliveries {
+  /** By client id. @type {Map<string, { deliveries: Deliveries, connections: number }>} */
+  #connected = new Map();
+  /** @type {LRUCache<string, Deliveries>} */
+  #absent = new LRUCache({ maxSize: MAX_ABSENT, sizeCalculation: ({ size }) => size });
+
+  /** @param {string} clientId of a connection @param {AbortSignal} closed aborts when the connection closes @returns {Deliveries} */
+  open(clientId, closed) {
+    const known = this.#connected.get(clientId);
+    const client = known ?? { deliveries: this.#absent.get(clientId) ?? new Deliveries(), connections: 0 };
+    client.connections++;
+    this.#absent.delete(clientId);
+    this.#connected.set(clientId, client);
+    const leave = () => this.#leave(clientId, client);
+    if (closed.aborted) leave();
+    else closed.addEventListener('abort', leave, { once: true });
+    return client.deliveries;
+  }
+
+  /** @param {string} clientId @param {{ deliveries: Deliveries, connections: number }} client */
+  #leave(clientId, client) {
+    if (--client.connections > 0) return;
+    this.#connected.delete(clientId);
+    if (client.deliveries.size === 0) return;
+    client.deliveries.condense();
+    this.#absent.set(clientId, client.deliveries);
   }
 }

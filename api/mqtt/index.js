@@ -1,4 +1,4 @@
-import { Host } from '../ingest/sparkplug/host.js';
+import { Host } from '../ingest/sparkplug/index.js';
 import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
@@ -7,7 +7,7 @@ import { createSubscriber } from './external/index.js';
 /** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
 /** @import { Ingest } from '../ingest/index.js' */
 /** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 
 /** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */
 const DRAIN_MS = 2000;

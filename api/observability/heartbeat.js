@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
-/** @import { Context } from './context.js' */
-/** @import { Account, Stats } from './process-stats.js' */
+/** @import { Context } from './index.js' */
+/** @import { MeasurementCounts, Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
 /** @import { WatchedTime } from './watched-time.js' */
 
@@ -19,7 +19,7 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: the process shares the messages of an external broker.
  *
- * @typedef {Stats & { measurements?: Account, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
+ * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
  *   in those of older versions; `stream`: null or missing: nothing is streamed out
  */
 
@@ -34,7 +34,8 @@ export class Heartbeat {
   #watchedTime;
   #read;
   #everyMs;
-  #startedAt;
+  #clientId = '';
+  #startedAt = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   /** @type {Promise<void>} */
@@ -45,7 +46,7 @@ export class Heartbeat {
    * @param {Pick<Context, 'clock' | 'logger'>} context
    * @param {object} deps
    * @param {ProcessStore} deps.store
-   * @param {{ clientId: string, role: string, version: string }} deps.process
+   * @param {{ role: string, version: string }} deps.process
    * @param {Pick<WatchedTime, 'extend'> | null} deps.watchedTime null: this process does not watch
    * @param {() => Beat} deps.read
    * @param {number} deps.everyMs
@@ -58,11 +59,12 @@ export class Heartbeat {
     this.#watchedTime = watchedTime;
     this.#read = read;
     this.#everyMs = everyMs;
-    this.#startedAt = clock();
   }
 
-  /** Writes a heartbeat now and periodically. @returns {Promise<void>} resolves after the first heartbeat */
-  start() {
+  /** Writes a heartbeat now and periodically. @param {string} clientId of this process @returns {Promise<void>} resolves after the first heartbeat */
+  start(clientId) {
+    this.#clientId = clientId;
+    this.#startedAt = this.#clock();
     this.#timer = setInterval(() => this.#beat(), this.#everyMs);
     this.#beat();
     return this.#beating;
@@ -74,7 +76,7 @@ export class Heartbeat {
     clearInterval(this.#timer);
     const remove = async () => {
       await this.#beating;
-      await this.#store.remove(this.#own.clientId);
+      await this.#store.remove(this.#clientId);
     };
     // If this fails, the row expires.
     await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
@@ -85,11 +87,12 @@ export class Heartbeat {
     try {
       await this.#store.write({
         ...this.#own,
+        clientId: this.#clientId,
         startedAt: this.#startedAt,
         seenAt,
         stats: JSON.stringify(this.#read()),
       });
-      await this.#watchedTime?.extend(seenAt);
+      await this.#watchedTime?.extend(this.#clientId, seenAt);
     } catch (error) {
       this.#logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
     } finally {

@@ -8,7 +8,7 @@ import { parseHealth } from './process-health.js';
  * Which way measurements have gone. For settled messages `received` is the sum of the others. A message that is refused as a whole counts as
  * one.
  *
- * @typedef {object} Account
+ * @typedef {object} MeasurementCounts
  * @property {number} received
  * @property {number} stored
  * @property {number} merged with another of the same sensor and instant in their message
@@ -16,17 +16,17 @@ import { parseHealth } from './process-health.js';
  * @property {number} skipped by rule: texts, nulls and the like
  */
 
-/** @type {Account} */
+/** @type {MeasurementCounts} */
 export const NO_MEASUREMENTS = { received: 0, stored: 0, merged: 0, refused: 0, skipped: 0 };
 
-/** @param {Account[]} accounts @returns {Account} */
-export function sumOf(accounts) {
+/** @param {MeasurementCounts[]} list @returns {MeasurementCounts} */
+export function sumOf(list) {
   const sum = { ...NO_MEASUREMENTS };
-  for (const account of accounts) addTo(sum, account);
+  for (const counts of list) addTo(sum, counts);
   return sum;
 }
 
-/** @param {Account} sum is changed @param {Account} account */
+/** @param {MeasurementCounts} sum is changed @param {MeasurementCounts} counts */
 function addTo(sum, { received, stored, merged, refused, skipped }) {
   sum.received += received;
   sum.stored += stored;
@@ -68,18 +68,18 @@ export class ProcessStats {
     this.#readers = readers;
   }
 
-  /** Counts a settled message. @param {Account} account @param {number} commitMs */
-  note(account, commitMs) {
-    this.account(account);
+  /** Counts a settled message. @param {MeasurementCounts} counts @param {number} commitMs */
+  note(counts, commitMs) {
+    this.count(counts);
     this.#slotNow().commits.record(commitMs);
   }
 
-  /** Counts a message whose time is not of interest. @param {Account} account */
-  account(account) {
-    addTo(this.#total, account);
+  /** Counts a message whose time is not of interest. @param {MeasurementCounts} counts */
+  count(counts) {
+    addTo(this.#total, counts);
     const slot = this.#slotNow();
-    slot.samples += account.stored;
-    slot.refused += account.refused;
+    slot.samples += counts.stored;
+    slot.refused += counts.refused;
   }
 
   /** Measurements of all settled messages since the process started. Replays and imports have their own reports. */

@@ -2,7 +2,7 @@ import { DAY_MS, dayOf } from '../../schema/rules.js';
 
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { WatchedSpan, WatchedTimeStore } from '../store/watched-time.js' */
-/** @import { Context } from './context.js' */
+/** @import { Context } from './index.js' */
 
 /**
  * A longer break, in heartbeats, is time in which a process did not watch. One heartbeat may be missed, and the next one may be late. A
@@ -22,7 +22,6 @@ const longestBreak = (heartbeatMs) => LONGEST_BREAK_BEATS * heartbeatMs;
  */
 export class WatchedTime {
   #store;
-  #clientId;
   #watches;
   #breakMs;
   /** The last span that was written. @type {WatchedSpan | null} */
@@ -31,13 +30,11 @@ export class WatchedTime {
   /**
    * @param {object} deps
    * @param {Pick<WatchedTimeStore, 'write'>} deps.store
-   * @param {string} deps.clientId
    * @param {() => boolean} deps.watches
    * @param {number} deps.everyMs interval of the heartbeat
    */
-  constructor({ store, clientId, watches, everyMs }) {
+  constructor({ store, watches, everyMs }) {
     this.#store = store;
-    this.#clientId = clientId;
     this.#watches = watches;
     this.#breakMs = longestBreak(everyMs);
   }
@@ -46,21 +43,22 @@ export class WatchedTime {
    * Extends the span to now, or begins another one after a break. The wall clock measures the break, because a monotonic clock stands
    * still while the machine sleeps. After a step of the clock, another span begins.
    *
+   * @param {string} clientId of this process
    * @param {number} now epoch ms of the heartbeat
    * @returns {Promise<void>} resolves after the commit
    * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
    */
-  async extend(now) {
+  async extend(clientId, now) {
     if (!this.#watches()) return;
     const last = this.#span;
     const goesOn = last !== null && now >= last.until && now - last.until <= this.#breakMs;
     let from = goesOn ? last.from : now;
     for (let midnight = dayOf(from) + DAY_MS; midnight <= now; midnight += DAY_MS) {
-      await this.#store.write(this.#clientId, { from, until: midnight });
+      await this.#store.write(clientId, { from, until: midnight });
       from = midnight;
     }
     const span = { from, until: now };
-    await this.#store.write(this.#clientId, span);
+    await this.#store.write(clientId, span);
     this.#span = span;
   }
 }

@@ -21,15 +21,29 @@ import { createOutboxStore } from './outbox.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
-import { missingPermission } from './roles.js';
 import { createSecurityCheck } from './security-check.js';
 import { CongestionWindow, Permits } from './sending/congestion-window.js';
 import { Retry } from './sending/retry.js';
 import { findReplicaSets } from './sending/routing.js';
 import { createSession, translate } from './sending/session.js';
+import { missingPermission } from './setup/roles.js';
 import { createSparkplugStore } from './sparkplug.js';
 import { createLateArrivals, createStreamStore } from './streaming.js';
 import { createWatchedTimeStore } from './watched-time.js';
+
+export { changeId, deliveryId } from './alarms/deliveries.js';
+export { alarmId, parseAlarmId } from './alarms/episodes.js';
+export { ClockGuard } from './clock-guard.js';
+export { writeTimestamp } from './cql-encoding.js';
+export { compareDeadLetterIds } from './dead-letters/dead-letter.js';
+export { addCodes, hoursOf, storedForm } from './dead-letters/writes.js';
+export { eventId, parseEventId } from './events.js';
+export { PROFILE_FLOATS } from './history/baselines.js';
+export { allParts } from './measurements/rows.js';
+export { logSecurityProblems } from './security-check.js';
+export { Retry } from './sending/retry.js';
+export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.js';
+export { parseTimeId } from './time-ids.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Logger } from 'pino' */
@@ -133,24 +147,24 @@ export function createStore(deps) {
   /** Requests that wait for the window, or rows that wait to be merged, whichever are more. */
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    /** Writes of messages. They are repeated until they are committed. Bound, so that no function of this file runs for each message. */
+    /** Requests of ingest, through the window. */
     write: {
+      // Of messages: repeated until they are committed. Bound, so that no function of this file runs for each message.
       samples: samples.write.bind(samples),
       latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
       lastSeen: lastSeen.note.bind(lastSeen),
       observeBlocks: samples.observeBlocks.bind(samples),
+      registry: createRegistryStore(ingest),
+      events: createEventStore(ingest),
+      sparkplug: createSparkplugStore(ingest),
+      history: createHistoryWrites(ingest),
+      lateDays: createLateDays(ingest),
+      lateArrivals: createLateArrivals(ingest),
+      outbox: createOutboxStore(ingest),
     },
     /** Repeats writes of ingest until the database takes them. */
     retry,
-    /** Other writes of ingest, through the window. */
-    registry: createRegistryStore(ingest),
-    events: createEventStore(ingest),
-    sparkplug: createSparkplugStore(ingest),
-    history: createHistoryWrites(ingest),
-    lateDays: createLateDays(ingest),
-    lateArrivals: createLateArrivals(ingest),
-    outbox: createOutboxStore(ingest),
-    /** Reads. */
+    /** Tables of all other requests, which need no window. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
@@ -172,7 +186,7 @@ export function createStore(deps) {
     parquetLeases: createPackLeases(reading, 'parquet_lease'),
     baselines: createBaselineStore(reading),
     devices: createRegistryStore(reading),
-    deviceEvents: createEventStore(reading),
+    events: createEventStore(reading),
     alarms: createAlarmTables(reading),
     annotations: createAnnotationStore(reading),
     retirement: createRetirementStore(reading),

@@ -15,7 +15,7 @@ const ENTRIES_AT_ONCE = 16;
  * Sends the events, dead letters and alarms of an hour that no note has.
  *
  * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices' | 'deviceEvents' | 'deadLetters' | 'alarms'>} deps.store
+ * @param {Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>} deps.store
  * @param {Steps} deps.steps
  * @param {RecordMaker} deps.records
  * @param {(records: OutRecord[]) => Promise<void>} deps.mustSend

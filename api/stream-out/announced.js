@@ -1,8 +1,6 @@
 import { formatTime } from '../../common/times.js';
 import { identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
-import { changeId } from '../store/alarms/deliveries.js';
-import { alarmId, parseAlarmId } from '../store/alarms/episodes.js';
-import { eventId, parseEventId } from '../store/events.js';
+import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store/index.js';
 
 /** @import { Announcement } from '../ingest/outbox.js' */
 /** @import { Alarm } from '../store/alarms/episodes.js' */
@@ -123,7 +121,7 @@ export function sizeOf(announcement) {
 /**
  * Finds what an entry of the outbox names. An entry is only a claim: the process may have ended before the commit.
  *
- * @param {Pick<Store, 'deviceEvents' | 'deadLetters' | 'devices' | 'alarms'>} store
+ * @param {Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>} store
  * @param {number} group
  * @param {OutboxEntry} entry
  * @returns {Promise<Announcement | null>} null: it is not committed, has changed since, or has expired
@@ -132,7 +130,7 @@ export async function findAnnounced(store, group, { kind, id }) {
   if (kind === 'event') {
     const { device, ...key } = parseEventId(id);
     const bytes = uuidBytes(device);
-    const event = await store.deviceEvents.find(bytes, key);
+    const event = await store.events.find(bytes, key);
     if (!event) return null;
     const row = await store.devices.device({ group, bytes });
     return {

@@ -2,7 +2,7 @@ import { someAtOnce } from '../../common/some-at-once.js';
 import { uuidText } from '../../schema/ids.js';
 import { bucketOf, HOUR_MS, isLate } from '../../schema/rules.js';
 import { iteratePages } from '../history/packing/index.js';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/streaming.js';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
 import { createAnnouncedCompletion } from './announced-completion.js';
 import { createClosedHours } from './closed-hours.js';
 import { chunks, TopicRefused } from './kafka/sender.js';
@@ -49,7 +49,7 @@ const SORTED_BYTES = 8 * 1024 * 1024;
  * acknowledgement.
  *
  * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'deviceEvents' | 'deadLetters' | 'alarms'>} deps.store
+ * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>} deps.store
  * @param {number} deps.groups `LATEST_GROUPS`
  * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Steps} deps.steps

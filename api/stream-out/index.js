@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLeases, Steps } from '../history/packing/index.js';
-import { Retry } from '../store/sending/retry.js';
+import { Retry } from '../store/index.js';
 import { CompletionLoop } from './closed-hours.js';
 import { createCompletion } from './completion.js';
 import { HotPath } from './hot-path.js';
@@ -11,7 +11,7 @@ import { createRecordMaker } from './record-maker.js';
 import { Schemas } from './schemas.js';
 import { STOP_WITHIN_MS, withTimeLimit } from './time-limit.js';
 
-/** @import { Context } from '../observability/context.js' */
+/** @import { Context } from '../observability/index.js' */
 /** @import { Outbox } from '../ingest/outbox.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */

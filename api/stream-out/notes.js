@@ -1,7 +1,7 @@
 import { someAtOnce } from '../../common/some-at-once.js';
 import { digestOf } from '../../schema/packed/pack.js';
 import { bucketOf } from '../../schema/rules.js';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/streaming.js';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
 
 /** @import { Retry } from '../store/sending/retry.js' */
 /** @import { OutboxEntry } from '../store/outbox.js' */

@@ -62,7 +62,7 @@ export function sortMerge(times, values) {
  * @param {Numbers} values
  * @returns {Merged} the very arrays that were given where they are sorted already, which is the usual case
  */
-export function sortMessage(times, values) {
+export function sortKeepLast(times, values) {
   if (isAscending(times)) return { times, values, conflicts: 0 };
   /** @type {Map<number, number>} index of the last value of each instant */
   const last = new Map();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { startCluster } from '../../infra/engine/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';

@@ -62,10 +62,10 @@ function openRegistry() {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = new Registry({ store: store.registry, groups, limits, retry, clock: Date.now });
+  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock: Date.now });
   const births = createBirths({
     registry,
-    store: store.registry,
+    store: store.write.registry,
     retry,
     clock: Date.now,
     clocks: new ClockNotices({ logger: pino({ level: 'silent' }) }),

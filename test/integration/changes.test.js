@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createChanges } from '../../api/stream-out/changes.js';
+import { createChanges } from '../../api/stream-out/changes/index.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
 import { untilHourGoesOn } from '../support/history/hours.js';
 import { startTestSystem } from '../support/system/index.js';
 
-/** @import { Change, Position, Progress } from '../../api/stream-out/changes.js' */
+/** @import { Change, Position, Progress } from '../../api/stream-out/changes/index.js' */
 /** @import { TestSystem } from '../support/system/index.js' */
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
-import { createContext } from '../../api/observability/context.js';
+import { createContext } from '../../api/observability/index.js';
 import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { parseTopic } from '../../schema/topics.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { createProcessStore } from '../../api/store/processes.js';
 import { createSession } from '../../api/store/sending/session.js';
 import { readSettings } from '../../common/settings/index.js';

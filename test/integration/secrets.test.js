@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
 import { dropKeyspace } from '../support/database/keyspace.js';

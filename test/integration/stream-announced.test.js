@@ -181,7 +181,7 @@ test('a process commits and is gone: the completion sends its event, dead letter
   });
   // A process was killed before this commit.
   const { id, bytes } = identify('never');
-  await store().outbox.write(groupOf(bytes, 2), hour, { kind: 'event', id: `${id}.${session}.birth` });
+  await store().write.outbox.write(groupOf(bytes, 2), hour, { kind: 'event', id: `${id}.${session}.birth` });
   await closeHour(hour);
   for (const kind of /** @type {const} */ (['events', 'dead-letters', 'alarms'])) {
     const found = (await recordsOf(kind)).filter(({ device }) => device === 'gone');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { sharedContactPoint, uniqueName } from '../support/database/engine.js';

@@ -41,7 +41,7 @@ afterAll(async () => {
 test('Dead letter quota: unknown names: they share one quota; a registered device has its own', async () => {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const registry = new Registry({
-    store: store.registry,
+    store: store.write.registry,
     groups: system.config.retention.latestGroups,
     limits: { autoRegister: true, autoRegisterMax: 10 },
     retry,

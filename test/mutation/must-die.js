@@ -89,7 +89,7 @@ export const MUST_DIE = [
     test: 'test/unit/store/sending/pending-rows.test.js',
   },
   {
-    file: 'api/ingest/admission/device-queue.js',
+    file: 'api/ingest/admission/index.js',
     before: 'const result = before ? before.then(work, work) : work();',
     after: 'const result = work();',
     test: 'test/unit/ingest/admission/device-queue.test.js',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { createFirst } from '../../schema/migrate/cluster.js';
 import { readMigrations } from '../../schema/migrate/files.js';
 import { withSchemaLock } from '../../schema/migrate/lock.js';

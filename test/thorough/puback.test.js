@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/migrate.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';

@@ -5,6 +5,10 @@ import { createAttempts } from './rates.js';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
 import { createTokens, readToken, SCOPES } from './tokens.js';
 
+export { limitRequests } from './rates.js';
+export { COOKIE } from './sessions.js';
+export { SCOPES } from './tokens.js';
+
 /** @import { Request, RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */

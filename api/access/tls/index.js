@@ -3,7 +3,7 @@ import { authorityExpires, OwnCertificate } from './certificate-reload.js';
 
 /** @import { Server, Socket } from 'node:net' */
 /** @import { TlsFiles } from '../../../common/settings/config.js' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**

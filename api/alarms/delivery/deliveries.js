@@ -1,8 +1,7 @@
 import pLimit from 'p-limit';
 import { LogThrottle } from '../../../common/log-throttle.js';
 import { bucketOf, DAY_MS, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.js';
-import { deliveryId } from '../../store/alarms/deliveries.js';
-import { alarmId } from '../../store/alarms/episodes.js';
+import { alarmId, deliveryId } from '../../store/index.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { formatTime } from '../../../common/times.js';
-import { changeId } from '../../store/alarms/deliveries.js';
+import { changeId } from '../../store/index.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Alarm } from '../../store/alarms/episodes.js' */

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../schema/rules.js';
-import { writeTimestamp } from '../../store/cql-encoding.js';
+import { writeTimestamp } from '../../store/index.js';
 import { covers } from '../rules/rule.js';
 import { readWindow } from './windows.js';
 

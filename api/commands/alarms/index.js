@@ -16,7 +16,7 @@ import {
   toRule,
 } from '../../alarms/index.js';
 import { createReading } from '../../history/reading/index.js';
-import { createLogger } from '../../observability/logger.js';
+import { createLogger } from '../../observability/index.js';
 import { connectStore } from '../../store/index.js';
 import { readArguments } from './arguments.js';
 

@@ -1,4 +1,4 @@
-import { createCredentialService } from '../../access/credentials/credential-service.js';
+import { createCredentialService } from '../../access/credentials/index.js';
 import { Mappings } from '../../ingest/mappings/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';

@@ -4,8 +4,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { printable } from '../../../common/printable.js';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 import { KINDS } from '../../../schema/topics.js';
-import { deviceAccount } from '../../access/credentials/permissions.js';
-import { hashSecret } from '../../access/credentials/secret.js';
+import { deviceAccount, hashSecret } from '../../access/credentials/index.js';
 
 /** @import { Mappings } from '../../ingest/mappings/index.js' */
 /** @import { CommandParts } from './command.js' */

@@ -1,8 +1,7 @@
 import { shortened } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { compareDeadLetterIds } from '../../store/dead-letters/dead-letter.js';
-import { addCodes, hoursOf } from '../../store/dead-letters/writes.js';
+import { addCodes, compareDeadLetterIds, hoursOf } from '../../store/index.js';
 
 /** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { CommandParts } from './index.js' */

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { shortened } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { addCodes } from '../../store/dead-letters/writes.js';
+import { addCodes } from '../../store/index.js';
 import { codesText, countText, matchingIds, NOT_FOUND } from './list.js';
 
 /** @import { CommandParts } from './index.js' */

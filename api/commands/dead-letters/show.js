@@ -2,7 +2,7 @@ import { MillraceError, refusalText } from '../../../common/errors.js';
 import { printable } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { parseSenmlCbor } from '../../ingest/decode/senml-cbor.js';
+import { parseSenmlCbor } from '../../ingest/decode/index.js';
 import { codesText, NOT_FOUND } from './list.js';
 
 /** @import { CommandParts } from './index.js' */

@@ -7,8 +7,7 @@ import { createStatusLine } from '../../../common/status-line.js';
 import { openDatabase } from '../../database.js';
 import { formatOf } from '../../import/index.js';
 import { createIngest } from '../../ingest/index.js';
-import { createContext } from '../../observability/context.js';
-import { createLogger } from '../../observability/logger.js';
+import { createContext, createLogger } from '../../observability/index.js';
 import { importOne } from './import-one.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */

@@ -6,7 +6,7 @@ import { BaselineTable } from './table.js';
 export { createLearning } from './learner.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Rest } from '../packing/steps.js' */
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
-import { Retry } from '../../store/sending/retry.js';
+import { Retry } from '../../store/index.js';
 import { createLeases } from '../packing/packer.js';
 import { iteratePages, Steps } from '../packing/steps.js';
 import { LEARNED_DAYS, learnProfile } from './profile.js';
 
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { LearnedProfile } from '../../store/history/baselines.js' */
 /** @import { SensorBytes } from '../../store/history/keys.js' */
 /** @import { HourRow } from '../../store/history/reads.js' */

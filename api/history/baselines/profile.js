@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { PROFILE_FLOATS } from '../../store/history/baselines.js';
+import { PROFILE_FLOATS } from '../../store/index.js';
 
 /** @import { HourRow } from '../../store/history/reads.js' */
 

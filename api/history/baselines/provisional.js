@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidBytes } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { Retry } from '../../store/sending/retry.js';
+import { Retry } from '../../store/index.js';
 import { Steps } from '../packing/steps.js';
 import { learnRecent, missingMs, readRecent, WINDOW_MS } from './recent.js';
 import { sigmasOf } from './table.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Rest } from '../packing/steps.js' */
 /** @import { RecentBaseline } from './recent.js' */

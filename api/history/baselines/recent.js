@@ -1,7 +1,7 @@
 import { uuidText } from '../../../schema/ids.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { allParts } from '../../store/measurements/rows.js';
+import { allParts } from '../../store/index.js';
 import {
   ascending,
   FROM_MEAN,

@@ -1,4 +1,4 @@
-import { PROFILE_FLOATS } from '../../store/history/baselines.js';
+import { PROFILE_FLOATS } from '../../store/index.js';
 
 /** Sensors of one block of floats. A table grows by blocks, so nothing is copied. */
 const BLOCK_SENSORS = 1024;

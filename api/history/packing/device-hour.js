@@ -1,5 +1,5 @@
 import { visitBlock } from '../../../schema/packed/block.js';
-import { allParts } from '../../store/measurements/rows.js';
+import { allParts } from '../../store/index.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Store } from '../../store/index.js' */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
-import { Retry } from '../../store/sending/retry.js';
+import { Retry } from '../../store/index.js';
 import { createLeases, createPacker } from './packer.js';
 import { Steps } from './steps.js';
 
@@ -9,7 +9,7 @@ export { createLeases } from './packer.js';
 export { iteratePages, Steps } from './steps.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { DeviceHour } from './sensor-hour.js' */

@@ -5,6 +5,9 @@ import { readPage } from './pages.js';
 import { readAhead, readHours } from './samples.js';
 import { readSeries } from './series.js';
 
+export { addGroups } from './aligned.js';
+export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.js';
+
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { AlignedSensor } from './aligned.js' */

@@ -1,4 +1,4 @@
-import { WAITED } from '../../live/broker-transport.js';
+import { WAITED } from '../../live/index.js';
 import { componentSchemas, refTo } from './openapi.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas/index.js';

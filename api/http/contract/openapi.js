@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
-import { COOKIE } from '../../access/http/sessions.js';
+import { COOKIE } from '../../access/http/index.js';
 import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf, TAGS } from './operation.js';
 import { PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas/index.js';

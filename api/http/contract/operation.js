@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
-import { SCOPES } from '../../access/http/tokens.js';
+import { SCOPES } from '../../access/http/index.js';
 import { LineRefusal, Refusal } from './schemas/index.js';
 
 /** @import { ErrorCode as Code } from '../../../common/errors.js' */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { MAX_DEVICES } from '../../access/credentials/credential-service.js';
+import { MAX_DEVICES } from '../../access/credentials/index.js';
 import { WantedRule } from '../../alarms/index.js';
-import { BUCKETS } from '../../observability/process-stats.js';
+import { BUCKETS } from '../../observability/index.js';
 import { AnnotationText, SCHEMAS } from './schemas/index.js';
 
 /**

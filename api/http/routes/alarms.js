@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { SEVERITIES } from '../../alarms/index.js';
-import { alarmId, parseAlarmId } from '../../store/alarms/episodes.js';
+import { alarmId, parseAlarmId } from '../../store/index.js';
 import { audit } from '../audit.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime, parseTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS } from '../../../schema/rules.js';
-import { parseTimeId } from '../../store/time-ids.js';
+import { parseTimeId } from '../../store/index.js';
 import { audit } from '../audit.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';

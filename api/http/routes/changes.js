@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { DAY_MS } from '../../../schema/rules.js';
-import { createChanges } from '../../stream-out/changes.js';
+import { createChanges } from '../../stream-out/changes/index.js';
 import { abortOnClose } from '../long-requests.js';
 import { fields, parseTimeParameter, readQuery } from '../parameters.js';
 import { createWrite } from '../write.js';
 
 /** @import { RequestHandler } from 'express' */
-/** @import { Position } from '../../stream-out/changes.js' */
+/** @import { Position } from '../../stream-out/changes/index.js' */
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */

@@ -358,6 +358,6 @@ export const getEvents = (deps) => async (req, res) => {
   if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
   const scope = JSON.stringify(['events', id, from, to]);
   const after = cursor === undefined ? null : cursors.open(scope, cursor);
-  const { events, next } = await store.deviceEvents.page(bytes, range, { after, limit });
+  const { events, next } = await store.events.page(bytes, range, { after, limit });
   res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
 };

@@ -1,6 +1,5 @@
 import { formatTime } from '../../../common/times.js';
-import { isSilent } from '../../observability/heartbeat.js';
-import { sumOf } from '../../observability/process-stats.js';
+import { isSilent, sumOf } from '../../observability/index.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { fleetItem, isOnline, nodeItem, optionalTime, processItem, streamItem } from '../items.js';

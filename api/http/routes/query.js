@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.js';
 import { MillraceError } from '../../../common/errors.js';
-import { addGroups } from '../../history/reading/aligned.js';
 import {
+  addGroups,
   binsOf,
   calendarGrid,
   isZone,
@@ -10,7 +10,7 @@ import {
   NO_BINS,
   uniformGrid,
   wholeGrid,
-} from '../../history/reading/grid.js';
+} from '../../history/reading/index.js';
 import { columnsOf, GROUP_KEYS, orderOf, sendColumns, sendRows, tableRows } from '../aligned-answers.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';

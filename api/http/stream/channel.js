@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { groupOf } from '../../../schema/ids.js';
-import { EVERY_DEVICE } from '../../live/messages.js';
+import { EVERY_DEVICE } from '../../live/index.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
 import { createResync, LatestCache } from './latest-cache.js';

@@ -2,12 +2,17 @@
  * Admission to ingest: room for the bytes of unsettled messages, a clock that is right, and the order of the messages of each device.
  * Nothing here reads a payload or writes to the database.
  */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { ByteBudget, keptBytes } from './byte-budget.js';
-import { DeviceQueue } from './device-queue.js';
-import { Progress } from './progress.js';
 
+export { copyBytes, PayloadMemory } from './byte-budget.js';
+
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Check } from '../../observability/readiness.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { Message } from '../pipeline.js' */
+/** @import { Message, Route } from '../pipeline.js' */
 
 /** Limit of the bytes of unsettled messages. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
@@ -89,5 +94,136 @@ export class Admission {
   async #receiveAgain(message, began) {
     const now = await this.#clockGuard.now();
     return { ...message, receivedAt: now - Math.round(performance.now() - began) };
+  }
+}
+
+/**
+ * Keeps the order of the messages of each device. They begin in order of arrival and run concurrently. Later messages wait for a
+ * barrier. For example, a birth must be committed before the first measurement of a new device, which needs the registration.
+ */
+export class DeviceQueue {
+  /** The newest barrier of each key. @type {Map<string, Promise<unknown>>} */
+  #barriers = new Map();
+
+  /**
+   * @template T
+   * @param {string} key
+   * @param {boolean} isBarrier
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  run(key, isBarrier, work) {
+    const before = this.#barriers.get(key);
+    // The message of a failed barrier reports the failure itself.
+    const result = before ? before.then(work, work) : work();
+    if (isBarrier) {
+      this.#barriers.set(key, result);
+      const leave = () => {
+        if (this.#barriers.get(key) === result) this.#barriers.delete(key);
+      };
+      result.then(leave, leave);
+    }
+    return result;
+  }
+}
+
+/**
+ * The queue of a device. An edge node and its devices share one sequence, so they share a queue.
+ *
+ * @param {Route} route
+ * @param {Identity} identity of the device
+ * @returns {string}
+ */
+export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
+
+/** @param {Route} route @returns {boolean} whether later messages of the device wait for it */
+export const isBarrier = ({ kind, sparkplug }) =>
+  kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
+
+/** `untilSettled` checks for unsettled messages this often, in ms. */
+const POLL_MS = 20;
+
+/**
+ * Tracks the unsettled messages of the process. The health check reports how long the oldest waits, and an orderly stop waits for all.
+ */
+export class Progress {
+  #answeredAt;
+  #clock;
+  /** Arrival of each unsettled message, the oldest first. @type {Map<object, number>} */
+  #unsettled = new Map();
+  #settledAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param {object} deps
+   * @param {() => number} deps.answeredAt when the database last answered, in ms of the same clock
+   * @param {() => number} [deps.clock] ms of a monotonic clock
+   */
+  constructor({ answeredAt, clock = () => performance.now() }) {
+    this.#answeredAt = answeredAt;
+    this.#clock = clock;
+  }
+
+  /** Counts a message as unsettled. @param {object} message that arrived */
+  begin(message) {
+    this.#unsettled.set(message, this.#clock());
+  }
+
+  /** Removes a message. @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
+  end(message, isSettled) {
+    this.#unsettled.delete(message);
+    if (isSettled) this.#settledAt = this.#clock();
+  }
+
+  /** Number of unsettled messages. */
+  get unsettled() {
+    return this.#unsettled.size;
+  }
+
+  /** Age of the oldest unsettled message in ms; 0: no message waits. */
+  get oldestMs() {
+    const [oldest] = this.#unsettled.values();
+    return oldest === undefined ? 0 : this.#clock() - oldest;
+  }
+
+  /**
+   * Some messages need no database, such as an empty one. So progress needs both a settled message and an answer of the database.
+   *
+   * @returns {number} ms since both happened, while a message waits; 0: no message waits
+   */
+  get standstillMs() {
+    const [oldest] = this.#unsettled.values();
+    return oldest === undefined
+      ? 0
+      : this.#clock() - Math.max(oldest, Math.min(this.#settledAt, this.#answeredAt()));
+  }
+
+  /**
+   * Waits until no message is unsettled.
+   *
+   * @param {object} bounds
+   * @param {number} bounds.withinMs
+   * @param {() => boolean} [bounds.isHopeless] ends the wait early
+   * @returns {Promise<void>} settles when every message is settled, or at one of the bounds
+   */
+  async untilSettled({ withinMs, isHopeless = () => false }) {
+    const deadline = this.#clock() + withinMs;
+    while (this.#unsettled.size > 0 && this.#clock() < deadline && !isHopeless()) await sleep(POLL_MS);
+  }
+
+  /**
+   * The readiness check of ingest.
+   *
+   * @param {number} maxWaitMs the check fails when a message waits for longer
+   * @returns {Check}
+   */
+  check(maxWaitMs) {
+    const waited = Math.round(this.oldestMs);
+    return {
+      ok: waited <= maxWaitMs,
+      message:
+        this.#unsettled.size === 0
+          ? 'none wait'
+          : `${this.#unsettled.size} wait, the oldest for ${waited} ms`,
+    };
   }
 }

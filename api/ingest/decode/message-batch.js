@@ -3,7 +3,7 @@ import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
-/** @import { Account } from '../../observability/process-stats.js' */
+/** @import { MeasurementCounts } from '../../observability/process-stats.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { PathOf } from './refusals.js' */
 
@@ -57,7 +57,7 @@ export class MessageBatch {
    * Whether the last of two values of a sensor with one instant is stored, and not the greater one. Set by the decoder of Sparkplug: an
    * edge node reports the changes of a metric in their order, also two of one ms, and sends no sample in two messages.
    */
-  lastCounts = false;
+  keepsLast = false;
   /** Set by the decoder. @type {PathOf} */
   pathOf = PATHS.array;
   #rules;
@@ -182,8 +182,8 @@ export class MessageBatch {
     this.counts.received += elements;
   }
 
-  /** Its elements by outcome, after it is settled. @returns {Account} */
-  account() {
+  /** Its elements by outcome, after it is settled. @returns {MeasurementCounts} */
+  measurementCounts() {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;
     const wholes = refused === 0 ? 0 : this.refused.filter(({ index }) => index < 0).length;

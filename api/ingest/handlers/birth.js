@@ -1,3 +1,4 @@
+import { storeWaiting } from '../awaiting-registration.js';
 import { readBirth } from '../registry/birth-message.js';
 import { arrivalOf } from '../registry/sessions.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
@@ -43,17 +44,13 @@ export function createBirthHandler(deps) {
     return { birth, refused: [...birth.refused, ...tooMany] };
   }
 
-  /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {Message} message @param {Identity} identity */
-  async function storeAfterAll({ route, payload, contentType, receivedAt }, identity) {
+  /** @param {Message} message that waited for this birth @param {Identity} identity */
+  async function replayWaiting({ route, payload, contentType, receivedAt }, identity) {
     if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };
-    try {
-      if (route.kind === 'mapped') await others.mapped.replay(kept, route, null);
-      else if (route.kind === 'measurements') await others.measurements.replay(kept, route, identity);
-      else if (route.kind === 'status') await others.status.replay(kept, route, identity);
-    } catch {
-      metrics.messages.inc({ result: 'unsettled' });
-    }
+    if (route.kind === 'mapped') await others.mapped.replay(kept, route, null);
+    else if (route.kind === 'measurements') await others.measurements.replay(kept, route, identity);
+    else if (route.kind === 'status') await others.status.replay(kept, route, identity);
   }
 
   return {
@@ -62,10 +59,13 @@ export function createBirthHandler(deps) {
       const arrival = arrivalOf(message);
       const { birth, refused } = await register(message.payload, arrival, identity);
       const device = registry.cache.peek(identity.id);
-      if (device && arrival.as === 'live') await statuses.prove(device, message.receivedAt, birth.session);
+      if (device && arrival.as === 'live')
+        await statuses.setOnline(device, message.receivedAt, birth.session);
       await deadLetters.put(message, name, refused);
       await noteLastSeen(message, identity);
-      for (const waiting of awaitingRegistration.take(identity.id)) void storeAfterAll(waiting, identity);
+      storeWaiting(awaitingRegistration.take(identity.id), metrics, (waiting) =>
+        replayWaiting(waiting, identity),
+      );
       return 'accepted';
     },
 

@@ -9,9 +9,9 @@ import { createSparkplugHandler } from './sparkplug.js';
 import { createStatusHandler } from './status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { Store } from '../../store/index.js' */
-/** @import { DeviceQueue } from '../admission/device-queue.js' */
+/** @import { DeviceQueue } from '../admission/index.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { IngestResult } from '../ingest-result.js' */

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { refusalOf } from '../decode/refusals.js';
+import { refusalOf, wholeRefusal } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
 import { sensorOf } from '../registry/cache.js';
 import { arrivalOf, readSession } from '../registry/sessions.js';
@@ -8,7 +8,7 @@ import { arrivalOf, readSession } from '../registry/sessions.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeviceQueue } from '../admission/device-queue.js' */
+/** @import { DeviceQueue } from '../admission/index.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
@@ -22,7 +22,7 @@ import { arrivalOf, readSession } from '../registry/sessions.js';
 
 /**
  * Handles messages on mapped topics. A message of values goes the way of measurements, and a message of descriptions that of a birth.
- * `handle` throws `forbidden` if the sender may not send for the device. `replay` stores all values by the mappings of now, which may
+ * Its outcome is `forbidden` if the sender may not send for the device. `replay` stores all values by the mappings of now, which may
  * differ from those of the first attempt, so that the indexes of refused values mean nothing. Values that are stored already stay the
  * same.
  *
@@ -96,7 +96,7 @@ export function createMappedHandler(deps) {
     const batch = decoder.emptyBatch(receivedAt);
     const described = readInto(batch, topic, opened);
     const receipt = message.receipt ?? { from: null };
-    const isKnown = await measurements.store(identity, batch, message, receipt);
+    const isKnown = await measurements.store(identity, batch, arrivalOf(message), receipt);
     // A replay has to compute the same times.
     const kept = { ...message, route: topic, receivedAt: receipt.from ?? receivedAt };
     if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
@@ -114,7 +114,8 @@ export function createMappedHandler(deps) {
       if (!opened) return 'accepted';
       const identity = identifyOpened(opened);
       if (message.permits?.(opened.device, message.topic) === false) {
-        throw new MillraceError('forbidden', 'The account may not send for this device.');
+        message.onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
+        return 'forbidden';
       }
       return queue.run(identity.id, mapping.isDescription, () =>
         handleOpened(message, identity, topic, opened),

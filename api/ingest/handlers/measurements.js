@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
-import { sortMerge, sortMessage } from '../../../schema/packed/series.js';
+import { sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
 import { sensorOf } from '../registry/cache.js';
-import { isProof } from '../registry/sessions.js';
+import { arrivalOf } from '../registry/sessions.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { OwnTopic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Account, ProcessStats } from '../../observability/process-stats.js' */
+/** @import { MeasurementCounts, ProcessStats } from '../../observability/process-stats.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
@@ -22,6 +22,7 @@ import { isProof } from '../registry/sessions.js';
 /** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
 /** @import { Device, Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
+/** @import { Arrival } from '../registry/sessions.js' */
 /** @import { Statuses } from '../registry/status.js' */
 /** @import { SampleWriter, Series } from '../sample-writer.js' */
 /** @import { Kept } from './index.js' */
@@ -34,8 +35,6 @@ import { isProof } from '../registry/sessions.js';
  *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
  * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
  */
-
-/** How measurements arrived: `receivedAt` is the time from which their relative times count. @typedef {Pick<Message, 'receivedAt' | 'retained' | 'again'>} Arrival */
 
 /** Measurements from a client that waits for the answer. @typedef {Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>} Submitted */
 
@@ -59,7 +58,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
       const { payload, contentType, receivedAt } = message;
       const receipt = message.receipt ?? { from: null };
       const batch = decoder.decode(payload, contentType, receivedAt);
-      const isKnown = await measurements.store(identity, batch, message, receipt);
+      const isKnown = await measurements.store(identity, batch, arrivalOf(message), receipt);
       if (!isKnown || batch.refused.length > 0) {
         // A replay has to compute the same times.
         const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
@@ -86,14 +85,14 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
      */
     async submit(message, identity) {
       const began = performance.now();
-      let account = ONE_REFUSED;
+      let counts = ONE_REFUSED;
       const result = await resultOrRefusal(async () => {
         const batch = decoder.decode(message.payload, message.contentType, message.receivedAt);
-        await measurements.store(identity, batch, message, { from: null });
-        account = batch.account();
+        await measurements.store(identity, batch, arrivalOf(message), { from: null });
+        counts = batch.measurementCounts();
         return resultOf(batch);
       });
-      return measurements.noteAnswered(result, account, began);
+      return measurements.noteAnswered(result, counts, began);
     },
   };
 }
@@ -150,7 +149,7 @@ export class MeasurementStore {
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
-   * @param {Arrival} arrival
+   * @param {Arrival} arrival relative times count from its receipt
    * @param {Receipt} receipt
    * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
    */
@@ -163,7 +162,8 @@ export class MeasurementStore {
       if (waitMs > 0) await this.#wait(waitMs);
     }
     if (batch.sensors.size === 0) return true;
-    const seenAt = arrival.retained ? null : arrival.receivedAt;
+    // Neither a copy that the broker retained nor a replay shows that the device is active now.
+    const seenAt = arrival.as === 'retained' || arrival.as === 'replayed' ? null : arrival.receivedAt;
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
       return false;
@@ -174,8 +174,8 @@ export class MeasurementStore {
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
     const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
-    if (device.state === 'offline' && isProof(arrival))
-      await this.#deps.statuses.prove(device, arrival.receivedAt);
+    if (device.state === 'offline' && arrival.as === 'live')
+      await this.#deps.statuses.setOnline(device, arrival.receivedAt);
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
@@ -251,7 +251,7 @@ export class MeasurementStore {
   #toSeries(found, batch) {
     /** @type {Series[]} */
     const series = [];
-    const sort = batch.lastCounts ? sortMessage : sortMerge;
+    const sort = batch.keepsLast ? sortKeepLast : sortMerge;
     for (const [known, samples] of found) {
       const { times, values, conflicts } = sort(samples.times, samples.values);
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
@@ -293,7 +293,7 @@ export class MeasurementStore {
 
   /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
   noteSettled(batch, began) {
-    this.#processStats.note(batch.account(), performance.now() - began);
+    this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 
   /**
@@ -301,14 +301,14 @@ export class MeasurementStore {
    *
    * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
    * @param {T} result
-   * @param {Account} account
+   * @param {MeasurementCounts} counts
    * @param {number} began by `performance.now()`
    * @returns {T} the result
    */
-  noteAnswered(result, account, began) {
+  noteAnswered(result, counts, began) {
     for (const { code } of result.refused) this.#metrics.refused.inc({ code });
     const commitMs = performance.now() - began;
-    this.#processStats.note(account, commitMs);
+    this.#processStats.note(counts, commitMs);
     this.#metrics.commitSeconds.observe(commitMs / 1000);
     return result;
   }
@@ -327,8 +327,7 @@ export class MeasurementStore {
     this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
     batch.untimed = null;
     if (isRefused) batch.keepOnly(isRefused);
-    // Like a retained message, a replay does not show that the device is active.
-    await this.store(identity, batch, { receivedAt, retained: true }, receipt);
+    await this.store(identity, batch, { receivedAt, as: 'replayed' }, receipt);
   }
 }
 

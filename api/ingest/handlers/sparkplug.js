@@ -1,6 +1,7 @@
 import { isBirth } from '../../../schema/sparkplug-topics.js';
+import { storeWaiting } from '../awaiting-registration.js';
 import { notReplayable, resultOf } from '../ingest-result.js';
-import { isProof } from '../registry/sessions.js';
+import { arrivalOf } from '../registry/sessions.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -38,7 +39,7 @@ export function createSparkplugHandler(deps) {
   const { registry, births, events, statuses } = deps.devices;
 
   /** @param {Birth} birth @param {Identity} identity @param {Arrival} arrival */
-  async function begin(birth, identity, arrival) {
+  async function registerBirth(birth, identity, arrival) {
     const tooMany = await births.register(identity, birth, arrival);
     const device = await registry.device(identity);
     if (!device || arrival.as === 'contradictory') return tooMany;
@@ -49,22 +50,12 @@ export function createSparkplugHandler(deps) {
     return tooMany;
   }
 
-  /** A message proves that its device and its node are there. @param {Message} message @param {Identity[]} identities */
-  async function prove(message, identities) {
-    if (!isProof(message)) return;
+  /** Live data show that a device and its node are online. @param {Arrival} arrival @param {Identity[]} identities */
+  async function setOnline({ as, receivedAt }, identities) {
+    if (as !== 'live') return;
     for (const { id } of identities) {
       const device = registry.cache.peek(id);
-      if (device?.state === 'offline') await statuses.prove(device, message.receivedAt);
-    }
-  }
-
-  /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {WaitingMessage} waiting @param {Identity} identity */
-  async function storeAfterAll({ route, payload, receivedAt, isRefused }, identity) {
-    if (route?.kind !== 'sparkplug') return;
-    try {
-      await replay({ payload, receivedAt, now: receivedAt, isRefused }, route, identity);
-    } catch {
-      metrics.messages.inc({ result: 'unsettled' });
+      if (device?.state === 'offline') await statuses.setOnline(device, receivedAt);
     }
   }
 
@@ -81,12 +72,13 @@ export function createSparkplugHandler(deps) {
     replay,
 
     refused({ sparkplug: topic }) {
-      if (isBirth(topic.type)) sparkplug.doubt(topic);
+      if (isBirth(topic.type)) sparkplug.forgetRefusedBirth(topic);
     },
 
     async handle(message, topic, identity) {
       const began = performance.now();
-      const { retained, receivedAt } = message;
+      const { receivedAt } = message;
+      const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
       if (isUncertain && batch) {
@@ -94,24 +86,28 @@ export function createSparkplugHandler(deps) {
         awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
       }
       const waiting = birth === null && !isNewSession ? [] : awaitingBirth.take(identity.id);
-      const as = isContradictory ? 'contradictory' : retained ? 'retained' : 'live';
       for (const device of ended) {
         if (isNewSession) awaitingBirth.take(device.id);
-        await statuses.end(device, receivedAt);
+        await statuses.setOffline(device, receivedAt);
       }
-      const tooMany = birth ? await begin(birth, identity, { receivedAt, as }) : [];
+      /** @type {Arrival} */
+      const asBirth = isContradictory ? { receivedAt, as: 'contradictory' } : arrival;
+      const tooMany = birth ? await registerBirth(birth, identity, asBirth) : [];
       if (!batch) return 'accepted';
       const receipt = message.receipt ?? { from: null };
-      await measurements.store(identity, batch, message, receipt);
-      if (!birth) await prove(message, [identity, nodeIdentity]);
+      await measurements.store(identity, batch, arrival, receipt);
+      if (!birth) await setOnline(arrival, [identity, nodeIdentity]);
       // A replay has to compute the same times.
       const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
-      await deadLetters.put(kept, topic.device, eachOnce([...batch.refused, ...tooMany]));
+      await deadLetters.put(kept, topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, began);
       // Messages of the session before are not explained by this birth.
       if (!isNewSession && !isContradictory) {
-        for (const each of waiting) void storeAfterAll(each, identity);
+        storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
+          if (route?.kind === 'sparkplug')
+            await replay({ ...kept, now: kept.receivedAt, isRefused }, route, identity);
+        });
       }
       return 'accepted';
     },
@@ -123,4 +119,4 @@ export function createSparkplugHandler(deps) {
  *
  * @param {Refusals} refused
  */
-const eachOnce = (refused) => [...new Map(refused.map((refusal) => [refusal.index, refusal])).values()];
+const oncePerMetric = (refused) => [...new Map(refused.map((refusal) => [refusal.index, refusal])).values()];

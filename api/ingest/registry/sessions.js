@@ -45,26 +45,18 @@ export function readSession(given, receivedAt) {
 }
 
 /**
- * How a message arrived. `live`: for the first time. `repeated`: the broker or the device sends it again. `retained`: a copy that the
- * broker kept. `replayed`: an operator replays a dead letter. `contradictory`: it contradicts what arrived since, so it changes nothing
+ * How a message arrived. `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device may
+ * have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: an operator replays a dead letter. `contradictory`: it contradicts what arrived since, so it changes nothing
  * that is known.
  *
  * @typedef {{ receivedAt: number, as: 'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory' }} Arrival `receivedAt`: epoch ms of the first receipt
  */
 
-/** @param {Pick<Message, 'receivedAt' | 'retained' | 'again'>} message @returns {Arrival} */
-export const arrivalOf = ({ receivedAt, retained, again }) => ({
+/** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival} */
+export const arrivalOf = ({ receivedAt, retained, dup }) => ({
   receivedAt,
-  as: retained ? 'retained' : again ? 'repeated' : 'live',
+  as: retained ? 'retained' : dup ? 'repeated' : 'live',
 });
-
-/**
- * A message that is delivered again may have been sent before the device ended.
- *
- * @param {Pick<Message, 'retained' | 'again'>} message
- * @returns {boolean} whether it proves that the device is there now
- */
-export const isProof = ({ retained, again }) => !retained && again !== true;
 
 /**
  * @param {Device} device

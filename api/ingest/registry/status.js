@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf } from '../../../schema/ids.js';
-import { eventId } from '../../store/events.js';
+import { eventId } from '../../store/index.js';
 import { parseJsonText, textOf } from '../decode/text.js';
 import { beginSession, endSession, isOver, nextStamp, readSession } from './sessions.js';
 
@@ -111,7 +111,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      * @param {number} receivedAt epoch ms
      * @returns {Promise<void>} settles when it is committed
      */
-    end: (device, receivedAt) =>
+    setOffline: (device, receivedAt) =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
         await noteOffline(device, device.session ?? receivedAt, receivedAt);
@@ -126,7 +126,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      * @param {DeviceSession} [session] that the message announces; default: none
      * @returns {Promise<void>} settles when it is committed
      */
-    prove: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
+    setOnline: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
       registry.serialize(device.id, async () => {
         if (device.state !== 'offline') return;
         const row = await retry.run(() => store.device(device));

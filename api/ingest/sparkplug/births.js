@@ -3,7 +3,7 @@ import { PATHS } from '../decode/refusals.js';
 import { readSession } from '../registry/sessions.js';
 import { definitionsOf } from './definition-book.js';
 import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.js';
-import { NOTHING } from './nodes.js';
+import { NO_EFFECT } from './nodes.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
@@ -12,7 +12,7 @@ import { NOTHING } from './nodes.js';
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { DefinitionBook, Definitions } from './definition-book.js' */
-/** @import { EdgeResult, NodeDevices, Turn } from './nodes.js' */
+/** @import { EdgeResult, NodeDevices, EdgeMessage } from './nodes.js' */
 /** @import { Payload } from './payload.js' */
 
 /**
@@ -26,62 +26,62 @@ import { NOTHING } from './nodes.js';
  * @param {NodeDevices} deps.devices
  */
 export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
-  /** @param {Turn} turn @param {Definitions} definitions @returns {EdgeResult} */
+  /** @param {EdgeMessage} edgeMessage @param {Definitions} definitions @returns {EdgeResult} */
   function result({ message, payload, identity }, definitions) {
     const batch = decoder.emptyBatch(message.receivedAt);
     readMetrics(payload, definitions, batch);
-    return { ...NOTHING, birth: readBirthCertificate(payload, identity, message.receivedAt), batch };
+    return { ...NO_EFFECT, birth: readBirthCertificate(payload, identity, message.receivedAt), batch };
   }
 
-  /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-  async function enter(turn) {
-    const { message, identity, node, payload } = turn;
+  /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
+  async function commitBirth(edgeMessage) {
+    const { message, identity, node, payload } = edgeMessage;
     const { changes } = node;
-    const definitions = await book.enter(identity, definitionsOf(payload.metrics, message.receivedAt));
+    const definitions = await book.write(identity, definitionsOf(payload.metrics, message.receivedAt));
     // The connection to the broker may have broken meanwhile, and a later birth is missing.
     if (node.changes === changes) node.present.add(identity.id);
     else node.needsRebirth = true;
-    return result(turn, definitions);
+    return result(edgeMessage, definitions);
   }
 
-  /** A birth that is delivered again, and is not the newest: nobody knows which aliases are valid. @param {Turn} turn @param {string[]} ids @returns {EdgeResult} */
-  function contradictory(turn, ids) {
-    for (const id of ids) turn.node.forgetBirth(id);
-    turn.node.needsRebirth = true;
-    const definitions = definitionsOf(turn.payload.metrics, turn.message.receivedAt);
-    return { ...result(turn, definitions), isContradictory: true };
+  /** A birth that is delivered again, and is not the newest: nobody knows which aliases are valid. @param {EdgeMessage} edgeMessage @param {string[]} ids @returns {EdgeResult} */
+  function contradictory(edgeMessage, ids) {
+    for (const id of ids) edgeMessage.node.forgetBirth(id);
+    edgeMessage.node.needsRebirth = true;
+    const definitions = definitionsOf(edgeMessage.payload.metrics, edgeMessage.message.receivedAt);
+    return { ...result(edgeMessage, definitions), isContradictory: true };
   }
 
   return {
-    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-    async node(turn) {
-      const { message, identity, node, payload } = turn;
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
+    async node(edgeMessage) {
+      const { message, identity, node, payload } = edgeMessage;
       const bdSeq = bdSeqOf(payload.metrics);
       const isNew = !node.born || bdSeq !== node.bdSeq;
-      if (message.again && node.born && isNew) return contradictory(turn, [...node.present]);
+      if (message.dup && node.born && isNew) return contradictory(edgeMessage, [...node.present]);
       // The births of its devices follow. Until then their aliases are not valid.
       node.forgetBirths();
-      const born = await enter(turn);
+      const born = await commitBirth(edgeMessage);
       // A new connection of the node: its devices are offline until their births arrive.
-      const ended = isNew ? await devices.all(turn) : [];
+      const ended = isNew ? await devices.all(edgeMessage) : [];
       if (isNew) await retry.run(() => store.writeNode(identity.bytes, bdSeq));
       node.sequence.begin(payload.seq);
       Object.assign(node, { born: true, bdSeq, needsRebirth: !node.present.has(identity.id) });
       return { ...born, isNewSession: isNew, ended };
     },
 
-    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
-    async device(turn) {
-      const { message, identity, node, payload } = turn;
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
+    async device(edgeMessage) {
+      const { message, identity, node, payload } = edgeMessage;
       const isPresent = node.present.has(identity.id);
       node.forgetBirth(identity.id);
       const known = await book.newest(identity);
-      if (message.again && isPresent) {
+      if (message.dup && isPresent) {
         const { text } = definitionsOf(payload.metrics, message.receivedAt);
-        if (known?.text !== text) return contradictory(turn, [identity.id]);
+        if (known?.text !== text) return contradictory(edgeMessage, [identity.id]);
       }
-      if (!known) await devices.enter(turn);
-      return enter(turn);
+      if (!known) await devices.add(edgeMessage);
+      return commitBirth(edgeMessage);
     },
 
     /**

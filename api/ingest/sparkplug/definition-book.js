@@ -68,7 +68,7 @@ export class DefinitionBook {
    * @param {number} receivedAt epoch ms
    * @returns {Promise<Definitions | null>} null: nothing is certain
    */
-  async around(key, receivedAt) {
+  async certainAt(key, receivedAt) {
     const before = await this.#read(key, receivedAt - 1);
     if (!before) return null;
     const earlier = await this.#read(key, before.bornAt - 1);
@@ -87,16 +87,16 @@ export class DefinitionBook {
    * @param {Definitions} definitions of a birth
    * @returns {Promise<Definitions>} settles when they are committed
    */
-  async enter(key, definitions) {
+  async write(key, definitions) {
     const before = await this.newest(key);
     if (before?.text === definitions.text && definitions.bornAt - before.bornAt < this.#repeatMs)
       return before;
     // Two births may arrive in one ms, or our clock is set back. The one that arrived last has the later time.
     const bornAt = Math.max(definitions.bornAt, (before?.bornAt ?? 0) + 1);
-    const entered = { ...definitions, bornAt, ...(before ? historyOf(definitions, before) : {}) };
+    const written = { ...definitions, bornAt, ...(before ? historyOf(definitions, before) : {}) };
     await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, definitions.text));
-    this.#newest.set(key.id, entered);
-    return entered;
+    this.#newest.set(key.id, written);
+    return written;
   }
 
   /** @param {Key} key @param {number} [at] epoch ms @returns {Promise<Definitions | null>} */

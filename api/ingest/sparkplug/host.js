@@ -47,7 +47,7 @@ export class Host {
    * @param {Buffer} payload of a state message with the id of this host
    * @returns {boolean} whether its state is offline, which is wrong: it is a late will, or comes from another host
    */
-  isOffline(payload) {
+  reportsOffline(payload) {
     try {
       return JSON.parse(payload.toString('utf8')).online === false;
     } catch {

@@ -7,12 +7,14 @@ import { readMetrics } from './metrics.js';
 import {
   createNodeDevices,
   createSparkplugDeaths,
-  isMissingSome,
-  isOfSequence,
-  NOTHING,
+  hasSequenceNumber,
+  isAnyMissing,
+  NO_EFFECT,
   Nodes,
 } from './nodes.js';
 import { readPayload } from './payload.js';
+
+export { Host } from './host.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -24,7 +26,7 @@ import { readPayload } from './payload.js';
 /** @import { Message, Send } from '../pipeline.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Definitions } from './definition-book.js' */
-/** @import { EdgeResult, Node, Turn } from './nodes.js' */
+/** @import { EdgeResult, Node, EdgeMessage } from './nodes.js' */
 
 /**
  * The host application of Sparkplug B 3.0. It decodes messages of edge nodes, keeps the definitions of their births, and requests a
@@ -51,7 +53,7 @@ export function createSparkplug(deps) {
   const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
   /** @param {Node} node @param {Identity} identity @returns {Promise<Definitions | null>} null: no birth of this session has arrived */
-  async function believed(node, { id, bytes }) {
+  async function validDefinitions(node, { id, bytes }) {
     if (!node.present.has(id)) return null;
     const known = book.peek(id);
     if (known) return known;
@@ -61,15 +63,15 @@ export function createSparkplug(deps) {
     return node.changes === changes ? read : null;
   }
 
-  /** @param {Turn} turn @returns {Promise<EdgeResult>} */
+  /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
   async function data({ message, identity, node, payload }) {
-    const definitions = await believed(node, identity);
+    const definitions = await validDefinitions(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
-    if (!readMetrics(payload, definitions, batch, message.again)) node.needsRebirth = true;
+    if (!readMetrics(payload, definitions, batch, message.dup)) node.needsRebirth = true;
     return {
-      ...NOTHING,
+      ...NO_EFFECT,
       batch,
-      isUncertain: definitions === null && !message.again && batch.refused.length > 0,
+      isUncertain: definitions === null && !message.dup && batch.refused.length > 0,
     };
   }
 
@@ -94,10 +96,9 @@ export function createSparkplug(deps) {
       const payload = readPayload(message.payload, maxMessageBytes);
       const nodeIdentity = /** @type {Identity} */ (identifyDevice(topic.node));
       const node = await nodes.of(nodeIdentity);
-      const turn = { message, topic, identity, nodeIdentity, node, payload };
-      const inSequence = isOfSequence(topic);
-      if (inSequence && isMissingSome(turn)) node.needsRebirth = true;
-      const result = await readers[topic.type](turn);
+      const edgeMessage = { message, topic, identity, nodeIdentity, node, payload };
+      if (hasSequenceNumber(topic) && isAnyMissing(edgeMessage)) node.needsRebirth = true;
+      const result = await readers[topic.type](edgeMessage);
       if (node.needsRebirth && topic.type !== 'NDEATH') rebirths.request(topic.command);
       return { ...result, nodeIdentity };
     },
@@ -107,7 +108,7 @@ export function createSparkplug(deps) {
      *
      * @param {SparkplugTopic} topic
      */
-    doubt(topic) {
+    forgetRefusedBirth(topic) {
       const nodeIdentity = identifyDevice(topic.node);
       const node = nodeIdentity && nodes.peek(nodeIdentity.id);
       if (!node) return;
@@ -132,7 +133,7 @@ export function createSparkplug(deps) {
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type, node }, identity) {
-      if (isDeath(type)) return NOTHING;
+      if (isDeath(type)) return NO_EFFECT;
       const payload = readPayload(bytes, maxMessageBytes);
       const batch = decoder.emptyBatch(receivedAt, now);
       if (isBirth(type)) return { birth: births.readAgain({ payload, identity, receivedAt }, batch), batch };
@@ -141,7 +142,7 @@ export function createSparkplug(deps) {
       const device = await registry.find(identity);
       const isBornSince = (device?.sessionStamp ?? 0) > receivedAt * 1000;
       const isKnown = present.has(identity.id) || isBornSince;
-      readMetrics(payload, isKnown ? await book.around(identity, receivedAt) : null, batch);
+      readMetrics(payload, isKnown ? await book.certainAt(identity, receivedAt) : null, batch);
       return { birth: null, batch };
     },
   };

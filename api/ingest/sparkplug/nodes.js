@@ -108,24 +108,24 @@ export function createSparkplugDeaths({ registry, devices }) {
      * The death of a node includes its devices (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline).
      * The node wrote its payload when it connected, so only `bdSeq` identifies the birth that ends.
      *
-     * @param {Turn} turn
+     * @param {EdgeMessage} edgeMessage
      * @returns {Promise<EdgeResult>}
      */
-    async node(turn) {
-      const { identity, node, payload } = turn;
-      if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NOTHING;
+    async node(edgeMessage) {
+      const { identity, node, payload } = edgeMessage;
+      if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NO_EFFECT;
       node.forgetBirths();
       node.needsRebirth = true;
       const own = await registry.find(identity);
-      const others = await devices.all(turn);
-      return { ...NOTHING, isNewSession: true, ended: own ? [own, ...others] : others };
+      const others = await devices.all(edgeMessage);
+      return { ...NO_EFFECT, isNewSession: true, ended: own ? [own, ...others] : others };
     },
 
-    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
     async device({ identity, node }) {
       node.forgetBirth(identity.id);
       const device = await registry.find(identity);
-      return { ...NOTHING, ended: device ? [device] : [] };
+      return { ...NO_EFFECT, ended: device ? [device] : [] };
     },
   };
 }
@@ -140,11 +140,11 @@ export function createSparkplugDeaths({ registry, devices }) {
  */
 export function createNodeDevices({ store, registry, retry }) {
   return {
-    /** @param {Turn} turn of a device @returns {Promise<unknown>} settles when it is committed */
-    enter: ({ topic, nodeIdentity }) =>
+    /** @param {EdgeMessage} edgeMessage of a device @returns {Promise<unknown>} settles when it is committed */
+    add: ({ topic, nodeIdentity }) =>
       retry.run(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
 
-    /** @param {Turn} turn @returns {Promise<Device[]>} all devices of the node that are registered */
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<Device[]>} all devices of the node that are registered */
     async all({ topic, nodeIdentity }) {
       /** @type {Device[]} */
       const found = [];
@@ -185,11 +185,11 @@ export class Sequence {
    * Takes the number of a message.
    *
    * @param {number | null} seq of any other message; null: it has none
-   * @param {boolean} again whether the broker has sent this message before: its number may have been counted then
+   * @param {boolean} dup whether the broker has sent this message before: its number may have been counted then
    * @returns {boolean} false: something is missing before it
    */
-  follows(seq, again) {
-    if (seq === null || (again && seq !== this.#next)) return true;
+  follows(seq, dup) {
+    if (seq === null || (dup && seq !== this.#next)) return true;
     const inOrder = this.#next === null || seq === this.#next;
     this.#next = (seq + 1) % NUMBERS;
     return inOrder;
@@ -199,7 +199,7 @@ export class Sequence {
 /**
  * A message of an edge node.
  *
- * @typedef {object} Turn
+ * @typedef {object} EdgeMessage
  * @property {Message} message
  * @property {SparkplugTopic} topic
  * @property {Identity} identity of the device, or of the node where it speaks for itself
@@ -221,7 +221,7 @@ export class Sequence {
  */
 
 /** @type {Readonly<EdgeResult>} */
-export const NOTHING = {
+export const NO_EFFECT = {
   birth: null,
   isContradictory: false,
   isNewSession: false,
@@ -236,15 +236,15 @@ export const NOTHING = {
  * @param {SparkplugTopic} topic
  * @returns {boolean} whether the message is one of the sequence that a birth has begun
  */
-export const isOfSequence = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';
+export const hasSequenceNumber = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';
 
 /**
  * Takes the number of a message of the sequence.
  *
- * @param {Turn} turn
+ * @param {EdgeMessage} edgeMessage
  * @returns {boolean} whether anything is missing before this message, or no birth of this session of its node has arrived
  */
-export function isMissingSome({ message, node, nodeIdentity, payload }) {
-  const inOrder = node.sequence.follows(payload.seq, message.again === true);
+export function isAnyMissing({ message, node, nodeIdentity, payload }) {
+  const inOrder = node.sequence.follows(payload.seq, message.dup === true);
   return !inOrder || !node.present.has(nodeIdentity.id);
 }

@@ -1,4 +1,4 @@
-import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/permissions.js';
+import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/index.js';
 
 /** @import { AuthorizeSubscribeHandler, Client } from 'aedes' */
 /** @import { Topic } from '../../../schema/topics.js' */

@@ -10,7 +10,7 @@ import { dropDeepTopics } from './settling.js';
 /** @import { Logger } from 'pino' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
-/** @import { Deliveries } from '../deliveries.js' */
+/** @import { Deliveries } from '../acknowledgements.js' */
 /** @import { PacketLimit } from './reading/packet-scanner.js' */
 /** @import { ReadScheduler } from './reading/read-scheduler.js' */
 

@@ -1,4 +1,4 @@
-import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/messages.js';
+import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/index.js';
 import { FIRST_ERROR } from './mqtt5.js';
 import { filterOf } from './retained.js';
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ClientDeliveries } from '../deliveries.js';
+import { ClientDeliveries } from '../acknowledgements.js';
 import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
 import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { MillraceError } from '../../../common/errors.js';
-import { boundConnections } from '../../access/connection-limits.js';
+import { boundConnections } from '../../access/index.js';
 import { socketsOf } from '../../access/tls/index.js';
 
 /** @import { Socket } from 'node:net' */

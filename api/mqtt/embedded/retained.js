@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
-import { copyBytes } from '../../ingest/admission/byte-budget.js';
+import { copyBytes } from '../../ingest/admission/index.js';
 import { RetainedSearches } from './retained-searches.js';
 
 /** @import { PublishPacket } from 'aedes' */

@@ -1,7 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
-import { wholeRefusal } from '../../ingest/decode/refusals.js';
+import { PayloadMemory } from '../../ingest/admission/index.js';
 import {
   acknowledgeWith,
   answerTo,
@@ -15,7 +14,7 @@ import {
 /** @import { EventEmitter } from 'node:events' */
 /** @import { Client, PublishPacket } from 'aedes' */
 /** @import { Topic } from '../../../schema/topics.js' */
-/** @import { Deliveries } from '../deliveries.js' */
+/** @import { Deliveries } from '../acknowledgements.js' */
 /** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -74,7 +73,7 @@ export function createSettling(deps) {
       contentType: properties?.contentType,
       retained: false,
       receivedAt: clock(),
-      again: packet.dup,
+      dup: packet.dup,
       receipt:
         connection && packet.qos > 0
           ? deliveriesOf(connection).receive({ ...packet, topic, payload })
@@ -232,18 +231,13 @@ export function createSettling(deps) {
       packet.qos === 0 ? { settled: () => done() } : track(connection, packet, done);
     settle(packet, route, client, connection, onRefused).then(
       (outcome) => {
+        // QoS 0 has no acknowledgement that could report the reason.
+        if (outcome === 'forbidden' && packet.qos === 0) return void client?.conn.destroy();
         settled(outcome);
         reader.leave(size);
       },
-      (error) => {
-        // Without an acknowledgement the device reconnects and sends the message again.
-        if (packet.qos === 0 || error?.code !== 'forbidden') return void client?.conn.destroy();
-        // Sent again, a forbidden message would be forbidden again, so it is acknowledged.
-        restrict(packet, route, 'unknown_topic');
-        onRefused?.([wholeRefusal('forbidden', error.message)]);
-        settled('refused');
-        reader.leave(size);
-      },
+      // Without an acknowledgement the device reconnects and sends the message again.
+      () => void client?.conn.destroy(),
     );
   };
 }

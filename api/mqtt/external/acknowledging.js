@@ -1,5 +1,4 @@
-import { Acknowledgements } from '../acknowledgements.js';
-import { Deliveries } from '../deliveries.js';
+import { Acknowledgements, Deliveries } from '../acknowledgements.js';
 
 /** @import { Writable } from 'node:stream' */
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */

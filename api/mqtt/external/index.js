@@ -3,11 +3,13 @@ import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { brokerOptions } from '../../access/broker-options.js';
-import { PayloadMemory } from '../../ingest/admission/byte-budget.js';
+import { brokerOptions } from '../../access/index.js';
+import { PayloadMemory } from '../../ingest/admission/index.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
+
+export { unsubscribe } from './subscriptions.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */
@@ -100,7 +102,7 @@ export function createSubscriber(deps) {
         contentType: packet.properties?.contentType,
         retained: packet.retain,
         receivedAt: clock(),
-        again: packet.dup,
+        dup: packet.dup,
         receipt,
       });
     },

@@ -16,7 +16,7 @@ export class Presence {
   #client;
   #host;
   #onForbidden;
-  #isPresent = false;
+  #isAnnounced = false;
 
   /**
    * @param {MqttClient} client not connected yet
@@ -33,18 +33,18 @@ export class Presence {
 
   /** The broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
   announce() {
-    this.#isPresent = true;
+    this.#isAnnounced = true;
     this.#publish(this.#host.birth());
   }
 
   /** Corrects a state message that reports this host as offline. @param {Buffer} payload of a state message with the id of this host */
   receive(payload) {
-    if (this.#isPresent && this.#host.isOffline(payload)) this.#publish(this.#host.birth());
+    if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
   }
 
   /** The host accepts no more messages. */
   leave() {
-    this.#isPresent = false;
+    this.#isAnnounced = false;
     this.#publish(this.#host.death());
   }
 

@@ -3,7 +3,7 @@ import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { exportedSensor, readSensors } from '../../export/index.js';
 import { createLeases, iteratePages, Steps } from '../../history/packing/index.js';
 import { createReading } from '../../history/reading/index.js';
-import { Retry } from '../../store/sending/retry.js';
+import { Retry } from '../../store/index.js';
 import { CompletionLoop, createClosedHours } from '../closed-hours.js';
 import { withTimeLimit } from '../time-limit.js';
 import { createDayWriter } from './day-writer.js';
@@ -11,7 +11,7 @@ import { createDirectoryTarget } from './directory.js';
 import { createS3Target } from './s3.js';
 
 /** @import { Config, ParquetPlace } from '../../../common/settings/config.js' */
-/** @import { Context } from '../../observability/context.js' */
+/** @import { Context } from '../../observability/index.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Samples } from '../../export/rows.js' */

@@ -29,12 +29,11 @@ async function recordWatched(system) {
   ])) {
     const watchedTime = new WatchedTime({
       store: store.watchedTime,
-      clientId: 'another',
       watches: () => true,
       everyMs: 90 * MINUTE_MS,
     });
-    await watchedTime.extend(now - from * MINUTE_MS);
-    await watchedTime.extend(now - to * MINUTE_MS);
+    await watchedTime.extend('another', now - from * MINUTE_MS);
+    await watchedTime.extend('another', now - to * MINUTE_MS);
   }
   await store.close();
 }

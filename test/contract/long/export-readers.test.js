@@ -50,9 +50,9 @@ async function storeHour(device, sensor, hour) {
   const key = world.history.sensorOf(device, sensor);
   const times = HARD_VALUES.map((_, index) => hour + index * 1001);
   const samples = packSamples(hour, times, HARD_VALUES, 0, times.length);
-  await world.history.store.history.writeSamples(key, [{ hour, samples }]);
+  await world.history.store.write.history.writeSamples(key, [{ hour, samples }]);
   const statistics = { count: times.length, min: 0, max: 0, sum: 0, first: 0, last: 0 };
-  await world.history.store.history.writeStatistics(key, hour, statistics, hour + 2 * HOUR_MS);
+  await world.history.store.write.history.writeStatistics(key, hour, statistics, hour + 2 * HOUR_MS);
   return times;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startTestEngine, uniqueName } from '../../support/database/engine.js';

@@ -158,8 +158,13 @@ describe('Export: nearly two million samples', () => {
             0,
             3600,
           );
-          await world.history.store.history.writeSamples(sensor, [{ hour, samples }]);
-          await world.history.store.history.writeStatistics(sensor, hour, statistics, hour + 2 * HOUR_MS);
+          await world.history.store.write.history.writeSamples(sensor, [{ hour, samples }]);
+          await world.history.store.write.history.writeStatistics(
+            sensor,
+            hour,
+            statistics,
+            hour + 2 * HOUR_MS,
+          );
         }),
       );
     }
@@ -203,7 +208,7 @@ describe('Export: nearly two million samples', () => {
     const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
     await world.history.dropPacked(sensor, hour);
-    await world.history.store.history.writeSamples(sensor, [{ hour, samples: Buffer.from([1, 2, 3]) }]);
+    await world.history.store.write.history.writeSamples(sensor, [{ hour, samples: Buffer.from([1, 2, 3]) }]);
     const response = await begin('order=asc');
     expect(response.statusCode).toBe(200);
     response.resume();

@@ -65,7 +65,7 @@ test('Counter: before the first event: 0, so that Prometheus sees the increase',
     ...['type', 'site', 'name', 'device_site'].map(
       (index) => `iot_db_stale_index_rows_total{index="${index}"}`,
     ),
-    ...['settled', 'unknown_topic', 'unsettled'].map(
+    ...['settled', 'forbidden', 'unknown_topic', 'unsettled'].map(
       (result) => `iot_ingest_messages_total{result="${result}"}`,
     ),
   ]) {

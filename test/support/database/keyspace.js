@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '../../../api/store/connect.js';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { namesOf, PART } from '../../../schema/migrate/installation.js';
 import { CONTACT_POINT, uniqueName } from './engine.js';

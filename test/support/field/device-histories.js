@@ -107,7 +107,7 @@ export async function runDeviceHistories({ seed, devices, steps, tables }) {
   async function publish({ name }, packets, again = false) {
     for (const { kind, payload } of packets) {
       now += Math.floor(random.uniform() * 3);
-      await pipeline.accept(`iot/v1/${name}/${kind}`, payload, { again });
+      await pipeline.accept(`iot/v1/${name}/${kind}`, payload, { dup: again });
     }
   }
 

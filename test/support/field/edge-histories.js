@@ -96,7 +96,7 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     const onRefused = (/** @type {unknown[]} */ refused) => {
       way.refused += refused.length;
     };
-    await pipeline.accept(topic, payload, { again, onRefused });
+    await pipeline.accept(topic, payload, { dup: again, onRefused });
     way.acknowledged.push(...packet.values);
   }
 

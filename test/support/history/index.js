@@ -68,10 +68,10 @@ export async function openHistory(system) {
       const batches = await store.samples.readHour(sensor.device, sensor.sensor, hour);
       const { times, values } = mergeSeries([batches, ...(await store.packed.readHour(sensor, hour))]);
       if (times.length === 0) return;
-      await store.history.writeSamples(sensor, [
+      await store.write.history.writeSamples(sensor, [
         { hour, samples: packSamples(hour, times, values, 0, times.length) },
       ]);
-      await store.history.writeStatistics(sensor, hour, statisticsOf(Array.from(values)), readFrom);
+      await store.write.history.writeStatistics(sensor, hour, statisticsOf(Array.from(values)), readFrom);
     },
 
     /** Deletes the batches of these hours, as their expiry would. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */

@@ -42,12 +42,12 @@ export async function createMemoryPath() {
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 
-  /** @param {Partial<Store>} [overrides] parts that replace those of the store */
+  /** @param {Partial<Store['write']>} [overrides] parts that replace those of `store.write` */
   function createWriter(overrides) {
-    const used = { ...store, ...overrides };
+    const used = { ...store.write, ...overrides };
     const days = new LateDayNotes({ store: used.lateDays, retry });
     return new SampleWriter({
-      write: used.write.samples,
+      write: used.samples,
       clock: /** @type {any} */ ({ now: () => clock.now }),
       late: createLateWriter({
         store: used.history,
@@ -69,10 +69,10 @@ export async function createMemoryPath() {
   /** @param {string} name @param {string} sensorName */
   async function register(name, sensorName) {
     const { device: bytes, sensor, group } = keyOf(name, sensorName);
-    await store.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, 1);
+    await store.write.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, 1);
     const change = { bytes: sensor, name: sensorName, registeredAt: 1, writeTimestamp: 1 };
-    for (const write of store.registry.sensorWrites({ group, bytes }, [change], 1).sensors) {
-      await store.registry.commit(write);
+    for (const write of store.write.registry.sensorWrites({ group, bytes }, [change], 1).sensors) {
+      await store.write.registry.commit(write);
     }
   }
 
@@ -89,7 +89,7 @@ export async function createMemoryPath() {
     /**
      * @param {string} name of a device
      * @param {Sample[]} samples of its sensor `s`
-     * @param {{ sensor?: string, overrides?: Partial<Store> }} [options] `overrides`: parts that replace those of the store
+     * @param {{ sensor?: string, overrides?: Partial<Store['write']> }} [options] `overrides`: parts that replace those of `store.write`
      * @returns {Promise<void>} settles when they may be acknowledged
      */
     async send(name, samples, { sensor = 's', overrides } = {}) {

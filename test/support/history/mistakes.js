@@ -43,7 +43,10 @@ export const MISTAKES = {
   },
 
   'ingest does not mark late hours': {
-    ingestStore: (store) => ({ ...store, history: { ...store.history, writeLate: async () => {} } }),
+    ingestStore: ({ write, ...store }) => ({
+      ...store,
+      write: { ...write, history: { ...write.history, writeLate: async () => {} } },
+    }),
   },
 
   'the packer reads its clock after the samples': {
@@ -107,21 +110,21 @@ export const HARMLESS = {
     ingestStore(store) {
       /** @type {Array<() => Promise<unknown>>} */
       let held = [];
-      return {
-        ...store,
-        history: {
-          ...store.history,
-          async writeSamples(key, hours) {
-            held.push(() => store.history.writeSamples(key, hours));
-          },
-          async writeLate(key, hours, lateAt) {
-            await store.history.writeLate(key, hours, lateAt);
-            const writes = held;
-            held = [];
-            for (const write of writes) await write();
-          },
+      const { history } = store.write;
+      /** @type {typeof history} */
+      const reordered = {
+        ...history,
+        async writeSamples(key, hours) {
+          held.push(() => history.writeSamples(key, hours));
+        },
+        async writeLate(key, hours, lateAt) {
+          await history.writeLate(key, hours, lateAt);
+          const writes = held;
+          held = [];
+          for (const write of writes) await write();
         },
       };
+      return { ...store, write: { ...store.write, history: reordered } };
     },
   },
 };

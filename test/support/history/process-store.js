@@ -7,10 +7,13 @@ import { partsFor } from '../../../schema/rules.js';
 
 /** The parts of the store that a process needs, by role. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
 const PARTS = {
-  ingest: ['history', 'lateDays', 'lateArrivals', 'registry'],
+  ingest: [],
   pack: ['packing', 'packProgress'],
   read: ['packProgress', 'packed', 'samples', 'scans'],
 };
+
+/** The tables of `store.write` that ingest needs. */
+const INGEST_TABLES = /** @type {const} */ (['history', 'lateDays', 'lateArrivals', 'registry']);
 
 /** Functions that only compute. */
 const SYNCHRONOUS = new Set(['sensorWrites']);
@@ -68,9 +71,12 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
   // The ranges of a simulation are short. Its readers take copies of days all the same, because these must be right too.
   const parts = { ...store, packed: { ...store.packed, readStatistics: store.packed.readByDays } };
   const entries = PARTS[role].map((name) => [name, slowPart(name, parts[name])]);
+  const tables =
+    role === 'ingest' ? INGEST_TABLES.map((name) => [name, slowPart(name, store.write[name])]) : [];
   const commit = slow('measurements.commit', store.write.samples);
   const write = {
     ...store.write,
+    ...Object.fromEntries(tables),
     /** Each hour of a message is a request of its own. @type {Store['write']['samples']} */
     async samples(device, series) {
       const hours = planHours(series, partsFor(device.sensors.size));

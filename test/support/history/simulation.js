@@ -112,9 +112,9 @@ export async function simulate({ world, seed, mistake = {} }) {
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
     const used = mistake.ingestStore?.(plain, clock) ?? plain;
-    const days = new LateDayNotes({ store: used.lateDays, retry });
-    const arrivals = new LateArrivalNotes({ store: used.lateArrivals, retry, clock });
-    const late = createLateWriter({ store: used.history, retry, days, arrivals, onLate: nothing });
+    const days = new LateDayNotes({ store: used.write.lateDays, retry });
+    const arrivals = new LateArrivalNotes({ store: used.write.lateArrivals, retry, clock });
+    const late = createLateWriter({ store: used.write.history, retry, days, arrivals, onLate: nothing });
     const writer = new SampleWriter({
       write: used.write.samples,
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),

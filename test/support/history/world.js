@@ -143,7 +143,7 @@ function createDevices(suffix) {
  */
 export async function register(store, device, registeredAt) {
   const changes = device.sensors.map(({ bytes }) => ({ bytes, registeredAt, writeTimestamp: 1 }));
-  await store.registry.writeDevice(device, { name: device.name, registeredAt }, 1);
-  const { indexes, sensors } = store.registry.sensorWrites(device, changes, registeredAt);
-  for (const write of [...indexes, ...sensors]) await store.registry.commit(write);
+  await store.write.registry.writeDevice(device, { name: device.name, registeredAt }, 1);
+  const { indexes, sensors } = store.write.registry.sensorWrites(device, changes, registeredAt);
+  for (const write of [...indexes, ...sensors]) await store.write.registry.commit(write);
 }

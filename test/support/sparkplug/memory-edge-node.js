@@ -3,6 +3,7 @@ import { MessageDecoder } from '../../../api/ingest/decode/index.js';
 import { createBirths } from '../../../api/ingest/registry/births.js';
 import { ClockNotices } from '../../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../../api/ingest/registry/index.js';
+import { arrivalOf } from '../../../api/ingest/registry/sessions.js';
 import { createSparkplug } from '../../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { Retry } from '../../../api/store/sending/retry.js';
@@ -48,9 +49,9 @@ export async function createMemoryEdgeNode(clock) {
   const { store } = memory;
   const retry = newRetry();
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = new Registry({ store: store.registry, groups: GROUPS, limits, retry, clock });
+  const registry = new Registry({ store: store.write.registry, groups: GROUPS, limits, retry, clock });
   const clocks = new ClockNotices({ logger: pino({ level: 'silent' }) });
-  const births = createBirths({ registry, store: store.registry, retry, clock, clocks });
+  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** @type {string[]} topics of the rebirth commands to the node */
@@ -58,7 +59,7 @@ export async function createMemoryEdgeNode(clock) {
 
   const start = () =>
     createSparkplug({
-      store: store.sparkplug,
+      store: store.write.sparkplug,
       registry,
       decoder,
       retry,
@@ -113,10 +114,10 @@ export async function createMemoryEdgeNode(clock) {
     /**
      * @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type
      * @param {Buffer} payload
-     * @param {{ again?: boolean }} [options] `again`: the broker sends it a second time
+     * @param {{ dup?: boolean }} [options] `dup`: the broker sends it a second time
      * @returns the result, after the birth is registered; `ended`: names
      */
-    async send(type, payload, { again = false } = {}) {
+    async send(type, payload, { dup = false } = {}) {
       const { topic, sparkplug: place, identity } = topicOf(type);
       const message = {
         topic,
@@ -124,16 +125,16 @@ export async function createMemoryEdgeNode(clock) {
         payload,
         retained: false,
         receivedAt: clock(),
-        again,
+        dup,
       };
       const { birth, ended, batch, isContradictory } = await sparkplug.read(message, place, identity);
-      const as = isContradictory ? 'contradictory' : 'live';
+      const as = isContradictory ? 'contradictory' : arrivalOf(message).as;
       if (birth) await births.register(identity, birth, { receivedAt: clock(), as });
       return { birth, isContradictory, ended: ended.map(({ name }) => name), batch };
     },
 
     /** A birth was refused. @param {'NBIRTH' | 'DBIRTH'} type */
-    doubt: (type) => sparkplug.doubt(topicOf(type).sparkplug),
+    doubt: (type) => sparkplug.forgetRefusedBirth(topicOf(type).sparkplug),
 
     /** The connection to the broker broke. */
     forgetBirths: () => sparkplug.forgetBirths(),

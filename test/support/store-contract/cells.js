@@ -130,7 +130,7 @@ export function describeCells(subject) {
         await run(insert, [device, name, 1, stamp]);
       await run('DELETE FROM sparkplug_node USING TIMESTAMP ? WHERE node_id = ?', [6, device]);
       await run(insert, [device, 'c', 1, 6]);
-      expect(await context.store.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
+      expect(await context.store.write.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
     });
 
     test('Store: null is written: the cell is empty; undefined is written: it stays', async () => {

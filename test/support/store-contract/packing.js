@@ -93,7 +93,7 @@ export function describePacking(subject) {
       const group = newGroup();
       const device = newId();
       const days = Array.from({ length: 300 }, (_, i) => ({ device, day: i * DAY_MS }));
-      for (let times = 0; times < 2; times++) await store.lateDays.write(group, HOUR, days);
+      for (let times = 0; times < 2; times++) await store.write.lateDays.write(group, HOUR, days);
       const found = await allOf((after) => store.packing.lateDayPage(group, HOUR, after));
       expect(found).toEqual(days);
       expect((await store.packing.lateDayPage(group, HOUR + HOUR_MS)).items).toEqual([]);
@@ -105,7 +105,7 @@ export function describePacking(subject) {
       const group = newGroup();
       const devices = Array.from({ length: 150 }, newId);
       for (const bytes of devices)
-        await store.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
+        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
       const found = await allOf((after) => store.packing.devicePage(group, after));
       expect(found.map(uuidText)).toEqual(devices.map(uuidText).sort());
 
@@ -117,8 +117,8 @@ export function describePacking(subject) {
         registeredAt: 5,
         writeTimestamp: 1,
       }));
-      const { indexes, sensors: rows } = store.registry.sensorWrites({ group, bytes }, changes, 5);
-      for (const write of [...indexes, ...rows]) await store.registry.commit(write);
+      const { indexes, sensors: rows } = store.write.registry.sensorWrites({ group, bytes }, changes, 5);
+      for (const write of [...indexes, ...rows]) await store.write.registry.commit(write);
       const ids = await store.packing.sensorIds(group, bytes);
       expect(ids.map(uuidText).sort()).toEqual(sensors.map(uuidText).sort());
       expect(await store.devices.device({ group, bytes })).toMatchObject({

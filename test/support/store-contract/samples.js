@@ -147,8 +147,8 @@ export function describeSamples(subject) {
       }
       const registeredAt = 1;
       const changes = [a, b].map((bytes) => ({ bytes, registeredAt, writeTimestamp: 1 }));
-      const { sensors } = store.registry.sensorWrites({ group, bytes: device }, changes, registeredAt);
-      for (const write of sensors) await store.registry.commit(write);
+      const { sensors } = store.write.registry.sensorWrites({ group, bytes: device }, changes, registeredAt);
+      for (const write of sensors) await store.write.registry.commit(write);
       const rows = await store.devices.sensors({ group, bytes: device });
       const found = new Map(rows.map(({ id, ts, value }) => [uuidBytes(id).toString('hex'), [ts, value]]));
       expect(found).toEqual(
@@ -169,7 +169,7 @@ export function describeSamples(subject) {
         hour,
         samples: packSamples(hour, [hour + index, hour + index + 5], [index, index + 1], 0, 2),
       }));
-      for (let times = 0; times < 2; times++) await store.history.writeSamples(key, rows);
+      for (let times = 0; times < 2; times++) await store.write.history.writeSamples(key, rows);
       const read = await store.packed.readSamples(key, DAY, DAY + DAY_MS);
       expect([...read].map(([hour, series]) => [hour, series.length])).toEqual([
         [HOUR, 2],
@@ -185,8 +185,8 @@ export function describeSamples(subject) {
 
     test('Store: statistics are written twice: the newer reading stays, whatever comes last', async () => {
       const key = { device: newId(), sensor: newId() };
-      await store.history.writeStatistics(key, HOUR, { ...statistics, count: 9 }, HOUR + 7000);
-      await store.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
+      await store.write.history.writeStatistics(key, HOUR, { ...statistics, count: 9 }, HOUR + 7000);
+      await store.write.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
       expect(await store.packed.readStatistics(key, DAY, DAY + DAY_MS)).toEqual([
         { hour: HOUR, statistics: { ...statistics, count: 9 }, readFrom: HOUR + 7000, lateAt: null },
       ]);
@@ -195,9 +195,9 @@ export function describeSamples(subject) {
     test('Store: hour is marked late: the newest mark stays, and the statistics with it', async () => {
       const key = { device: newId(), sensor: newId() };
       const other = HOUR + HOUR_MS;
-      await store.history.writeLate(key, [HOUR, other], HOUR + 9000);
-      await store.history.writeLate(key, [HOUR], HOUR + 8000);
-      await store.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
+      await store.write.history.writeLate(key, [HOUR, other], HOUR + 9000);
+      await store.write.history.writeLate(key, [HOUR], HOUR + 8000);
+      await store.write.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
       expect(await store.packed.readStatistics(key, HOUR, other + HOUR_MS)).toEqual([
         { hour: HOUR, statistics, readFrom: HOUR + 5000, lateAt: HOUR + 9000 },
         { hour: other, statistics: null, readFrom: null, lateAt: HOUR + 9000 },
@@ -212,22 +212,22 @@ export function describeSamples(subject) {
       const [first, last] = [DAY, DAY + 23 * HOUR_MS];
       const week = () => store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + 3 * DAY_MS);
       const copied = [first, last].map((hour) => ({ hour, statistics, readFrom: hour + DAY_MS }));
-      await store.history.writeDay(key, DAY, copied, DAY + 2 * DAY_MS);
-      await store.history.writeDay(key, DAY, [], DAY + DAY_MS);
+      await store.write.history.writeDay(key, DAY, copied, DAY + 2 * DAY_MS);
+      await store.write.history.writeDay(key, DAY, [], DAY + DAY_MS);
       // The row is not in the copy, so it shows which table was read.
       const row = { ...statistics, count: 77 };
-      await store.history.writeStatistics(key, last, row, last + DAY_MS);
-      await store.history.writeStatistics(key, DAY + 2 * DAY_MS, row, DAY + 3 * DAY_MS);
+      await store.write.history.writeStatistics(key, last, row, last + DAY_MS);
+      await store.write.history.writeStatistics(key, DAY + 2 * DAY_MS, row, DAY + 3 * DAY_MS);
       const copies = copied.map((hour) => ({ ...hour, lateAt: null }));
       const next = { hour: DAY + 2 * DAY_MS, statistics: row, readFrom: DAY + 3 * DAY_MS, lateAt: null };
       expect(await week()).toEqual([...copies, next]);
 
       const early = last + DAY_MS - 2 * LATE_MARGIN_MS;
-      await store.history.writeLate(key, [last], early);
+      await store.write.history.writeLate(key, [last], early);
       expect((await week())[1]).toEqual({ ...copied[1], lateAt: early });
       const late = last + DAY_MS;
-      await store.history.writeLate(key, [last], late);
-      await store.history.writeLate(key, [last], early);
+      await store.write.history.writeLate(key, [last], late);
+      await store.write.history.writeLate(key, [last], early);
       expect(await week()).toEqual([
         { hour: last, statistics: row, readFrom: last + DAY_MS, lateAt: late },
         next,
@@ -236,8 +236,8 @@ export function describeSamples(subject) {
 
     test('Store: an hour that the copy of its day does not have gets a mark: the rows are read', async () => {
       const key = { device: newId(), sensor: newId() };
-      await store.history.writeDay(key, DAY, [{ hour: DAY, statistics, readFrom: HOUR }], HOUR);
-      await store.history.writeLate(key, [DAY + 5 * HOUR_MS], HOUR - DAY_MS);
+      await store.write.history.writeDay(key, DAY, [{ hour: DAY, statistics, readFrom: HOUR }], HOUR);
+      await store.write.history.writeLate(key, [DAY + 5 * HOUR_MS], HOUR - DAY_MS);
       const read = await store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + DAY_MS);
       expect(read.map(({ hour }) => hour)).toEqual([DAY + 5 * HOUR_MS]);
     });
@@ -249,7 +249,7 @@ export function describeSamples(subject) {
           const hour = day + index * HOUR_MS;
           return { hour, statistics, readFrom: hour + DAY_MS };
         });
-        await store.history.writeDay(key, day, hours, day + 2 * DAY_MS);
+        await store.write.history.writeDay(key, day, hours, day + 2 * DAY_MS);
       }
       const [from, to] = [DAY - 2 * DAY_MS + 5 * HOUR_MS, DAY + 2 * DAY_MS + 7 * HOUR_MS];
       const read = await store.packed.readStatistics(key, from, to);

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createAlarms } from '../../../api/alarms/index.js';
 import { createReading } from '../../../api/history/reading/index.js';
-import { createContext } from '../../../api/observability/context.js';
+import { createContext } from '../../../api/observability/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { until } from '../until.js';

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../api/database.js';
 import { createReading } from '../../../api/history/reading/index.js';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.js';
 import { createIngest } from '../../../api/ingest/index.js';
-import { createContext } from '../../../api/observability/context.js';
+import { createContext } from '../../../api/observability/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { parseTopic } from '../../../schema/topics.js';

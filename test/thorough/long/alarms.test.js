@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
 import { COLLAR_SIGNALS } from '../../../simulator/profiles/index.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startCqlWire } from '../../support/database/cql-wire.js';

@@ -66,10 +66,10 @@ test(
       const settled = hours.slice(0, -24 * UNSETTLED_DAYS);
       for (let at = 0; at < settled.length; at += 24) {
         const day = settled.slice(at, at + 24);
-        await store.history.writeDay(key, Number(day[0]?.hour), day, END);
+        await store.write.history.writeDay(key, Number(day[0]?.hour), day, END);
       }
       for (const { hour, statistics, readFrom } of hours.slice(settled.length))
-        await store.history.writeStatistics(key, hour, statistics, readFrom);
+        await store.write.history.writeStatistics(key, hour, statistics, readFrom);
     });
     await world.history.packedUntil(END);
     world.clock.now = END + DAY_MS;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { connectStore } from '../../../api/store/index.js';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { startTestEngine } from '../../support/database/engine.js';
 import { configOf, useMigrations } from '../../support/database/migrations.js';

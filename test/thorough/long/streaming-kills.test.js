@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';

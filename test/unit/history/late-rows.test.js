@@ -70,7 +70,7 @@ test('Late rows: the commit takes until the hour is closing: the message is late
       return hours;
     },
   };
-  await path.send('device', samplesOf(HOUR, 3), { overrides: { write: slow } });
+  await path.send('device', samplesOf(HOUR, 3), { overrides: slow });
   expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
 });
@@ -83,7 +83,7 @@ test.each(
   ]),
 )('Late rows: %s.%s is not committed yet: the message is not acknowledged', async (part, name) => {
   path.clock.now = SETTLING;
-  const real = /** @type {any} */ (path.store[part]);
+  const real = /** @type {any} */ (path.store.write[part]);
   const held = heldBack(real[name]);
   const overrides = { [part]: { ...real, [name]: held.write } };
   let acknowledged = false;
@@ -143,7 +143,7 @@ test('Late day: samples arrive when their day was packed twice: the day is packe
 });
 
 test('Late day: the same day is noted again: it is written once an hour, for each device', async () => {
-  const { lateDays } = path.store;
+  const { lateDays } = path.store.write;
   let writes = 0;
   const store = {
     ...lateDays,
@@ -174,7 +174,7 @@ test('Late day: the same day is noted again: it is written once an hour, for eac
 });
 
 test('Late day: a note is refused: the next message writes it again', async () => {
-  const { lateDays } = path.store;
+  const { lateDays } = path.store.write;
   path.clock.now = SETTLING;
   let refusals = 1;
   const store = {
@@ -197,7 +197,7 @@ test('Late day: a note is refused: the next message writes it again', async () =
 
 /** @param {number} noticed epoch ms @returns {Promise<Array<[bucket: number, since: number]>>} the notes for readers of changes */
 async function arrivalsAt(noticed) {
-  const { items } = await path.store.lateArrivals.page(path.keyOf('device').group, noticed);
+  const { items } = await path.store.write.lateArrivals.page(path.keyOf('device').group, noticed);
   return items.map(({ bucket, since }) => [bucket, since]);
 }
 
@@ -207,7 +207,7 @@ async function arrivalsAt(noticed) {
  * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
  */
 function createArrivals(around = (write) => write()) {
-  const { lateArrivals } = path.store;
+  const { lateArrivals } = path.store.write;
   const counted = { writes: 0 };
   const notes = new LateArrivalNotes({
     store: {
@@ -234,7 +234,7 @@ test('Late arrival: a message has a late hour and one of now: the note has the l
 });
 
 test('Late arrival: the note is not committed: the message is not acknowledged', async () => {
-  const { lateArrivals } = path.store;
+  const { lateArrivals } = path.store.write;
   const held = heldBack(lateArrivals.write);
   path.clock.now = CLOSING;
   let isAcknowledged = false;
@@ -318,6 +318,6 @@ test('Late arrival: a note of the hour before is committed in this hour: this ho
   go();
   await slow;
   await notes.note(device, new Set([HOUR]), { began: CLOSING, at: path.clock.now });
-  const { items } = await path.store.lateArrivals.page(device.group, CLOSING + HOUR_MS);
+  const { items } = await path.store.write.lateArrivals.page(device.group, CLOSING + HOUR_MS);
   expect(items.filter((item) => item.device.equals(device.bytes))).toHaveLength(1);
 });

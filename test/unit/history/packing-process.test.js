@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.js';
-import { createContext } from '../../../api/observability/context.js';
+import { createContext } from '../../../api/observability/index.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.js';
-import { createContext } from '../../../api/observability/context.js';
+import { createContext } from '../../../api/observability/index.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';

@@ -8,6 +8,8 @@ import { createMemoryStore, readMemoryTables } from '../../support/memory-store/
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { UnwatchedSpan } from '../../../api/observability/watched-time.js' */
 
+/** The watched time of one process. @typedef {{ extend: (now: number) => Promise<void> }} Watching */
+
 const BEAT_MS = 10_000;
 const BREAK_MS = 25_000;
 const MINUTE_MS = 60_000;
@@ -48,8 +50,10 @@ async function createWorld() {
     store: store.watchedTime,
     read,
     /** @param {string} clientId @param {() => boolean} [watches] */
-    start: (clientId, watches = () => true) =>
-      new WatchedTime({ store: store.watchedTime, clientId, watches, everyMs: BEAT_MS }),
+    start(clientId, watches = () => true) {
+      const watched = new WatchedTime({ store: store.watchedTime, watches, everyMs: BEAT_MS });
+      return { extend: (/** @type {number} */ now) => watched.extend(clientId, now) };
+    },
   };
 }
 
@@ -60,7 +64,7 @@ describe('Watched time', () => {
     setup = await createWorld();
   });
 
-  /** @param {WatchedTime} watched @param {number} from s after the start @param {number} to s */
+  /** @param {Watching} watched @param {number} from s after the start @param {number} to s */
   async function beat(watched, from, to) {
     for (let second = from; second <= to; second += BEAT_MS / 1000) {
       setup.world.now = START + second * 1000;
@@ -301,7 +305,7 @@ async function live(all) {
   const beats = all
     .flatMap((history, index) => beatsOf(history).map((beat) => ({ ...beat, index })))
     .sort((a, b) => a.at - b.at);
-  /** @type {WatchedTime[]} */
+  /** @type {Watching[]} */
   const processes = [];
   let isConnected = true;
   for (const { at, state, isFirst, index } of beats) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrateDatabase } from '../../../api/store/migrate.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { shapeOf } from '../load/shapes.js';
 import { startChild } from '../process/child.js';

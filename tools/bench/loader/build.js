@@ -84,7 +84,7 @@ async function load({ store, write, fleet, set, onProgress = () => {}, signal })
   let samples = 0;
   const now = Date.now();
   await someAtOnce(AT_ONCE, fleet, (device) =>
-    register(store.registry, device, { now, intervalMs: set.intervalMs }),
+    register(store.write.registry, device, { now, intervalMs: set.intervalMs }),
   );
   await someAtOnce(AT_ONCE, hoursOf(fleet, set), async ({ device, hour }) => {
     signal?.throwIfAborted();
@@ -144,9 +144,9 @@ const createHistoryWriter =
   async ({ bytes: device }, hour, sensors) => {
     for (const { sensor, series } of sensors) {
       for (const samples of historyRows(hour, series)) {
-        await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
+        await store.write.history.writeSamples({ device, sensor }, [{ hour, samples }]);
       }
-      await store.history.writeStatistics(
+      await store.write.history.writeStatistics(
         { device, sensor },
         hour,
         hourStatisticsOf(series.values),
@@ -165,14 +165,14 @@ const createHistoryWriter =
  *   its hour then goes into history, too
  * @returns {HourWriter}
  */
-function createMessageWriter({ write, history, lateDays, lateArrivals }, { samples, arrival }) {
+function createMessageWriter({ write }, { samples, arrival }) {
   const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
   const late = createLateWriter({
-    store: history,
+    store: write.history,
     retry: /** @type {any} */ (retry),
-    days: new LateDayNotes({ store: lateDays, retry: /** @type {any} */ (retry) }),
+    days: new LateDayNotes({ store: write.lateDays, retry: /** @type {any} */ (retry) }),
     arrivals: new LateArrivalNotes({
-      store: lateArrivals,
+      store: write.lateArrivals,
       retry: /** @type {any} */ (retry),
       clock: { now: () => 0 },
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SCOPES } from '../../../access/http/tokens.js';
-import { MAX_UNWATCHED_SPANS } from '../../../observability/watched-time.js';
+import { SCOPES } from '../../../access/http/index.js';
+import { MAX_UNWATCHED_SPANS } from '../../../observability/index.js';
 import { Id, Name, pageOf, Time, time } from './shared.js';
 
 /** Answers about processes and their health, and about who may do what. */

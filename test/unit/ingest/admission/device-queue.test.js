@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/admission/device-queue.js';
+import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.js';
 import { parseTopic } from '../../../../schema/topics.js';
 
 /** @import { Topic } from '../../../../schema/topics.js' */

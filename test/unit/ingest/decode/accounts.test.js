@@ -7,13 +7,13 @@ import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
 import { MillraceError } from '../../../../common/errors.js';
 
-/** @import { Account } from '../../../../api/observability/process-stats.js' */
+/** @import { MeasurementCounts } from '../../../../api/observability/process-stats.js' */
 
 const NOW = Date.UTC(2026, 10, 25);
 const emptyBatch = () =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e9, newest: NOW + 60_000, relative: true });
 
-/** The ways of the measurements, of which `received` is the sum. @param {Account} account */
+/** The ways of the measurements, of which `received` is the sum. @param {MeasurementCounts} account */
 const sum = ({ stored, merged, refused, skipped }) => stored + merged + refused + skipped;
 
 const anyTime = fc.oneof(
@@ -48,7 +48,7 @@ function accountOfPayload(payload, contentType) {
     if (error instanceof MillraceError) return null;
     throw error;
   }
-  return batch.account();
+  return batch.measurementCounts();
 }
 
 test('Accounts: any JSON, as text and as CBOR: each measurement goes one way', () => {
@@ -80,7 +80,7 @@ test('Accounts: any metrics of Sparkplug: each goes one way', () => {
     fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
       const batch = emptyBatch();
       readMetrics(/** @type {any} */ ({ metrics, timestamp: NOW }), /** @type {any} */ (defined), batch);
-      const account = batch.account();
+      const account = batch.measurementCounts();
       expect(account.received).toBe(metrics.length);
       expect(account.received).toBe(sum(account));
     }),
@@ -102,7 +102,7 @@ test('Accounts: any lines: each value of a good line, and each broken line, goes
     fc.property(fc.array(line), (lines) => {
       const decoder = new LineDecoder({ deviceTags: ['host'], emptyBatch });
       const { devices } = decoder.decode(Buffer.from(lines.join('\n')), 'ns', NOW);
-      for (const account of [...devices.values()].flat().map((batch) => batch.account())) {
+      for (const account of [...devices.values()].flat().map((batch) => batch.measurementCounts())) {
         expect(account.received).toBe(sum(account));
       }
     }),

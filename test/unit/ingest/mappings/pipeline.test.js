@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
 import { until } from '../../../support/until.js';
 
+/** @import { Refusals } from '../../../../api/store/dead-letters/writes.js' */
 /** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
 
 const NOW = 1_795_348_840_000;
@@ -117,14 +118,18 @@ describe('Message on a mapped topic', () => {
     expect(pipeline.ingest.unmatchedTopics.list()).toEqual([]);
   });
 
-  test('sender that may not send for the device: neither acknowledged nor a dead letter', async () => {
+  test('sender that may not send for the device: forbidden with the reason, and no dead letter', async () => {
     await start();
     const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
       `${device} ${topic}` === 'b farm/b/up';
-    await expect(send('farm/a/up', { v: 1 }, { permits })).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(send('farm/a/config', { sensor: 'v' }, { permits })).rejects.toMatchObject({
-      code: 'forbidden',
-    });
+    /** @type {Refusals[]} */
+    const refusals = [];
+    const options = { permits, onRefused: (/** @type {Refusals} */ refused) => refusals.push(refused) };
+    expect(await send('farm/a/up', { v: 1 }, options)).toBe('forbidden');
+    expect(await send('farm/a/config', { sensor: 'v' }, options)).toBe('forbidden');
+    expect(refusals).toMatchObject([[{ code: 'forbidden' }], [{ code: 'forbidden' }]]);
+    expect(await pipeline.metric('iot_ingest_messages_total{result="forbidden"}')).toBe(2);
+    expect(await pipeline.metric('iot_ingest_messages_total{result="unsettled"}')).toBe(0);
     await send('farm/b/up', { v: 1 }, { permits });
     expect(await pipeline.lastSeen('a')).toBeUndefined();
     expect(await pipeline.lastSeen('b')).toBe(NOW);

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 
 const openBook = () =>
-  new DefinitionBook({ store: store.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
+  new DefinitionBook({ store: store.write.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
 
 /** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
 const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);
@@ -60,23 +60,23 @@ async function rows() {
 describe('Definition book: a birth is entered', () => {
   test('Definition book: a birth with unchanged definitions: no row is written', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0 + 60_000));
-    await book.enter(DEVICE, definitions(T0 + REPEAT_MS - 1));
+    await book.write(DEVICE, definitions(T0));
+    await book.write(DEVICE, definitions(T0 + 60_000));
+    await book.write(DEVICE, definitions(T0 + REPEAT_MS - 1));
     expect(await rows()).toEqual([0]);
   });
 
   test('Definition book: a birth that another process has entered: no row is written', async () => {
-    await openBook().enter(DEVICE, definitions(T0));
-    await openBook().enter(DEVICE, definitions(T0 + 60_000));
+    await openBook().write(DEVICE, definitions(T0));
+    await openBook().write(DEVICE, definitions(T0 + 60_000));
     expect(await rows()).toEqual([0]);
   });
 
   test('a quarter of the history has passed since: the row is written again', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0 + REPEAT_MS));
-    await book.enter(DEVICE, definitions(T0 + REPEAT_MS + 1));
+    await book.write(DEVICE, definitions(T0));
+    await book.write(DEVICE, definitions(T0 + REPEAT_MS));
+    await book.write(DEVICE, definitions(T0 + REPEAT_MS + 1));
     expect(await rows()).toEqual([0, REPEAT_MS]);
   });
 
@@ -87,7 +87,7 @@ describe('Definition book: a birth is entered', () => {
     });
     let settled = false;
     const entering = openBook()
-      .enter(DEVICE, definitions(T0))
+      .write(DEVICE, definitions(T0))
       .then(() => {
         settled = true;
       });
@@ -100,31 +100,31 @@ describe('Definition book: a birth is entered', () => {
 
   test('Definition book: a birth with other definitions: a row is written', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));
+    await book.write(DEVICE, definitions(T0));
+    await book.write(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));
     expect(await rows()).toEqual([0, 1000]);
   });
 
   test('our clock was set back, or it arrives in the same ms: the birth that arrived last is the newest', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
-    await book.enter(DEVICE, definitions(T0));
-    await book.enter(DEVICE, definitions(T0, 'dbirthSwapped'));
+    await book.write(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
+    await book.write(DEVICE, definitions(T0));
+    await book.write(DEVICE, definitions(T0, 'dbirthSwapped'));
     for (const each of [book, openBook()]) expect((await each.newest(DEVICE))?.names.get(10)).toBe('Count');
     expect(await rows()).toEqual([5000, 5001, 5002]);
   });
 
   test('an alias has two names in it: it is not defined', async () => {
     const twice = [metric('a', 1), metric('b', 1), metric('c', 2), metric('c', 2)];
-    const { names } = await openBook().enter(DEVICE, definitionsOf(twice, T0));
+    const { names } = await openBook().write(DEVICE, definitionsOf(twice, T0));
     expect([...names]).toEqual([[2, 'c']]);
   });
 
   test('aliases that meant something else before: they are contested from then on', async () => {
     const book = openBook();
-    await book.enter(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
-    await book.enter(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
-    const { contested } = await book.enter(DEVICE, definitionsOf([metric('c', 1), metric('b', 2)], T0 + 2));
+    await book.write(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
+    await book.write(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
+    const { contested } = await book.write(DEVICE, definitionsOf([metric('c', 1), metric('b', 2)], T0 + 2));
     expect([...contested]).toEqual([1]);
   });
 });
@@ -135,7 +135,7 @@ describe('Definition book: data is read', () => {
   });
 
   test('after a restart: the database knows what the birth defined', async () => {
-    await openBook().enter(DEVICE, definitions(T0));
+    await openBook().write(DEVICE, definitions(T0));
     const found = await openBook().newest(DEVICE);
     expect(found).toMatchObject({ bornAt: T0 });
     expect(found?.names.get(10)).toBe('Temperature');
@@ -143,7 +143,7 @@ describe('Definition book: data is read', () => {
   });
 
   test('many ask at once, and again: the database is asked once', async () => {
-    await openBook().enter(DEVICE, definitions(T0));
+    await openBook().write(DEVICE, definitions(T0));
     const book = openBook();
     requests = [];
     await Promise.all([1, 2, 3].map(() => book.newest(DEVICE)));
@@ -158,13 +158,13 @@ describe('Definition book: a dead letter is replayed', () => {
     const book = openBook();
     for (const [index, entries] of births.entries()) {
       const metrics = entries.map(([name, alias]) => metric(name, alias));
-      await book.enter(DEVICE, definitionsOf(metrics, T0 + 1000 * index));
+      await book.write(DEVICE, definitionsOf(metrics, T0 + 1000 * index));
     }
     return book;
   }
 
   /** @param {DefinitionBook} book @param {number} ms since T0 */
-  const aliases = async (book, ms) => [...((await book.around(DEVICE, T0 + ms))?.names ?? [])];
+  const aliases = async (book, ms) => [...((await book.certainAt(DEVICE, T0 + ms))?.names ?? [])];
 
   test('no birth before it: nothing is certain', async () => {
     const book = await enterAll([[['a', 1]]]);

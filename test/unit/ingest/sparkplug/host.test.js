@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Host } from '../../../../api/ingest/sparkplug/host.js';
-import { createNodeDevices, isOfSequence } from '../../../../api/ingest/sparkplug/nodes.js';
+import { createNodeDevices, hasSequenceNumber } from '../../../../api/ingest/sparkplug/nodes.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 
 const NOW = 1_795_000_000_000;
@@ -56,14 +56,14 @@ describe('Sparkplug host: state messages', () => {
     ['OFFLINE', false],
     ['', false],
   ])('state %s: offline: %p', (payload, expected) => {
-    expect(start().host.isOffline(Buffer.from(payload))).toBe(expected);
+    expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
   });
 });
 
 test('Sparkplug sequence: births and deaths of nodes are outside, all other messages inside', () => {
   const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
   const inside = types.filter((type) =>
-    isOfSequence({ type, node: 'plant/edge', command: '', device: null }),
+    hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
   );
   expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
 });

@@ -68,7 +68,7 @@ describe('Sparkplug data', () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata'));
     await edge.send('DDATA', vector('ddata', 1));
-    await edge.send('DDATA', vector('ddata'), { again: true });
+    await edge.send('DDATA', vector('ddata'), { dup: true });
     await edge.send('DDATA', vector('ddata', 2));
     expect(edge.commands).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('Sparkplug data', () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
-    const { batch } = await edge.send('DDATA', vector('ddata'), { again: true });
+    const { batch } = await edge.send('DDATA', vector('ddata'), { dup: true });
     expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
   });
 });
@@ -176,7 +176,7 @@ describe('Sparkplug births', () => {
       await beBorn();
       await edge.send('NBIRTH', vector('nbirthNext'));
       await edge.send('DBIRTH', vector('dbirthSwapped'));
-      const again = await edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name), { again: true });
+      const again = await edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name), { dup: true });
       expect([again.isContradictory, edge.commands]).toEqual([true, [COMMAND]]);
       expect(values(await edge.send('DDATA', vector('ddataSwapped')))).toEqual([]);
     },
@@ -184,8 +184,8 @@ describe('Sparkplug births', () => {
 
   test('the newest births come again: their aliases are valid', async () => {
     await beBorn();
-    await edge.send('NBIRTH', vector('nbirth'), { again: true });
-    await edge.send('DBIRTH', vector('dbirth'), { again: true });
+    await edge.send('NBIRTH', vector('nbirth'), { dup: true });
+    await edge.send('DBIRTH', vector('dbirth'), { dup: true });
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });

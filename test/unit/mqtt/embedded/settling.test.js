@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Deliveries } from '../../../../api/mqtt/deliveries.js';
+import { Deliveries } from '../../../../api/mqtt/acknowledgements.js';
 import { createSettling } from '../../../../api/mqtt/embedded/settling.js';
 import { createMetrics } from '../../../../api/observability/metrics.js';
 

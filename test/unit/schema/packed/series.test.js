@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greaterValue, mergeSeries, sortMerge, sortMessage } from '../../../../schema/packed/series.js';
+import { greaterValue, mergeSeries, sortKeepLast, sortMerge } from '../../../../schema/packed/series.js';
 import { anyValue, arrivals, sortedSeries } from './arbitraries.js';
 
 /** @import { Series } from '../../../../schema/packed/series.js' */
@@ -80,7 +80,7 @@ test('Merge: values of one message: the last value of each instant is kept', () 
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
-      const sorted = sortMessage(times, values);
+      const sorted = sortKeepLast(times, values);
       expect(samplesOf(sorted)).toEqual([...last].sort(([a], [b]) => a - b));
       expect(sorted.conflicts).toBe(sortMerge(times, values).conflicts);
     }),

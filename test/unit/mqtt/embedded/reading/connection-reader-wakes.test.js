@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
 import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.js';
-import { Deliveries } from '../../../../../api/mqtt/deliveries.js';
+import { Deliveries } from '../../../../../api/mqtt/acknowledgements.js';
 import { openConnection } from '../../../../../api/mqtt/embedded/connections.js';
 import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.js';
 import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';

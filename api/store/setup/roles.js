@@ -1,11 +1,11 @@
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.js';
-import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
-import { connect } from './connect.js';
-import { innerErrors, reasonOf } from './error-reason.js';
+import { MillraceError } from '../../../common/errors.js';
+import { createKeyspace, DDL } from '../../../schema/migrate/cluster.js';
+import { connect } from '../connect.js';
+import { innerErrors, reasonOf } from '../error-reason.js';
 
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { RoleStatement } from '../../schema/roles.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
+/** @import { RoleStatement } from '../../../schema/roles.js' */
 
 /**
  * Makes roles; CQL_USERNAME must be allowed to. The keyspace must exist before permissions in it can be granted, so it is created as

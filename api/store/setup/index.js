@@ -1,10 +1,12 @@
-import { MillraceError } from '../../common/errors.js';
-import { migrate } from '../../schema/migrate/migrate.js';
-import { connect } from './connect.js';
+import { MillraceError } from '../../../common/errors.js';
+import { migrate } from '../../../schema/migrate/migrate.js';
+import { connect } from '../connect.js';
+import { translate } from '../sending/session.js';
 import { missingPermission } from './roles.js';
-import { translate } from './sending/session.js';
 
-/** @import { Config } from '../../common/settings/config.js' */
+export { makeRoles } from './roles.js';
+
+/** @import { Config } from '../../../common/settings/config.js' */
 
 const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 

@@ -1,4 +1,13 @@
+/** Metrics, logs, health, heartbeat and stats of a process: every other room reports here. Nothing here knows a message. */
 import { createMetrics } from './metrics.js';
+
+export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.js';
+export { createLogger } from './logger.js';
+export { prettyDestination } from './pretty-log.js';
+export { isWell, ProcessHealth } from './process-health.js';
+export { BUCKETS, NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.js';
+export { Readiness } from './readiness.js';
+export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../common/settings/config.js' */

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import { uuidText } from '../../schema/ids.js';
-import { bucketOf, closingOf, DAY_MS, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../schema/rules.js';
-import { iteratePages } from '../history/packing/index.js';
-import { openBatchText } from './records.js';
+import { uuidText } from '../../../schema/ids.js';
+import { bucketOf, closingOf, DAY_MS, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.js';
+import { iteratePages } from '../../history/packing/index.js';
+import { openBatchText } from '../records.js';
 
-/** @import { Store } from '../store/index.js' */
-/** @import { StoredBlock } from '../store/streaming.js' */
-/** @import { Names } from './records.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { StoredBlock } from '../../store/streaming.js' */
+/** @import { Names } from '../records.js' */
 
 /** Write timestamps are read in windows of this width, in ms. It is a constant, because cursors rely on it. */
 const WINDOW_MS = 60_000;
