@@ -120,12 +120,17 @@ describe('Signals', () => {
     await untilDrawn();
     const legend = dashboard.page.locator('.signal-unwatched');
     await legend.filter({ hasText: /^No process watched: state unknown: .* to .*/ }).waitFor();
-    const box = await charts().first().boundingBox();
+    const box = await charts().nth(2).boundingBox();
     if (!box) throw new Error('no chart');
-    const minutes = 18.5 + recorded.age();
-    await dashboard.page.mouse.move(box.x + 72 + (box.width - 72 - 32) * (1 - minutes / 60), box.y + 50);
     const state = words().first().locator(':scope > span').first();
-    await state.filter({ hasText: /^No process watched: state unknown$/ }).waitFor();
+    await until(
+      async () => {
+        const minutes = 18.5 + recorded.age();
+        await dashboard.page.mouse.move(box.x + 72 + (box.width - 72 - 32) * (1 - minutes / 60), box.y + 50);
+        return (await textOf(state)) === 'No process watched: state unknown';
+      },
+      { what: 'the words of the unwatched time' },
+    );
     await dashboard.lookAt('device-unwatched');
     // The keys stop where it begins and ends.
     const band = charts().first();
