@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
-import { migrateDatabase } from '../../api/store/setup/index.js';
 import { createProcessStore } from '../../api/store/processes.js';
 import { createSession } from '../../api/store/sending/session.js';
+import { migrateDatabase } from '../../api/store/setup/index.js';
 import { readSettings } from '../../common/settings/index.js';
 import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
 import { dropKeyspace } from '../support/database/keyspace.js';
