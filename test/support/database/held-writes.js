@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { until } from '../until.js';
 
-/** @import { connectStore } from '../../../api/store/index.js' */
+/** @import { connectStore, Store } from '../../../api/store/index.js' */
 /** @import { Session } from '../../../api/store/sending/session.js' */
 
 /** The writes of ingest that tests hold by part of the store. Others are held by the name of their statement, such as `write_latest`. */
@@ -34,17 +34,23 @@ export class HeldWrites {
   #running = 0;
 
   /**
-   * @template {object} S
-   * @param {S} store
-   * @returns {S} the same store, with writes that can be held
+   * @param {Store} store
+   * @returns {Store} the same store, with writes that can be held
    */
   watch(store) {
-    const parts = Object.entries(WRITES).map(([name, methods]) => {
-      const part = /** @type {Part} */ (store)[name];
-      const watched = methods.map((method) => [method, this.#watchWrite(`${name}.${method}`, part[method])]);
-      return [name, { ...part, ...Object.fromEntries(watched) }];
+    const { deadLetters, ...tables } = WRITES;
+    const write = { ...store.write, ...this.#watchParts(store.write, tables) };
+    return { ...store, ...this.#watchParts(store, { deadLetters }), write };
+  }
+
+  /** @param {Part} parts @param {Record<string, string[]>} writes methods of each part @returns {Part} these parts, with writes that can be held */
+  #watchParts(parts, writes) {
+    const watched = Object.entries(writes).map(([name, methods]) => {
+      const part = parts[name];
+      const held = methods.map((method) => [method, this.#watchWrite(`${name}.${method}`, part[method])]);
+      return [name, { ...part, ...Object.fromEntries(held) }];
     });
-    return { ...store, ...Object.fromEntries(parts) };
+    return Object.fromEntries(watched);
   }
 
   /** Opens a store whose writes can be held. @param {typeof connectStore} openStore @returns {typeof connectStore} */
