@@ -95,6 +95,10 @@ export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | 
   };
 }
 
+/** @returns of a bin all its states */
+export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: StateNames): string =>
+  min === max ? states(min) : `${states(min)} to ${states(max)}`;
+
 export interface Statistics {
   /** samples */
   count: number;

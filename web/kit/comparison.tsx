@@ -47,15 +47,29 @@ export const refOf = (item: {
 export const readRefs = (query: URLSearchParams): string[] =>
   [...new Set(query.getAll('s').filter((text) => parseRef(text) !== null))].slice(0, MOST_COMPARED);
 
+/** @returns references of the sensors whose lines are hidden */
+export const readHidden = (query: URLSearchParams): ReadonlySet<string> => new Set(query.getAll('hidden'));
+
 /**
  * @param query of the view, whose other parameters stay
+ * @param hidden sensors whose lines are hidden
  * @returns the address that compares them
  */
-export function compareHref(refs: string[], query: URLSearchParams = new URLSearchParams()): string {
-  const rest = [...query].filter(([name]) => name !== 's').map((pair) => String(new URLSearchParams([pair])));
+export function compareHref(
+  refs: string[],
+  query: URLSearchParams = new URLSearchParams(),
+  hidden: ReadonlySet<string> = readHidden(query),
+): string {
+  const rest = [...query]
+    .filter(([name]) => name !== 's' && name !== 'hidden')
+    .map((pair) => String(new URLSearchParams([pair])));
   // A slash may stand in a query as it is, and so a person can read it.
-  const own = refs.map((ref) => `s=${encodeURIComponent(ref).replaceAll('%2F', '/')}`);
-  const all = [...own, ...rest];
+  const own = (name: string, ref: string) => `${name}=${encodeURIComponent(ref).replaceAll('%2F', '/')}`;
+  const all = [
+    ...refs.map((ref) => own('s', ref)),
+    ...refs.filter((ref) => hidden.has(ref)).map((ref) => own('hidden', ref)),
+    ...rest,
+  ];
   return all.length > 0 ? `/compare?${all.join('&')}` : '/compare';
 }
 

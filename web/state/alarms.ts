@@ -1,5 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Alarm } from '../api/types.ts';
+import type { Client } from '../api/client.ts';
+import { createLimit } from '../api/client.ts';
+import { nullIfMissing } from '../api/request.ts';
+import type { Alarm, WantedAlarmRule } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
 import { recallMembers, remember } from './preferences.ts';
 
@@ -93,6 +96,56 @@ export function useSensorAlarms(sensor: { device_id: string; sensor_id: string }
   );
   useReloads(reload);
   return data?.items ?? NONE;
+}
+
+type Scope = WantedAlarmRule['scope'];
+
+/** The unit of the sensors in a scope. `isMixed`: they send several. */
+export type ScopeUnit = { unit: string | null; isMixed: boolean };
+
+/** @returns a key for maps */
+export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
+  JSON.stringify([device ?? '', sensor ?? '', type ?? '', site ?? '']);
+
+/** Sensors of a scope whose units are looked at. */
+const MOST_READ = 200;
+/** Scopes that are looked up at once: a browser has six connections to a host, all tabs together. */
+const AT_ONCE = 3;
+
+/** @returns null: the scope has no sensors */
+async function unitOfScope(
+  client: Client,
+  { device, sensor, type, site }: Scope,
+  signal: AbortSignal,
+): Promise<ScopeUnit | null> {
+  const found =
+    device && sensor
+      ? [await client.sensor(device, sensor, signal)]
+      : (await client.latest({ device, type, site, limit: MOST_READ }, signal)).items;
+  const units = [...new Set(found.map(({ unit }) => unit))];
+  return units.length === 0 ? null : { unit: units[0] ?? null, isMixed: units.length > 1 };
+}
+
+/**
+ * The units in which limits and peaks are stored. Each scope is looked up once.
+ *
+ * @returns by `scopeKey`; without the scopes that have no sensors or are not known yet
+ */
+export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
+  const { client } = useServices();
+  const known = useRef<Map<string, ScopeUnit>>(new Map());
+  const wanted = new Map(scopes.map((scope) => [scopeKey(scope), scope]));
+  useQuery(`units of ${[...wanted.keys()].sort().join(' ')}`, async (signal) => {
+    const limit = createLimit(AT_ONCE);
+    const missing = [...wanted].filter(([key]) => !known.current.has(key));
+    await Promise.all(
+      missing.map(async ([key, scope]) => {
+        const unit = await limit.run(() => unitOfScope(client, scope, signal).catch(nullIfMissing), signal);
+        if (unit) known.current.set(key, unit);
+      }),
+    );
+  });
+  return known.current;
 }
 
 /** How this browser reports a new alarm, by the choice of its reader. */

@@ -4,6 +4,7 @@ import {
   limitScale,
   quantityOf,
   scaleFor,
+  shownText,
   toSent,
   toShown,
   unitsOf,
@@ -74,6 +75,14 @@ describe('Durations', () => {
       [90_000_000, 'ms', '1 d 1 h'],
     ]),
   )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+
+  test('Durations: a value in the scale of a chart: the same text', () => {
+    const scale = scaleFor('s', [7200, 14_798_068]);
+    expect(shownText(scale, toShown(scale, 14_798_068))).toBe('171 d 6 h');
+    expect(shownText(scale, toShown(scale, -7200))).toBe('−2 h');
+    expect(shownText(scaleFor('Cel', [20], { temperature: '°F' }), 68)).toBe('68 °F');
+    expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
+  });
 
   test('a chart: whole numbers of hours or days on its axis', () => {
     expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });

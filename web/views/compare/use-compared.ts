@@ -13,6 +13,7 @@ import { lengthOf } from '../../chart/window.ts';
 import { parseRef } from '../../kit/comparison.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
+import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 
 /** A sensor of the address. */
@@ -137,6 +138,29 @@ export interface Line {
   scale: string;
   /** the same sensor a week earlier */
   isGhost: boolean;
+  /** names of its states; null: it is a number, drawn as a line */
+  states: StateNames | null;
+}
+
+/** One chart of the comparison: lines, or the bands of one sensor of states and its ghost. */
+export type Group = { key: string; lines: Line[]; hasStates: boolean };
+
+/**
+ * @param lines those that are seen
+ * @param isStacked a chart for each sensor; else one for all lines, and one for each sensor of states
+ * @returns in the order of the sensors
+ */
+export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
+  const groups: Map<string, Group> = new Map();
+  for (const line of lines) {
+    const hasStates = line.states !== null;
+    const key = isStacked || hasStates ? line.key : '';
+    const group = groups.get(key);
+    if (group) group.lines.push(line);
+    else groups.set(key, { key, lines: [line], hasStates });
+  }
+  const all = [...groups.values()];
+  return isStacked ? all : all.toSorted((a, b) => Number(a.hasStates) - Number(b.hasStates));
 }
 
 /** How far back the ghost is, in ms. */

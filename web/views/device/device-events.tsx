@@ -12,11 +12,12 @@ import '../../kit/tables.css';
 import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { Annotation, DeviceInfo } from '../../api/types.ts';
+import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
 import type { Listed, useDeviceEvents } from '../../state/device-events.ts';
 import type { Stale } from '../../state/verdict.ts';
-import type { Band, Gutter } from './chart-plugins.ts';
+import type { Band } from './chart-plugins.ts';
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 

@@ -6,12 +6,20 @@ import {
   createComparison,
   MOST_COMPARED,
   parseRef,
+  readHidden,
   readRefs,
   refOf,
   writeRef,
 } from '../../../../web/kit/comparison.tsx';
 import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
-import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../../web/views/compare/use-compared.ts';
+import {
+  axesOf,
+  ghostWindow,
+  groupsOf,
+  joined,
+  scaleOf,
+  shifted,
+} from '../../../../web/views/compare/use-compared.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -30,6 +38,7 @@ const line = (key, rest = {}) => ({
   hue: 1,
   scale: 'unit Cel',
   isGhost: false,
+  states: null,
   shape: samples([1, 2], [10, 20]),
   ...rest,
 });
@@ -65,6 +74,18 @@ describe('Address of a comparison', () => {
       '/compare?s=a/b&range=1d&view=stacked',
     );
     expect(compareHref([])).toBe('/compare');
+  });
+
+  test('Address of a comparison: hidden sensors: they stay, unless they leave the comparison', () => {
+    const query = new URLSearchParams('s=a/b&s=c/d&hidden=a/b&hidden=c/d&axes=own');
+    expect(readHidden(query)).toEqual(new Set(['a/b', 'c/d']));
+    expect(compareHref(['a/b'], query)).toBe('/compare?s=a/b&hidden=a/b&axes=own');
+    expect(compareHref(['a/b', 'c/d'], query, new Set(['c/d']))).toBe(
+      '/compare?s=a/b&s=c/d&hidden=c/d&axes=own',
+    );
+    const odd = writeRef({ device: 'a/b', sensor: 'c d%2F?&=#' });
+    const { searchParams } = new URL(compareHref([odd], query, new Set([odd])), 'http://localhost');
+    expect(readHidden(searchParams)).toEqual(new Set([odd]));
   });
 });
 
@@ -115,6 +136,24 @@ describe('Lines', () => {
       { scale: 'unit Cel', unit: 'Cel', hue: null },
       { scale: 'unit V', unit: 'V', hue: 3 },
     ]);
+  });
+
+  test('Charts of a comparison: states: a strip each, below the chart of all lines', () => {
+    const states = (/** @type {number} */ value) => String(value);
+    const ghost = { shape: samples([1], [0]), isGhost: true };
+    const lines = [line('door', { states }), line('a'), line('b'), line('door', { states, ...ghost })];
+    const keysOf = (/** @type {boolean} */ isStacked) =>
+      groupsOf(lines, isStacked).map(({ hasStates, lines }) => [hasStates, ...lines.map(({ key }) => key)]);
+    expect(keysOf(false)).toEqual([
+      [false, 'a', 'b'],
+      [true, 'door', 'door'],
+    ]);
+    expect(keysOf(true)).toEqual([
+      [true, 'door', 'door'],
+      [false, 'a'],
+      [false, 'b'],
+    ]);
+    expect(groupsOf([], false)).toEqual([]);
   });
 
   test('window of the ghosts: a week earlier; a live one is read again now and then', () => {
