@@ -198,6 +198,19 @@ export function toShown({ factor, offset }: Scale, value: number): number {
   return (isDivided ? value / divisor : value * factor) + offset;
 }
 
+/**
+ * @param text as people write numbers, `-4,5` too
+ * @returns null: none
+ */
+export function readNumber(text: string | null): number | null {
+  const plain = (text ?? '')
+    .trim()
+    .replace('\u2212', '-')
+    .replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
+  const number = plain === '' ? Number.NaN : Number(plain);
+  return Number.isFinite(number) ? number : null;
+}
+
 /** Of differences, such as a change per second: they have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
@@ -243,7 +256,8 @@ export function limitText(scale: Scale, sent: number): string {
 export function limitOf(scale: Scale, text: string, known?: number): number {
   const trimmed = text.trim();
   if (known !== undefined && limitText(scale, known) === trimmed) return known;
-  return trimmed === '' ? Number.NaN : toSent(scale, Number(trimmed.replace(',', '.')));
+  const shown = readNumber(trimmed);
+  return shown === null ? Number.NaN : toSent(scale, shown);
 }
 
 /**

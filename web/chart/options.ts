@@ -9,8 +9,8 @@ import {
   formatTimeMs,
   formatYear,
 } from '../format.ts';
-import type { Thresholds } from '../state/preferences.ts';
-import { withThresholds } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
+import { withThresholds } from '../state/thresholds.ts';
 import { drawThresholds } from './marks.ts';
 import { loneEntries } from './shape.ts';
 
@@ -292,9 +292,9 @@ export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
 
 /** @returns what uPlot takes as `tzDate`: ticks of a clock stand at round times of its own zone */
 export const dateIn =
-  (zone: Zone) =>
+  ({ name }: Zone) =>
   (ts: number): Date =>
-    zone === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), zone === 'utc' ? 'Etc/UTC' : zone);
+    name === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), name === 'utc' ? 'Etc/UTC' : name);
 
 /** @returns a custom property as a color that a canvas takes */
 export function colorsOf(host: HTMLElement): (name: string) => string {

@@ -1,6 +1,6 @@
 import type { Zone } from '../format.ts';
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
-import type { Thresholds } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';

@@ -4,7 +4,6 @@ import { createLimit } from '../api/client.ts';
 import { nullIfMissing } from '../api/request.ts';
 import type { Alarm, WantedAlarmRule } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
-import { recallMembers, remember } from './preferences.ts';
 
 /** Alarms that the header counts. */
 const MOST_OPEN = 1000;
@@ -148,37 +147,26 @@ export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
   return known.current;
 }
 
-/** How this browser reports a new alarm, by the choice of its reader. */
-type SignalChoice = { sound: boolean; notification: boolean };
-
-const KEY = 'millrace.alarm-signals';
-
-export function readSignals(): SignalChoice {
-  const { sound, notification } = recallMembers(localStorage, KEY);
-  return { sound: sound === true, notification: notification === true };
-}
-
-export const writeSignals = (choice: SignalChoice) => remember(localStorage, KEY, choice);
-
 /**
  * Reports alarms that open while the page is open.
  *
  * @param alarms the open ones
  */
 export function useAlarmNotifications(alarms: Alarm[]) {
+  const { preferences } = useServices();
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     const before = known.current;
     known.current = new Set(alarms.map(({ alarm_id }) => alarm_id));
     const [newest] = before ? alarms.filter(({ alarm_id }) => !before.has(alarm_id)) : [];
     if (!newest) return;
-    const { sound, notification } = readSignals();
+    const { sound, notification } = preferences.choice.peek().signals;
     if (sound) beep();
     if (notification && globalThis.Notification?.permission === 'granted') {
       const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
       new Notification(newest.rule, { body, tag: newest.alarm_id });
     }
-  }, [alarms]);
+  }, [alarms, preferences]);
 }
 
 /** Hz, seconds, and loudness from 0 to 1. */

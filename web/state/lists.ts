@@ -246,7 +246,7 @@ const SORT_VALUES: Record<string, (sensor: FleetSensor) => string | number | nul
 };
 
 /** @returns by device, then by name */
-export const inOrder = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
+export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
   sorted(
     sorted([...sensors], ({ name }) => name, false),
     ({ device }) => device.name,
@@ -293,7 +293,7 @@ export function useHeldSensors(
   const isHeld = live.fleet.holdsAll();
   const address = ['name', 'type', 'site', 'page'].map((name) => query.get(name)).join('\n');
   const all = useMemo(
-    () => (isHeld ? inOrder(live.fleet.sensors.values()) : null),
+    () => (isHeld ? sortSensors(live.fleet.sensors.values()) : null),
     [live, isHeld, isHeld && live.fleet.structure()],
   );
   const page = useMemo(() => {

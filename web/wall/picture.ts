@@ -72,7 +72,7 @@ function createPicture({
       matches: Matcher | null,
     ): { headings: Heading[]; height: number; count: number } {
       scale = room.scale;
-      const sites = matchingSites(inOrder(fleet.devices.values()), matches);
+      const sites = matchingSites(sortSites(fleet.devices.values()), matches);
       layout = layOut(
         sites.map(({ devices }) => devices.map((members) => members.length)),
         room,
@@ -156,7 +156,7 @@ type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
  *
  * @param devices their sensors are put in order in place
  */
-export function inOrder(devices: Iterable<FleetDevice>): Site[] {
+export function sortSites(devices: Iterable<FleetDevice>): Site[] {
   const bySite: Map<string | null, FleetDevice[]> = new Map();
   for (const device of devices) {
     if (device.sensors.length === 0) continue;

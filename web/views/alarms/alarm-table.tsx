@@ -1,7 +1,7 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
 import type { Alarm, AlarmCondition, AlarmRule } from '../../api/types.ts';
 import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
@@ -9,7 +9,6 @@ import { sensorHref } from '../../routes.ts';
 import type { ScopeUnit } from '../../state/alarms.ts';
 import { isShelved, scopeKey, useScopeUnits } from '../../state/alarms.ts';
 import { useServices } from '../../state/hooks.ts';
-import { recall, remember } from '../../state/preferences.ts';
 import type { UnitChoices } from '../../units.ts';
 import { differenceScale, limitScale, toShown } from '../../units.ts';
 
@@ -268,8 +267,6 @@ const SPANS = {
   [7 * 24 * HOUR_MS]: 'a week',
 };
 
-const NAME_KEY = 'millrace.name';
-
 /** What is done with alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
@@ -286,9 +283,9 @@ export function ActDialog({
   onDone: (done: string) => void;
   onClose: () => void;
 }) {
-  const { client, clock } = useServices();
+  const { client, clock, preferences } = useServices();
   const id = useId();
-  const [by, setBy] = useState(readName);
+  const [by, setBy] = useState(preferences.choice.peek().name);
   const [comment, setComment] = useState('');
   const [span, setSpan] = useState(String(HOUR_MS));
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -298,7 +295,7 @@ export function ActDialog({
 
   async function submit(event: Event) {
     event.preventDefault();
-    remember(localStorage, NAME_KEY, by);
+    preferences.change({ name: by });
     setIsRunning(true);
     const given = { ...(by !== '' && { by }), ...(comment !== '' && { comment }) };
     const until = clock.now() + Number(span);
@@ -324,7 +321,7 @@ export function ActDialog({
   return (
     <Dialog
       title={`${isShelving ? 'Shelve' : 'Acknowledge'} ${formatCounted(alarms.length, 'alarm')}`}
-      held={isRunning}
+      busy={isRunning}
       onClose={onClose}
     >
       <p>
@@ -360,7 +357,7 @@ export function ActDialog({
           value: by,
           onInput: (event) => setBy(event.currentTarget.value),
         })}
-        {problem && <DialogProblem {...wordsOf(problem)} />}
+        {problem && <DialogProblem {...problemWords(problem)} />}
         <div class="dialog-actions">
           <Cancel disabled={isRunning} />
           <button type="submit" class="button main-button" disabled={isRunning}>
@@ -371,5 +368,3 @@ export function ActDialog({
     </Dialog>
   );
 }
-
-const readName = (): string => String(recall(localStorage, NAME_KEY) ?? '');

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
-import { problemText, toProblem, wordsOf } from '../../api/request.ts';
+import { problemText, problemWords, toProblem } from '../../api/request.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
-import { readSignals, scopeKey, useAlarms, useScopeUnits, writeSignals } from '../../state/alarms.ts';
+import { scopeKey, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { useMay } from '../../state/session.ts';
@@ -137,14 +137,13 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
 
 /** Sound and notification for new alarms, by the choice of this reader. */
 function Signals() {
-  const [choice, setChoice] = useState(readSignals);
+  const { preferences } = useServices();
+  const { signals } = preferences.choice.value;
   async function change(name: 'sound' | 'notification', isOn: boolean) {
     // A browser that refuses leaves the box unchecked.
     const isAllowed =
       name === 'sound' || !isOn || (await globalThis.Notification?.requestPermission()) === 'granted';
-    const next = { ...choice, [name]: isOn && isAllowed };
-    setChoice(next);
-    writeSignals(next);
+    preferences.change({ signals: { ...preferences.choice.peek().signals, [name]: isOn && isAllowed } });
   }
   return (
     <fieldset class="alarm-signals">
@@ -153,7 +152,7 @@ function Signals() {
         <label key={name}>
           <input
             type="checkbox"
-            checked={choice[name]}
+            checked={signals[name]}
             onChange={(event) => void change(name, event.currentTarget.checked)}
           />
           {name === 'sound' ? 'Sound' : 'Notifications'}
@@ -319,9 +318,9 @@ function RemoveDialog({
   }
 
   return (
-    <Dialog title={`Remove the rule ${rule.name}?`} held={busy} onClose={onClose}>
+    <Dialog title={`Remove the rule ${rule.name}?`} busy={busy} onClose={onClose}>
       <p>It opens no more alarms. Alarms that it opened stay in the list.</p>
-      {problem && <DialogProblem {...wordsOf(problem)} />}
+      {problem && <DialogProblem {...problemWords(problem)} />}
       <p class="dialog-actions">
         <Cancel autofocus disabled={busy} />
         <button type="button" class="button grave-button" disabled={busy} onClick={() => void remove()}>

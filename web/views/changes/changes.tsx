@@ -6,7 +6,7 @@ import {
   formatTime,
   formatZone,
 } from '../../format.ts';
-import { CompareButton } from '../../kit/comparison.tsx';
+import { CompareButton } from '../../kit/controls.tsx';
 import { Online } from '../../kit/device-title.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';

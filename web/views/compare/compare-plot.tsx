@@ -2,8 +2,8 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
-import { NO_THRESHOLDS } from '../../state/preferences.ts';
-import { axesOf, joined } from './use-compared.ts';
+import { NO_THRESHOLDS } from '../../state/thresholds.ts';
+import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
 import type uPlot from 'uplot';
@@ -82,7 +82,7 @@ export function ComparePlot(props: {
   describedBy?: string;
 }) {
   const { label, lines, cursorKey, plugins = NO_PLUGINS, describedBy } = props;
-  const picture = useMemo(() => joined(lines), [lines]);
+  const picture = useMemo(() => alignLines(lines), [lines]);
   const shown = useRef({ ...props, picture });
   shown.current = { ...props, picture };
   const looks = lines.map(({ key, hue, scale, isGhost }) => [key, hue, scale, isGhost].join(' ')).join('\n');

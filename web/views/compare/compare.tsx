@@ -7,9 +7,9 @@ import { inScale, readingAt, stateAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import { compareHref, readHidden, readRefs, useComparison } from '../../kit/comparison.tsx';
 import { Choice } from '../../kit/controls.tsx';
 import { Notice, OfflineBanner, ProblemLine, ProblemNotice } from '../../kit/notice.tsx';
+import { compareHref, readHidden, readRefs } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
@@ -39,9 +39,8 @@ const CURSOR = 'compare';
 
 /** Up to eight sensors of any devices on one axis of time: over each other, or below each other. */
 export function CompareView() {
-  const { router } = useServices();
+  const { comparison, router } = useServices();
   const { query } = router.place.value;
-  const comparison = useComparison();
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, reload } = useComparedSensors(refs);

@@ -10,7 +10,7 @@ import { drawn, emptyShape } from '../../chart/shape.ts';
 import { openFeed } from '../../chart/use-series.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
-import { parseRef } from '../../kit/comparison.tsx';
+import { parseRef } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
 import type { StateNames } from '../../states.ts';
@@ -180,7 +180,7 @@ export const shifted = (shape: Shape, ms: number): Shape => ({
  *
  * @returns as the chart takes it; every entry is a place
  */
-export function joined(lines: Line[]): Drawn {
+export function alignLines(lines: Line[]): Drawn {
   const tables = lines.map(({ shape, intervalMs }) => {
     const [x, avg] = drawn(shape, intervalMs).columns;
     return [x, avg] as uPlot.AlignedData;

@@ -4,7 +4,7 @@ import type { DeviceEvent } from '../../api/types.ts';
 import { hatch } from '../../chart/marks.ts';
 import type { Gutter } from '../../chart/options.ts';
 import { blank } from '../../chart/options.ts';
-import type { Span } from '../../state/device-events.ts';
+import type { OnlineSpan } from '../../state/device-events.ts';
 
 /** The signal of one sensor among others: its times stand above, once for all. */
 export const signalPlugin = (gutter: Gutter): Plugin => ({
@@ -70,7 +70,7 @@ export const bandPlugin = (
     init: gutter.add,
     destroy: gutter.remove,
     draw: (chart) => paint(chart, current()),
-    setCursor: (chart) => onCursor(timeUnder(chart)),
+    setCursor: (chart) => onCursor(eventTimeUnder(chart)),
   },
 });
 
@@ -78,7 +78,7 @@ export const bandPlugin = (
 const SNAP = 3;
 
 /** @returns epoch ms; null: the cursor is away */
-function timeUnder(chart: UPlot): number | null {
+function eventTimeUnder(chart: UPlot): number | null {
   const { left = -1, idx } = chart.cursor;
   if (left < 0) return null;
   const event = chart.data[0][idx ?? -1];
@@ -90,7 +90,7 @@ export interface Band {
   /** newest first */
   events: DeviceEvent[];
   /** oldest first */
-  spans: Span[];
+  spans: OnlineSpan[];
   /** epoch ms */
   births: number[];
   /** epoch ms before which nothing is known */

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
@@ -75,7 +75,7 @@ export function EventList({
       </table>
       {problem && (
         <p class="slow" role="alert">
-          {wordsOf(problem).title}.{' '}
+          {problemWords(problem).title}.{' '}
           <button type="button" class="button" onClick={reload}>
             Try again
           </button>

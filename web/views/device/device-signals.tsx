@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { createLimit, withLimit } from '../../api/client.ts';
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import type { NamedShape } from '../../chart/downloads.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
@@ -210,7 +210,7 @@ function Signal({
         {loading && <div class="chart-loading" aria-hidden="true" />}
         {problem ? (
           <p class="signal-note" role="alert">
-            {wordsOf(problem).title}.{' '}
+            {problemWords(problem).title}.{' '}
             <button type="button" class="button" onClick={reload}>
               Try again
             </button>

@@ -4,8 +4,8 @@ import type { Shape } from '../../chart/shape.ts';
 import { formatCount, formatCounted, formatUnit } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { useServices } from '../../state/hooks.ts';
-import type { Thresholds } from '../../state/preferences.ts';
-import { countOverThreshold, parseThresholds } from '../../state/preferences.ts';
+import type { Thresholds } from '../../state/thresholds.ts';
+import { countOverThreshold, parseThresholds } from '../../state/thresholds.ts';
 import type { Scale } from '../../units.ts';
 import { limitText, quantityOf, toSent, unitsOf } from '../../units.ts';
 

@@ -3,20 +3,20 @@ import { csvOf } from '../../../../web/chart/downloads.tsx';
 import { shapeOfSamples } from '../../../../web/chart/shape.ts';
 import {
   compareHref,
-  createComparison,
   MOST_COMPARED,
   parseRef,
   readHidden,
   readRefs,
   refOf,
   writeRef,
-} from '../../../../web/kit/comparison.tsx';
+} from '../../../../web/routes.ts';
+import { createComparison } from '../../../../web/state/preferences.ts';
 import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
 import {
+  alignLines,
   axesOf,
   ghostWindow,
   groupsOf,
-  joined,
   scaleOf,
   shifted,
 } from '../../../../web/views/compare/use-compared.ts';
@@ -96,19 +96,19 @@ test('Comparison: sensors come and go, at most eight; the tab remembers them', (
     getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
     setItem: (/** @type {string} */ key, /** @type {string} */ value) => kept.set(key, value),
   });
-  const comparison = createComparison(storage);
+  const comparison = createComparison({ storage });
   for (let number = 0; number < 10; number++) comparison.toggle(`a/${number}`);
   expect(comparison.refs.peek()).toHaveLength(MOST_COMPARED);
   comparison.toggle('a/0');
   expect(comparison.refs.peek()).not.toContain('a/0');
-  expect(createComparison(storage).refs.peek()).toEqual(comparison.refs.peek());
+  expect(createComparison({ storage }).refs.peek()).toEqual(comparison.refs.peek());
   kept.set('millrace.comparison', 'not JSON');
-  expect(createComparison(storage).refs.peek()).toEqual([]);
+  expect(createComparison({ storage }).refs.peek()).toEqual([]);
 });
 
 describe('Lines', () => {
   test('different times: one column of times; a missing value is undefined, not a gap', () => {
-    const { columns, places } = joined([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
+    const { columns, places } = alignLines([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
     expect(columns).toEqual([
       [1, 2, 3],
       [10, 20, undefined],
@@ -117,7 +117,7 @@ describe('Lines', () => {
     expect(places).toEqual([0, 1, 2]);
   });
 
-  test('no lines: no times', () => expect(joined([]).columns[0]).toEqual([]));
+  test('no lines: no times', () => expect(alignLines([]).columns[0]).toEqual([]));
 
   test('a week earlier: drawn at the same time of now', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
