@@ -4,7 +4,7 @@ import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
-import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
+import { isPlain, limitText, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
 import type { Shape } from './shape.ts';
 import { firstAtOrAfter, middleOf } from './shape.ts';
 
@@ -194,8 +194,8 @@ export function inScale(shape: Shape, scale: Scale): Shape {
 }
 
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
-  low: low === null ? null : toShown(scale, low),
-  high: high === null ? null : toShown(scale, high),
+  low: low === null ? null : Number(limitText(scale, low)),
+  high: high === null ? null : Number(limitText(scale, high)),
 });
 
 /** Fewer points may rise by chance. */

@@ -217,6 +217,8 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.clip();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
+  // The axes were written with another alignment.
+  ctx.textAlign = 'left';
   // The shortest come last: a longer one next to it must not cover a moment.
   const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
     (a, b) => b.to - b.from - (a.to - a.from),

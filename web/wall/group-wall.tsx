@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
-import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
 import {
   describeCellState,
   levelOf,
@@ -15,6 +15,7 @@ import {
   provisionalText,
 } from '../state/outliers.ts';
 import { writeValue } from '../units.ts';
+import { RefusedDevices } from './outlier-list.tsx';
 import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
@@ -181,7 +182,7 @@ export function FleetOutliers({
           </h3>
           <ul>
             {data.items.map((item) => (
-              <li key={`${item.device_id}/${item.sensor_id}`}>
+              <li key={keyOf(item)}>
                 <OutlierLink item={item} choices={units} />
               </li>
             ))}

@@ -1,7 +1,7 @@
 import { formatCount, formatCounted, formatSpan } from '../format.ts';
-import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { isShelved } from '../state/alarms.ts';
+import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
@@ -229,6 +229,50 @@ function Kind({
         <p class="stands-out-more">and {formatCount(count - shown.length)} more, on the wall</p>
       )}
       {!chosen && !hidden && <More count={count - shown.length} href={href} />}
+    </div>
+  );
+}
+
+/**
+ * The devices that send, but are refused, next to the wall.
+ *
+ * @param props most refusals first
+ */
+export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
+  const { live } = useServices();
+  if (refused.length === 0) return null;
+  return (
+    <div class="stands-out-kind">
+      <h3>
+        <a href="/dead-letters" title="Show the dead letters, with the reasons">
+          Sends, but refused <b>{formatCount(refused.length)}</b>
+        </a>
+      </h3>
+      <ul>
+        {refused.slice(0, FEW).map((one) => {
+          // A device of which everything was refused is not registered, and has no page.
+          const known = live.fleet.devices.get(one.device_id);
+          return (
+            <li key={one.device_id}>
+              <a href={known ? deviceHref(one.device_id) : '/dead-letters'}>
+                <span class="stands-out-name">
+                  <span class="stands-out-what">{known?.name ?? one.device}</span>
+                </span>
+                <span class="stands-out-text" data-tone="bad">
+                  {refusalRate(one)}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {refused.length > FEW && (
+        <p class="stands-out-more">
+          <a class="link" href="/dead-letters">
+            and {formatCount(refused.length - FEW)} more
+          </a>
+        </p>
+      )}
     </div>
   );
 }

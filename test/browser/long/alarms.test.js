@@ -121,9 +121,11 @@ test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays i
   await page.getByLabel('Unit').selectOption('°F');
   await page.getByRole('link', { name: 'Set an alarm' }).click();
   const form = page.getByRole('dialog', { name: 'A new rule' });
-  await form.getByLabel('Limit, °F').fill('14');
-  await form.getByText('Millrace stores them in °C, as the sensor sends.').waitFor();
   await form.getByLabel('Clears at, °F').fill('5');
+  await form.getByText('Millrace stores limits in °C, the unit that the sensor sends.').waitFor();
+  await form.getByLabel('Limit, °F').fill('14');
+  // A backtest under way would be aborted when the form closes.
+  await form.locator('.backtest').waitFor();
   await form.getByLabel('Name').fill('Too warm in Fahrenheit');
   await dashboard.lookAt('alarms-fahrenheit');
   await form.getByRole('button', { name: 'Save the rule' }).click();

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { NOTHING } from '../../../web/format.ts';
 import {
   limitScale,
+  limitText,
   quantityOf,
   scaleFor,
   shownText,
@@ -125,6 +126,7 @@ describe('Chosen units', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     expect(toSent(scale, 99.5)).toBe(37.5);
     expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
+    expect(limitText(scale, toSent(scale, 0))).toBe('0');
     expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
     expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
   });

@@ -1,6 +1,7 @@
 import type { Backtest, PastEpisode } from '../../api/types.ts';
 import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
 import type { Scale } from '../../units.ts';
 import { toShown } from '../../units.ts';
 
@@ -112,7 +113,7 @@ function historyText({
 function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   const rows: Map<string, PastEpisode[]> = new Map();
   for (const item of items) {
-    const key = `${item.device_id}/${item.sensor_id}`;
+    const key = keyOf(item);
     const row = rows.get(key);
     if (row) row.push(item);
     else rows.set(key, [item]);

@@ -122,7 +122,9 @@ export function RuleForm({
     </div>
   );
   const { kind, device, sensor } = typed;
-  const inUnit = scale.unit && `, ${scale.unit}${kind === 'rate' ? ' per second' : ''}`;
+  const note = unitText(unit, scale);
+  const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
+  const inUnit = suffix && `, ${suffix}`;
   const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
   // A text that is being typed is not asked for.
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
@@ -144,11 +146,11 @@ export function RuleForm({
         </fieldset>
         <fieldset class="rule-fields">
           <legend>When</legend>
-          {kind !== 'absent' && <p class="wide-field">{unitText(unit, scale)}</p>}
+          {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
           {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
           {select('kind', 'Condition', KINDS)}
           {kind !== 'absent' &&
-            limit('limit', kind === 'outside' ? 'From' : kind === 'rate' ? 'Limit per second' : 'Limit', {
+            limit('limit', kind === 'outside' ? 'From' : 'Limit', {
               'aria-describedby': known,
             })}
           {kind === 'outside' && limit('high', 'To')}
@@ -252,7 +254,9 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
     return 'These sensors send several units. A limit is in the unit that each of them sends.';
   }
   if (scale === PLAIN) return 'Limits are in the unit that the sensor sends.';
-  return isPlain(scale) ? '' : `Millrace stores them in ${formatUnit(sent?.unit)}, as the sensor sends.`;
+  return isPlain(scale)
+    ? ''
+    : `Millrace stores limits in ${formatUnit(sent?.unit)}, the unit that the sensor sends.`;
 }
 
 const MINUTE_MS = 60_000;

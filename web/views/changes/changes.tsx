@@ -84,7 +84,7 @@ function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: num
           </thead>
           <tbody>
             {sensors.map(({ item, change }) => (
-              <tr key={`${item.device_id}/${item.sensor_id}`}>
+              <tr key={keyOf(item)}>
                 <th scope="row">
                   <a class="link" href={`${itemHref(item)}?range=6h`}>
                     {item.name ?? item.sensor_id}

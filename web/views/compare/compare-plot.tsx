@@ -29,7 +29,7 @@ const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
 /** The same array each time: another one would rebuild the plot. */
 const NO_PLUGINS: uPlot.Plugin[] = [];
 
-/** The bands of a sensor of states. Its name stands above them, as no axis tells it from others. */
+/** The bands of a sensor of states. Its name stands above them, because no axis shows it. */
 export function StateStrip({
   line: { key, name, hue, shape, states, intervalMs, isGhost },
   plugins,
