@@ -1,4 +1,6 @@
 import { decimalsFor, formatDuration, formatNumber, formatUnit, NOTHING } from './format.ts';
+import type { Labels } from './states.ts';
+import { stateText } from './states.ts';
 
 /** How values of a unit are written: `shown = value * factor + offset`. Durations are written in their largest units. */
 export interface Scale {
@@ -307,4 +309,12 @@ export function writeValue(
     number: formatNumber(shown, isPlain(scale) ? Math.max(least, decimals) : decimals),
     unit: scale.unit,
   };
+}
+
+/** The value of a sensor alone, with its unit in one text. A state is a word. */
+export function sensorValueText(sensor: Labels & { value: number | null }, choices: UnitChoices): string {
+  const state = stateText(sensor, sensor.value);
+  if (state !== null) return state;
+  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  return `${number} ${unit}`.trim();
 }

@@ -68,7 +68,7 @@ export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: (
 /** Said when an answer takes its time. */
 export const SlowLine = () => (
   <p class="slow" role="status">
-    The database takes longer than usual; still waiting.
+    The answer takes longer than usual. The page still waits for it.
   </p>
 );
 

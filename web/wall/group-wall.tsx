@@ -14,7 +14,7 @@ import {
   OLD_VALUES,
   provisionalText,
 } from '../state/outliers.ts';
-import { writeValue } from '../units.ts';
+import { sensorValueText } from '../units.ts';
 import { RefusedDevices } from './outlier-list.tsx';
 import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
@@ -120,7 +120,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
       </span>
       <span>
         {isStale ? 'Old: no values come' : describeCellState(cellState)}
-        {worst && !isStale && `: ${nameOf(worst)} ${readingOf(worst, units)}`}
+        {worst && !isStale && `: ${nameOf(worst)} ${sensorValueText(worst, units)}`}
       </span>
     </>
   );
@@ -134,11 +134,6 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
 }
 
 const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
-
-function readingOf(item: OutlierItem, choices: UnitChoices) {
-  const { number, unit } = writeValue(item.value, item.unit, { choices });
-  return `${number} ${unit}`.trim();
-}
 
 /**
  * The most unusual sensors of the whole fleet, each with a link.
@@ -207,7 +202,7 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
       <span class="stands-out-of">{item.device ?? item.device_id}</span>
     </span>
     <span class="stands-out-text" data-tone={item.sigmas < 0 ? 'low' : 'high'}>
-      {item.sigmas < 0 ? '▼' : '▲'} {readingOf(item, choices)}
+      {item.sigmas < 0 ? '▼' : '▲'} {sensorValueText(item, choices)}
     </span>
   </a>
 );

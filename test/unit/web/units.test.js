@@ -5,6 +5,7 @@ import {
   limitText,
   quantityOf,
   scaleFor,
+  sensorValueText,
   shownText,
   toSent,
   toShown,
@@ -130,6 +131,14 @@ describe('Chosen units', () => {
     expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
     expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
   });
+});
+
+test('Value of a sensor: a state as its word, a number with the unit of choice', () => {
+  const gate = { name: 'gate', type: 'boolean', unit: null };
+  expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
+  const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
+  expect(sensorValueText({ ...ear, value: 20 }, { temperature: '°F' })).toBe('68 °F');
+  expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
 test('Values with earlier ones: the same prefix and decimals as these', () => {
