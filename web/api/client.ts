@@ -43,6 +43,7 @@ const sensorPath = (device: string, sensor: string) =>
 
 /** The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`. */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
+  // `requestOk` is for answers without a body: one that nobody reads keeps its connection.
   const { get, requestOk, read, request } = createRequests({ fetch });
 
   return {
@@ -124,7 +125,6 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
     /** @param annotation `ts` in epoch ms */
     async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
-      // A body that nobody reads keeps its connection.
       await read('/annotations', undefined, { method: 'POST', body: annotation });
     },
 
@@ -138,12 +138,12 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     alarms: (query: Query, signal?: AbortSignal): Promise<Page<Alarm>> => get('/alarms', query, signal),
 
     async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
-      await requestOk(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
+      await read(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
     },
 
     /** @param given `until`: epoch ms */
     async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
-      await requestOk(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
+      await read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
     },
 
     /**
@@ -162,7 +162,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @param id null: a new one */
     async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
       const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
-      await requestOk(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
+      await read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
     },
 
     async removeAlarmRule(id: string): Promise<void> {
