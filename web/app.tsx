@@ -10,11 +10,13 @@ import { Notice, ProblemNotice } from './kit/notice.tsx';
 import { SignIn } from './kit/sign-in.tsx';
 import type { Route } from './routes.ts';
 import { createRouter, routeOf } from './routes.ts';
+import { createClock, fetchSettingClock } from './state/clock.ts';
 import { ServicesContext, useServices, useTitle } from './state/hooks.ts';
 import { createVocabulary } from './state/lists.ts';
 import { createLive, useFiguresAlone } from './state/live.ts';
-import { createPreferences, createThresholdMemory } from './state/preferences.ts';
-import { createClock, createSession, datedFetch, knownFetch } from './state/session.ts';
+import { createComparison, createPreferences } from './state/preferences.ts';
+import { createSession, fetchWithSession } from './state/session.ts';
+import { createThresholdMemory } from './state/thresholds.ts';
 
 /** The frame around every view, and the view that the address names. */
 function App({ views }: { views: Views }) {
@@ -200,10 +202,10 @@ const OTHERS_AFTER_MS = 15_000;
 
 const views = createViews();
 const clock = createClock();
-const ask = datedFetch((...request) => fetch(...request), clock);
+const ask = fetchSettingClock((...request) => fetch(...request), clock);
 const session = createSession({ fetch: ask, clock });
 const services = {
-  client: createClient({ fetch: knownFetch(ask, session) }),
+  client: createClient({ fetch: fetchWithSession(ask, session) }),
   session,
   live: createLive({
     EventSource,
@@ -214,6 +216,7 @@ const services = {
   router: createRouter({ window }),
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
   thresholds: createThresholdMemory({ storage: localStorage }),
+  comparison: createComparison({ storage: sessionStorage }),
   vocabulary: createVocabulary(),
   clock,
 };

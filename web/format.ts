@@ -121,51 +121,64 @@ export function hueOf(type: string | null): number {
 }
 
 /** Of the reader's machine, UTC, or one by its name in the IANA time zone database. */
-export type Zone = 'local' | 'utc' | `${string}/${string}`;
+export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
+
+/** In which times are written. */
+export interface Zone {
+  name: ZoneName;
+  /**
+   * @param ts epoch ms
+   * @returns ms that the clock of the zone is ahead of UTC
+   */
+  offsetAt: (ts: number) => number;
+}
 
 const QUARTER_MS = 900_000;
 /** Offsets that are kept of a zone. */
 const MOST_OFFSETS = 20_000;
 
-/** Offsets in ms by quarter of an hour: `Intl` takes 10 µs for each, and a table or a chart has thousands of times. */
-const OFFSETS: Map<Zone, { format: Intl.DateTimeFormat; known: Map<number, number> }> = new Map();
+/** A named zone keeps its offsets by quarter of an hour: `Intl` takes 10 µs for each, and a table or a chart has thousands of times. */
+export function createZone(name: ZoneName): Zone {
+  if (name === 'utc') return { name, offsetAt: () => 0 };
+  if (name === 'local') return { name, offsetAt: (ts) => -new Date(ts).getTimezoneOffset() * 60_000 };
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+  const known: Map<number, number> = new Map();
 
-/**
- * @param ts epoch ms
- * @returns ms that the clock of the zone is ahead of UTC
- */
-export function offsetAt(ts: number, zone: Zone): number {
-  if (zone === 'utc') return 0;
-  if (zone === 'local') return -new Date(ts).getTimezoneOffset() * 60_000;
-  let offsets = OFFSETS.get(zone);
-  if (!offsets) {
-    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
-    offsets = { format, known: new Map() };
-    OFFSETS.set(zone, offsets);
+  function readOffset(ts: number): number {
+    const part = format.formatToParts(ts).find(({ type }) => type === 'timeZoneName');
+    const [, sign = '+', hours = 0, minutes = 0, seconds = 0] =
+      /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(part?.value ?? '') ?? [];
+    return (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * (sign === '-' ? -1000 : 1000);
   }
-  const quarter = Math.floor(ts / QUARTER_MS);
-  const known = offsets.known.get(quarter);
-  if (known !== undefined) return known;
-  const name = offsets.format.formatToParts(quarter * QUARTER_MS).find(({ type }) => type === 'timeZoneName');
-  const [, sign = '+', hours = 0, minutes = 0, seconds = 0] =
-    /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(name?.value ?? '') ?? [];
-  const ms = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * (sign === '-' ? -1000 : 1000);
-  if (offsets.known.size >= MOST_OFFSETS) offsets.known.clear();
-  offsets.known.set(quarter, ms);
-  return ms;
+
+  return {
+    name,
+    offsetAt(ts) {
+      const quarter = Math.floor(ts / QUARTER_MS);
+      const kept = known.get(quarter);
+      if (kept !== undefined) return kept;
+      const offset = readOffset(quarter * QUARTER_MS);
+      if (known.size >= MOST_OFFSETS) known.clear();
+      known.set(quarter, offset);
+      return offset;
+    },
+  };
 }
+
+export const UTC = createZone('utc');
+export const LOCAL = createZone('local');
 
 /**
  * @param wallMs what a clock of the zone shows, as if it were UTC, in ms
  * @returns epoch ms
  */
 export function momentOf(wallMs: number, zone: Zone): number {
-  const near = wallMs - offsetAt(wallMs, zone);
-  return wallMs - offsetAt(near, zone);
+  const near = wallMs - zone.offsetAt(wallMs);
+  return wallMs - zone.offsetAt(near);
 }
 
 /** @returns whether a text names a zone that this browser knows */
-export function isNamedZone(text: unknown): text is Zone {
+export function isNamedZone(text: unknown): text is ZoneName {
   if (typeof text !== 'string' || !text.includes('/')) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }));
@@ -224,9 +237,10 @@ export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).
  */
 export function parseField(text: string, zone: Zone): number | null {
   // Without a zone, JavaScript reads a date with a time as local.
-  const ms = Date.parse(zone === 'local' ? text : `${text}Z`);
+  const isLocal = zone.name === 'local';
+  const ms = Date.parse(isLocal ? text : `${text}Z`);
   if (!text.includes('T') || !Number.isFinite(ms)) return null;
-  return zone === 'local' ? ms : momentOf(ms, zone);
+  return isLocal ? ms : momentOf(ms, zone);
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -256,7 +270,7 @@ export const formatYear = (ts: number, zone: Zone): string => fields(ts, zone).s
  * @returns `UTC`, `UTC+1`, `UTC−3:30`
  */
 export function formatZone(zone: Zone, ts: number): string {
-  const minutes = Math.round(offsetAt(ts, zone) / 60_000);
+  const minutes = Math.round(zone.offsetAt(ts) / 60_000);
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
@@ -269,7 +283,7 @@ export const hasOwnZone = (year: number): boolean =>
 
 /** @returns ISO 8601 digits as a clock on that zone's wall shows them */
 function fields(ts: number, zone: Zone): string {
-  return new Date(ts + offsetAt(ts, zone)).toISOString();
+  return new Date(ts + zone.offsetAt(ts)).toISOString();
 }
 
 /**

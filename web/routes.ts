@@ -107,6 +107,74 @@ export const itemHref = ({
   name?: string | null;
 }): string => sensorHref(device_id, sensor_id, { device, sensor: name });
 
+/** A sensor in the address of a comparison. Each is an id or a name. */
+type Ref = { device: string; sensor: string };
+
+/** Sensors of one comparison. */
+export const MOST_COMPARED = 8;
+
+/** @param text `DEVICE/SENSOR`, each part percent-encoded */
+export function parseRef(text: string): Ref | null {
+  const slash = text.indexOf('/');
+  if (slash < 1 || slash === text.length - 1) return null;
+  try {
+    return {
+      device: decodeURIComponent(text.slice(0, slash)),
+      sensor: decodeURIComponent(text.slice(slash + 1)),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** @returns `DEVICE/SENSOR`, each part percent-encoded */
+export const writeRef = ({ device, sensor }: Ref): string =>
+  `${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`;
+
+/** @returns its reference, with names where the API finds it by them */
+export const refOf = (item: {
+  device_id: string;
+  sensor_id: string;
+  device?: string | null;
+  name?: string | null;
+}): string =>
+  itemHref(item)
+    .replace(/^\/devices\//, '')
+    .replace('/sensors/', '/');
+
+/**
+ * @param query with `s` for each sensor
+ * @returns references, each once, as many as one can compare
+ */
+export const readRefs = (query: URLSearchParams): string[] =>
+  [...new Set(query.getAll('s').filter((text) => parseRef(text) !== null))].slice(0, MOST_COMPARED);
+
+/** @returns references of the sensors whose lines are hidden */
+export const readHidden = (query: URLSearchParams): ReadonlySet<string> => new Set(query.getAll('hidden'));
+
+/**
+ * @param query of the view, whose other parameters stay
+ * @param hidden sensors whose lines are hidden
+ * @returns the address that compares them
+ */
+export function compareHref(
+  refs: string[],
+  query: URLSearchParams = new URLSearchParams(),
+  hidden: ReadonlySet<string> = readHidden(query),
+): string {
+  const rest = [...query]
+    .filter(([name]) => name !== 's' && name !== 'hidden')
+    .map((pair) => String(new URLSearchParams([pair])));
+  // A slash may stand in a query as it is, and so a person can read it.
+  const own = (name: string, ref: string) => `${name}=${encodeURIComponent(ref).replaceAll('%2F', '/')}`;
+  const all = [
+    ...refs.map((ref) => own('s', ref)),
+    ...refs.filter((ref) => hidden.has(ref)).map((ref) => own('hidden', ref)),
+    ...rest,
+  ];
+  return all.length > 0 ? `/compare?${all.join('&')}` : '/compare';
+}
+
 /** @returns one dead letter, opened */
 export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;
 

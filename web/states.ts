@@ -60,7 +60,7 @@ const MOST_STATES = 8;
 const hasUnit = ({ unit }: Labels): boolean => unit !== null && unit !== '' && unit !== '/' && unit !== '1';
 
 /** @returns `door.isOpen` has `door`, `is`, `open` */
-const wordsOf = (text: string | null): string[] =>
+const splitWords = (text: string | null): string[] =>
   (text ?? '')
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -70,7 +70,7 @@ const wordsOf = (text: string | null): string[] =>
 /** @returns the names of 0 and 1; null: the labels do not show that it is a state */
 function namesOf(labels: Labels): [string, string] | null {
   if (hasUnit(labels)) return null;
-  const words = new Set([...wordsOf(labels.name), ...wordsOf(labels.type)]);
+  const words = new Set([...splitWords(labels.name), ...splitWords(labels.type)]);
   return NAMES.find(([known]) => known.some((word) => words.has(word)))?.[1] ?? null;
 }
 
@@ -110,7 +110,7 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
   }
   const isBinary = [...values].every((value) => value === 0 || value === 1);
   const isEnumeration =
-    wordsOf(labels.type).some((word) => ENUMERATIONS.includes(word)) &&
+    splitWords(labels.type).some((word) => ENUMERATIONS.includes(word)) &&
     [...values].every((value) => Number.isInteger(value) && value >= 0 && value < 100);
   if (!isBinary && !isEnumeration) return null;
   const names = isBinary ? namesOf(labels) : null;

@@ -1,4 +1,6 @@
 import { decimalsFor, formatDuration, formatNumber, formatUnit, NOTHING } from './format.ts';
+import type { Labels } from './states.ts';
+import { stateText } from './states.ts';
 
 /** How values of a unit are written: `shown = value * factor + offset`. Durations are written in their largest units. */
 export interface Scale {
@@ -198,12 +200,81 @@ export function toShown({ factor, offset }: Scale, value: number): number {
   return (isDivided ? value / divisor : value * factor) + offset;
 }
 
-/** Digits of a limit that was typed in another unit: what rounding adds beyond them is noise. */
-const TYPED_DIGITS = 12;
+/**
+ * @param text as people write numbers, `-4,5` too
+ * @returns null: none
+ */
+export function readNumber(text: string | null): number | null {
+  const plain = (text ?? '')
+    .trim()
+    .replace('\u2212', '-')
+    .replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
+  const number = plain === '' ? Number.NaN : Number(plain);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** Of differences, such as a change per second: they have no offset. */
+export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
+
+/** Digits of a limit in two units. Stored ones have more, so that they give the shown ones again. */
+const DIGITS = { sent: 14, shown: 12 };
+
+/**
+ * Removes the noise of a conversion.
+ *
+ * @param size of the largest number in it: 0 °F as 32 − 32 has the noise of 32
+ * @param digits of a number of that size
+ */
+function withoutNoise(value: number, size: number, digits: number): number {
+  const decimals = digits - 1 - Math.floor(Math.log10(size));
+  if (!Number.isFinite(decimals) || decimals > 100) return value;
+  return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
+}
 
 /** @returns as sent */
-export const toSent = ({ factor, offset }: Scale, shown: number): number =>
-  factor === 1 && offset === 0 ? shown : Number(((shown - offset) / factor).toPrecision(TYPED_DIGITS));
+export function toSent(scale: Scale, shown: number): number {
+  if (isPlain(scale)) return shown;
+  const { factor, offset } = scale;
+  const size = Math.max(Math.abs(shown), Math.abs(offset)) / factor;
+  return withoutNoise((shown - offset) / factor, size, DIGITS.sent);
+}
+
+/**
+ * @param sent a limit
+ * @returns as a reader types it, without its unit
+ */
+export function limitText(scale: Scale, sent: number): string {
+  if (isPlain(scale)) return String(sent);
+  const size = Math.max(Math.abs(sent * scale.factor), Math.abs(scale.offset));
+  return String(withoutNoise(toShown(scale, sent), size, DIGITS.shown));
+}
+
+/**
+ * A limit that a reader typed.
+ *
+ * @param known a limit as sent: its own text gives exactly this one
+ * @returns as sent; NaN: the text is empty, or no number
+ */
+export function limitOf(scale: Scale, text: string, known?: number): number {
+  const trimmed = text.trim();
+  if (known !== undefined && limitText(scale, known) === trimmed) return known;
+  const shown = readNumber(trimmed);
+  return shown === null ? Number.NaN : toSent(scale, shown);
+}
+
+/**
+ * A value alone, with its unit in one text.
+ *
+ * @param shown in the scale
+ */
+export function shownText(scale: Scale, shown: number | null): string {
+  if (shown === null || !Number.isFinite(shown)) return NOTHING;
+  return scale.timeMs === null
+    ? `${formatNumber(shown)} ${scale.unit}`.trim()
+    : durationText((shown / scale.factor) * scale.timeMs);
+}
+
+const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDuration(Math.abs(ms))}`;
 
 /**
  * A value alone, with its unit.
@@ -227,8 +298,7 @@ export function writeValue(
   }
   const scale = scaleFor(unit, [...recent, value], choices);
   if (scale.timeMs !== null) {
-    const text = formatDuration(Math.abs(value) * scale.timeMs);
-    return { number: value < 0 ? `−${text}` : text, unit: '' };
+    return { number: durationText(value * scale.timeMs), unit: '' };
   }
   const shown = toShown(scale, value);
   if (recent.length === 0) {
@@ -239,4 +309,12 @@ export function writeValue(
     number: formatNumber(shown, isPlain(scale) ? Math.max(least, decimals) : decimals),
     unit: scale.unit,
   };
+}
+
+/** The value of a sensor alone, with its unit in one text. A state is a word. */
+export function sensorValueText(sensor: Labels & { value: number | null }, choices: UnitChoices): string {
+  const state = stateText(sensor, sensor.value);
+  if (state !== null) return state;
+  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  return `${number} ${unit}`.trim();
 }

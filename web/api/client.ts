@@ -44,12 +44,13 @@ const sensorPath = (device: string, sensor: string) =>
 
 /** The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`. */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
-  const { get, good, read, reach } = createRequests({ fetch });
+  // `requestOk` is for answers without a body: one that nobody reads keeps its connection.
+  const { get, requestOk, read, request } = createRequests({ fetch });
 
   return {
     /** Anybody may ask. */
     readiness: async (signal?: AbortSignal): Promise<Readiness> =>
-      (await reach('/readyz', signal, { base: '' })).json(),
+      (await request('/readyz', signal, { base: '' })).json(),
 
     latest: (query: Query, signal?: AbortSignal): Promise<Page<LatestItem>> => get('/latest', query, signal),
 
@@ -79,7 +80,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
     /** Takes it out of the fleet. */
     async retire(device: string, signal?: AbortSignal): Promise<void> {
-      await good(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
+      await requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
     },
 
     sensor: (
@@ -128,12 +129,11 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
     /** @param annotation `ts` in epoch ms */
     async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
-      // A body that nobody reads keeps its connection.
       await read('/annotations', undefined, { method: 'POST', body: annotation });
     },
 
     async removeAnnotation({ id, device_id }: Pick<Annotation, 'id' | 'device_id'>): Promise<void> {
-      await good(`/annotations/${segment(id)}${toQuery({ device: device_id })}`, undefined, {
+      await requestOk(`/annotations/${segment(id)}${toQuery({ device: device_id })}`, undefined, {
         method: 'DELETE',
       });
     },
@@ -142,12 +142,12 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     alarms: (query: Query, signal?: AbortSignal): Promise<Page<Alarm>> => get('/alarms', query, signal),
 
     async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
-      await good(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
+      await read(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
     },
 
     /** @param given `until`: epoch ms */
     async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
-      await good(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
+      await read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
     },
 
     /**
@@ -156,8 +156,8 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
      * @returns after the commit
      */
     async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
-      const how = { method: 'POST' as const, file: { type, content } };
-      return JSON.parse(await read(`/import${toQuery(query)}`, signal, how));
+      const options = { method: 'POST' as const, file: { type, content } };
+      return JSON.parse(await read(`/import${toQuery(query)}`, signal, options));
     },
 
     /** @returns by name */
@@ -166,11 +166,11 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @param id null: a new one */
     async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
       const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
-      await good(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
+      await read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
     },
 
     async removeAlarmRule(id: string): Promise<void> {
-      await good(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
+      await requestOk(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
     },
 
     /** @returns of the last 30 days */
@@ -205,16 +205,16 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     unmatchedTopics: (signal?: AbortSignal): Promise<UnmatchedTopics> => get('/unmatched-topics', {}, signal),
 
     async submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
-      const how = { method: 'POST' as const, body: measurements };
-      return JSON.parse(await read(`/measurements${toQuery({ device })}`, undefined, how));
+      const options = { method: 'POST' as const, body: measurements };
+      return JSON.parse(await read(`/measurements${toQuery({ device })}`, undefined, options));
     },
 
     credentials: (query: Query, signal?: AbortSignal): Promise<Page<Credential>> =>
       get('/credentials', query, signal),
 
     async issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
-      const how = { method: 'POST' as const, body: { account, devices } };
-      return JSON.parse(await read('/credentials', undefined, how));
+      const options = { method: 'POST' as const, body: { account, devices } };
+      return JSON.parse(await read('/credentials', undefined, options));
     },
 
     /** @returns with a new secret */
@@ -223,12 +223,12 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     },
 
     async revokeCredential(account: string): Promise<void> {
-      await good(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
+      await requestOk(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
     },
 
     /** @returns what became of each measurement that had been refused */
     async replay(id: string): Promise<ReplayResult> {
-      const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
+      const response = await request(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };
       const body = response.status === 422 ? await response.clone().json() : {};
       if (!Array.isArray(body.refused)) throw await readProblem(response);

@@ -2,7 +2,7 @@
 export type Query = Record<string, string | number | null | undefined>;
 
 /** `type`: of the answer; `body`: sent as JSON; `file`: sent as it is; `base`: of the path */
-type How = {
+type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   type?: string;
   body?: unknown;
@@ -18,33 +18,36 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
     return JSON.parse(await read(`${path}${toQuery(query)}`, signal));
   }
 
-  async function read(path: string, signal?: AbortSignal, how?: How): Promise<string> {
-    const response = await good(path, signal, how);
+  async function read(path: string, signal?: AbortSignal, options?: RequestOptions): Promise<string> {
+    const response = await requestOk(path, signal, options);
     // An API that goes away half-way through an answer cannot be reached either.
-    return arrived(response.text(), signal);
+    return orUnreachable(response.text(), signal);
   }
 
-  /** @returns a good one */
-  async function good(path: string, signal?: AbortSignal, how?: How): Promise<Response> {
-    const response = await reach(path, signal, how);
+  /** @throws {Problem} also by the answer */
+  async function requestOk(path: string, signal?: AbortSignal, options?: RequestOptions): Promise<Response> {
+    const response = await request(path, signal, options);
     if (!response.ok) throw await readProblem(response);
     return response;
   }
 
-  /** @returns good or not */
-  function reach(
+  /** @returns whatever its status is */
+  function request(
     path: string,
     signal?: AbortSignal,
-    { method = 'GET', type = 'application/json', body, file, base = BASE }: How = {},
+    { method = 'GET', type = 'application/json', body, file, base = BASE }: RequestOptions = {},
   ): Promise<Response> {
     const json = body === undefined ? null : { type: 'application/json', content: JSON.stringify(body) };
-    const given = file ?? json;
-    const sent = given ? { body: given.content } : {};
-    const headers = { Accept: type, ...(given && { 'Content-Type': given.type }) };
-    return arrived(fetch(`${base}${path}`, { method, headers, signal: signal ?? null, ...sent }), signal);
+    const content = file ?? json;
+    const sent = content ? { body: content.content } : {};
+    const headers = { Accept: type, ...(content && { 'Content-Type': content.type }) };
+    return orUnreachable(
+      fetch(`${base}${path}`, { method, headers, signal: signal ?? null, ...sent }),
+      signal,
+    );
   }
 
-  async function arrived<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function orUnreachable<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await answer;
     } catch (error) {
@@ -57,7 +60,7 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
     }
   }
 
-  return { get, good, read, reach };
+  return { get, requestOk, read, request };
 }
 
 export function toQuery(query: Query): string {
@@ -104,8 +107,8 @@ export class Problem extends Error {
     this.status = status;
   }
 
-  /** Temporary: the same request may succeed later. */
-  get passes() {
+  /** The same request may succeed later. */
+  get isTemporary() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }
@@ -125,10 +128,10 @@ export function nullIfMissing(error: unknown): null {
  * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
  * the request.
  */
-export type Words = { title: string; advice: string };
+export type ProblemWords = { title: string; advice: string };
 
 /** By the API's codes; see docs/reference/errors.md. */
-const WORDS: Record<string, Words> = {
+const WORDS: Record<string, ProblemWords> = {
   unreachable: {
     title: 'The API cannot be reached',
     advice: 'It may be restarting, or the network between here and there is broken.',
@@ -174,18 +177,18 @@ const WORDS: Record<string, Words> = {
 };
 
 /** For requests that the address of this page made invalid. */
-const misasked: (detail: string) => Words = (detail) => ({
+const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,
 });
 
 /** @returns title and advice in one line */
 export function problemText(error: unknown): string {
-  const { title, advice } = wordsOf(toProblem(error));
+  const { title, advice } = problemWords(toProblem(error));
   return advice ? `${title}. ${advice}` : `${title}.`;
 }
 
-export function wordsOf({ code, status, message, detail }: Problem): Words {
+export function problemWords({ code, status, message, detail }: Problem): ProblemWords {
   if (code === 'internal' && status < 500) return { title: message, advice: detail };
-  return WORDS[code] ?? (status === 400 ? misasked(detail) : { title: message, advice: detail });
+  return WORDS[code] ?? (status === 400 ? invalidAddress(detail) : { title: message, advice: detail });
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { toProblem, wordsOf } from '../api/request.ts';
+import { problemWords, toProblem } from '../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../format.ts';
 import { Cancel, Dialog } from '../kit/controls.tsx';
 import { useQuery, useServices } from '../state/hooks.ts';
@@ -64,7 +64,7 @@ export function Annotations({
 
 function noneText(isKnown: boolean, problem: Problem | null): string {
   if (isKnown) return 'None in this range.';
-  return problem ? `They cannot be read: ${wordsOf(problem).title}.` : 'Reading annotations …';
+  return problem ? `They cannot be read: ${problemWords(problem).title}.` : 'Reading annotations …';
 }
 
 function Entry({
@@ -87,7 +87,7 @@ function Entry({
       <time datetime={ts}>{formatDateTime(Date.parse(ts), zone)}</time>
       <p>
         {text} {device_id === null && <span class="quiet">whole installation</span>}
-        {problem && <span role="alert"> {wordsOf(problem).title}.</span>}
+        {problem && <span role="alert"> {problemWords(problem).title}.</span>}
       </p>
       {may && (
         <button
@@ -140,7 +140,7 @@ function AnnotateDialog({
   }
 
   return (
-    <Dialog title="Annotate" held={busy} onClose={onClose}>
+    <Dialog title="Annotate" busy={busy} onClose={onClose}>
       <form onSubmit={(event: Event) => void submit(event)}>
         <label class="dialog-field">
           <span>Text</span>
@@ -170,7 +170,7 @@ function AnnotateDialog({
         </label>
         {problem && (
           <p class="dialog-problem" role="alert">
-            {wordsOf(problem).title}. {wordsOf(problem).advice}
+            {problemWords(problem).title}. {problemWords(problem).advice}
           </p>
         )}
         <p class="dialog-actions">

@@ -64,7 +64,11 @@ export function listenForGestures(plot: HTMLElement, hands: Hands): () => void {
     pointer.x = x;
     if (!hasMoved) return;
     if (mode === 'select') onSelect(Math.min(x, start), Math.abs(x - start));
-    else onWindow(settle(placed([...held.values()], plot.clientWidth, lengthOf(begun)), bounds()), false);
+    else
+      onWindow(
+        settle(windowUnderPointers([...held.values()], plot.clientWidth, lengthOf(begun)), bounds()),
+        false,
+      );
   }
 
   function up(event: PointerEvent) {
@@ -110,7 +114,7 @@ const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Ma
  * @param width of the plot, in pixels
  * @param length of the window with one pointer, in ms
  */
-export function placed(held: { x: number; ts: number }[], width: number, length: number): Range {
+export function windowUnderPointers(held: { x: number; ts: number }[], width: number, length: number): Range {
   const [first = { x: 0, ts: 0 }, second] = held;
   const apart = second ? (second.ts - first.ts) / (second.x - first.x) : 0;
   // Fingers that cross would turn time round.

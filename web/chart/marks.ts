@@ -4,7 +4,7 @@ import type { Plugin } from 'uplot';
 import type { Alarm, Annotation } from '../api/types.ts';
 import type { Zone } from '../format.ts';
 import { formatDateTime, formatNumber } from '../format.ts';
-import type { Thresholds } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
 
 /**
  * Marks of annotations in a chart: a line at the instant, and at its foot a button. The button has the text, by pointer and by keyboard.

@@ -9,8 +9,8 @@ import {
   formatTimeMs,
   formatYear,
 } from '../format.ts';
-import type { Thresholds } from '../state/preferences.ts';
-import { withThresholds } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
+import { withThresholds } from '../state/thresholds.ts';
 import { drawThresholds } from './marks.ts';
 import { loneEntries } from './shape.ts';
 
@@ -228,11 +228,73 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
 export const widthOfLabels = (labels: string[] | null): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
 
+/** Room for figures of usual length, in CSS pixels. */
+const GUTTER_WIDTH = 72;
+
+/**
+ * The room at the left of charts that stand under each other: as much as the widest of their figures needs, so that one time is in one
+ * line. It only grows.
+ */
+export function createGutter() {
+  let width = GUTTER_WIDTH;
+  const charts: Set<uPlot> = new Set();
+
+  function redrawAll() {
+    for (const chart of charts) chart.redraw(true, true);
+  }
+
+  return {
+    /** @param chart follows the width of the gutter */
+    add: (chart: uPlot) => void charts.add(chart),
+    remove: (chart: uPlot) => void charts.delete(chart),
+    /**
+     * @param labels of its values
+     * @returns CSS pixels
+     */
+    sizeFor(_chart: uPlot, labels: string[] | null): number {
+      const needed = widthOfLabels(labels);
+      if (needed > width) {
+        width = needed;
+        // A chart that is being measured cannot be redrawn.
+        queueMicrotask(redrawAll);
+      }
+      return width;
+    },
+  };
+}
+
+export type Gutter = ReturnType<typeof createGutter>;
+
+/** For the values of an axis: a line at each, and no figure. */
+export const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
+
+/**
+ * The room for figures of charts under each other, so that one time is in one line. An axis that only other charts have stays empty.
+ *
+ * @param gutters of the axes of values, the left one first
+ */
+export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
+  opts(_chart, options) {
+    const [times = {}, ...values] = options.axes ?? [];
+    const none = { ...values[0], side: 1 as const, grid: { show: false }, values: blank };
+    const axes = gutters.map(({ sizeFor }, index) => ({ ...(values[index] ?? none), size: sizeFor }));
+    return { ...options, axes: [times, ...axes] };
+  },
+  hooks: {
+    init(chart) {
+      for (const gutter of gutters) gutter.add(chart);
+    },
+    destroy(chart) {
+      for (const gutter of gutters) gutter.remove(chart);
+    },
+  },
+});
+
 /** @returns what uPlot takes as `tzDate`: ticks of a clock stand at round times of its own zone */
 export const dateIn =
-  (zone: Zone) =>
+  ({ name }: Zone) =>
   (ts: number): Date =>
-    zone === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), zone === 'utc' ? 'Etc/UTC' : zone);
+    name === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), name === 'utc' ? 'Etc/UTC' : name);
 
 /** @returns a custom property as a color that a canvas takes */
 export function colorsOf(host: HTMLElement): (name: string) => string {

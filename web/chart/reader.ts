@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Zone } from '../format.ts';
-import { momentOf, offsetAt } from '../format.ts';
+import { momentOf, UTC } from '../format.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
 import type { Range, Shape } from './shape.ts';
@@ -21,7 +21,7 @@ type Sensor = { device_id: string; sensor_id: string };
  *
  * @param zone whose days are days
  */
-export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = 'utc') {
+export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = UTC) {
   return {
     /**
      * @param points at most
@@ -139,13 +139,13 @@ export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS &
  * @returns epoch ms at which its day begins
  */
 export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
-  if (zone === 'local') {
+  if (zone.name === 'local') {
     const date = new Date(ts);
     date.setHours(0, 0, 0, 0);
     date.setDate(date.getDate() + days);
     return date.getTime();
   }
-  const day = Math.floor((ts + offsetAt(ts, zone)) / DAY_MS) + days;
+  const day = Math.floor((ts + zone.offsetAt(ts)) / DAY_MS) + days;
   return momentOf(day * DAY_MS, zone);
 }
 
@@ -153,9 +153,9 @@ export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
 export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offsetMs: number })[] {
   const parts: (Range & { offsetMs: number })[] = [];
   let start = from;
-  let offsetMs = offsetAt(startOfDay(from, zone), zone);
+  let offsetMs = zone.offsetAt(startOfDay(from, zone));
   for (let day = startOfDay(from, zone, 1); day < to; day = startOfDay(day, zone, 1)) {
-    const next = offsetAt(day, zone);
+    const next = zone.offsetAt(day);
     if (next === offsetMs) continue;
     parts.push({ from: start, to: day, offsetMs });
     start = day;

@@ -1,10 +1,10 @@
 import type { Zone } from '../format.ts';
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
-import type { Thresholds } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
-import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
+import { isPlain, limitText, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
 import type { Shape } from './shape.ts';
 import { firstAtOrAfter, middleOf } from './shape.ts';
 
@@ -94,6 +94,10 @@ export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | 
     isRaw: shape.stepMs === null,
   };
 }
+
+/** @returns of a bin all its states */
+export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: StateNames): string =>
+  min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
 export interface Statistics {
   /** samples */
@@ -190,8 +194,8 @@ export function inScale(shape: Shape, scale: Scale): Shape {
 }
 
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
-  low: low === null ? null : toShown(scale, low),
-  high: high === null ? null : toShown(scale, high),
+  low: low === null ? null : Number(limitText(scale, low)),
+  high: high === null ? null : Number(limitText(scale, high)),
 });
 
 /** Fewer points may rise by chance. */

@@ -4,8 +4,8 @@ import type UPlot from 'uplot';
 import type { Plugin } from 'uplot';
 import { formatStep, formatUnit, hueOf } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import type { Thresholds } from '../state/preferences.ts';
-import { NO_THRESHOLDS } from '../state/preferences.ts';
+import type { Thresholds } from '../state/thresholds.ts';
+import { NO_THRESHOLDS } from '../state/thresholds.ts';
 import type { StateNames, Stretch } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
@@ -217,6 +217,8 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.clip();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
+  // The axes were written with another alignment.
+  ctx.textAlign = 'left';
   // The shortest come last: a longer one next to it must not cover a moment.
   const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
     (a, b) => b.to - b.from - (a.to - a.from),

@@ -224,7 +224,7 @@ export function openFeed({
     const problem = toProblem(error);
     onProblem(problem);
     readAt = 0;
-    if (problem.passes) timer = setTimeout(again, RETRY_MS);
+    if (problem.isTemporary) timer = setTimeout(again, RETRY_MS);
   }
 
   function again() {

@@ -1,7 +1,8 @@
 import type { TargetedPointerEvent } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import type { Zone } from '../format.ts';
+import type { Zone, ZoneName } from '../format.ts';
 import {
+  createZone,
   formatDateClock,
   formatDateTime,
   formatDuration,
@@ -9,6 +10,7 @@ import {
   formatZone,
   hueOf,
   isNamedZone,
+  LOCAL,
   parseField,
 } from '../format.ts';
 import { Choice } from '../kit/controls.tsx';
@@ -199,7 +201,7 @@ function ZoneChoice({ at }: { at: number }) {
   const id = useId();
   // A zone that was chosen in another browser may have another name in this one.
   const names = useMemo(
-    () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone])].filter(isNamedZone).sort(),
+    () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone.name])].filter(isNamedZone).sort(),
     [zone],
   );
   return (
@@ -208,10 +210,10 @@ function ZoneChoice({ at }: { at: number }) {
       <select
         id={id}
         class="range-form-zone"
-        value={zone}
-        onChange={(event) => preferences.change({ zone: event.currentTarget.value as Zone })}
+        value={zone.name}
+        onChange={(event) => preferences.change({ zone: createZone(event.currentTarget.value as ZoneName) })}
       >
-        <option value="local">Local ({formatZone('local', at)})</option>
+        <option value="local">Local ({formatZone(LOCAL, at)})</option>
         <option value="utc">UTC</option>
         {names.map((name) => (
           <option key={name} value={name}>

@@ -88,10 +88,10 @@ export const pan = ({ from, to }: Window, ms: number, bounds: Bounds) =>
 
 const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
 
-type Span = { value: string; label: string; title: string; ms: number };
+type RangeOption = { value: string; label: string; title: string; ms: number };
 
 /** The offered spans. */
-export const SPANS: Span[] = [
+export const SPANS: RangeOption[] = [
   { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
   { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
   { value: '15m', label: '15 min', title: 'The last 15 minutes', ms: 900_000 },

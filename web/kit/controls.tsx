@@ -1,5 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { compareHref, MOST_COMPARED, refOf } from '../routes.ts';
+import { useServices } from '../state/hooks.ts';
+import './header.css';
+import type { LatestItem } from '../api/types.ts';
 
 /** One of a few: radio buttons that look like one control, so that arrow keys and screen readers work by themselves. */
 export function Choice<Value extends string>({
@@ -131,7 +135,7 @@ function copySelection(text: string, button: HTMLElement | null): boolean {
 /** A modal question. Escape or a click outside cancels it. The caller removes it; the focus then returns to where it was. */
 export function Dialog({
   title,
-  held = false,
+  busy = false,
   wide = false,
   onClose,
   children,
@@ -139,7 +143,7 @@ export function Dialog({
   /** the question */
   title: string;
   /** it is being done: only the answer to that closes it */
-  held?: boolean;
+  busy?: boolean;
   /** for a form of several columns */
   wide?: boolean;
   /** when it is closed */
@@ -164,7 +168,7 @@ export function Dialog({
       ref={dialog}
       aria-labelledby={heading}
       onCancel={(event: Event) => {
-        if (held) event.preventDefault();
+        if (busy) event.preventDefault();
       }}
       onClose={onClose}
       onPointerDown={(event: Event) => {
@@ -173,7 +177,7 @@ export function Dialog({
       onClick={(event: Event) => {
         // A selection of text may end outside of the dialog.
         const isOutside = event.target === dialog.current && pressed.current === dialog.current;
-        if (isOutside && !held) dialog.current?.close();
+        if (isOutside && !busy) dialog.current?.close();
       }}
     >
       <div class="dialog-inner">
@@ -235,4 +239,42 @@ export function saveFile(name: string, content: Blob) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(href));
+}
+
+/** Adds a sensor to the comparison, or takes it away again. */
+export function CompareButton({
+  item,
+}: {
+  item: Pick<LatestItem, 'device_id' | 'sensor_id' | 'device' | 'name'>;
+}) {
+  const { comparison } = useServices();
+  const refs = comparison.refs.value;
+  const ref = refOf(item);
+  const isIn = refs.includes(ref);
+  const isFull = !isIn && refs.length >= MOST_COMPARED;
+  const name = `${item.name ?? item.sensor_id} of ${item.device ?? item.device_id}`;
+  return (
+    <button
+      type="button"
+      class="compare-button"
+      aria-pressed={isIn}
+      aria-label={`Compare ${name}`}
+      title={isFull ? `${MOST_COMPARED} sensors are compared at most` : 'Compare with other sensors'}
+      disabled={isFull}
+      onClick={() => comparison.toggle(ref)}
+    >
+      {isIn ? '✓' : '+'} <span class="compare-word">compare</span>
+    </button>
+  );
+}
+
+/** Leads to the comparison; not there as long as nothing is compared. */
+export function CompareLink({ isHere }: { isHere: boolean }) {
+  const refs = useServices().comparison.refs.value;
+  if (refs.length === 0 && !isHere) return null;
+  return (
+    <a href={compareHref(refs)} aria-current={isHere ? 'page' : undefined}>
+      Compare {refs.length > 0 && <span class="compare-count">{refs.length}</span>}
+    </a>
+  );
 }

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { DeviceInfo, RefusedDevice } from '../api/types.ts';
-import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
-import { deviceHref } from '../routes.ts';
+import { clockWords, formatCounted, formatDateTime, formatTime } from '../format.ts';
 import { useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
@@ -135,53 +134,6 @@ export const Online = ({ online, asOf = null }: { online: boolean; asOf?: string
     {asOf && ` at ${asOf}`}
   </span>
 );
-
-/** Devices shown next to the wall. */
-const FEW = 4;
-
-/**
- * The devices that send, but are refused, next to the wall.
- *
- * @param props most refusals first
- */
-export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
-  const { live } = useServices();
-  if (refused.length === 0) return null;
-  return (
-    <div class="stands-out-kind">
-      <h3>
-        <a href="/dead-letters" title="Show the dead letters, with the reasons">
-          Sends, but refused <b>{formatCount(refused.length)}</b>
-        </a>
-      </h3>
-      <ul>
-        {refused.slice(0, FEW).map((one) => {
-          // A device of which everything was refused is not registered, and has no page.
-          const known = live.fleet.devices.get(one.device_id);
-          return (
-            <li key={one.device_id}>
-              <a href={known ? deviceHref(one.device_id) : '/dead-letters'}>
-                <span class="stands-out-name">
-                  <span class="stands-out-what">{known?.name ?? one.device}</span>
-                </span>
-                <span class="stands-out-text" data-tone="bad">
-                  {refusalRate(one)}
-                </span>
-              </a>
-            </li>
-          );
-        })}
-      </ul>
-      {refused.length > FEW && (
-        <p class="stands-out-more">
-          <a class="link" href="/dead-letters">
-            and {formatCount(refused.length - FEW)} more
-          </a>
-        </p>
-      )}
-    </div>
-  );
-}
 
 /**
  * That a device sends and is refused, on its own page.

@@ -89,9 +89,9 @@ export function Sparkline({
   );
 }
 
-type Scale = { x: (x: number) => number; y: (y: number) => number };
+type PixelScale = { x: (x: number) => number; y: (y: number) => number };
 
-function scaleOf(points: { x: number; y: number }[], floor?: number, span?: number): Scale {
+function scaleOf(points: { x: number; y: number }[], floor?: number, span?: number): PixelScale {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);
   const right = Math.max(...xs);
@@ -109,15 +109,15 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
 }
 
 /** @returns empty for fewer than three points: two make a slope that means nothing */
-function pathOf(runs: Point[][], scale: Scale): string {
+function pathOf(runs: Point[][], scale: PixelScale): string {
   if (runs.flat().length < 3) return '';
   return runs.map((run) => `${lineOf(run, scale)}${run.length === 1 ? 'h0.5' : ''}`).join('');
 }
 
-const lineOf = (run: Point[], scale: Scale) =>
+const lineOf = (run: Point[], scale: PixelScale) =>
   `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
 
-const areaOf = (runs: Point[][], scale: Scale) =>
+const areaOf = (runs: Point[][], scale: PixelScale) =>
   runs
     .map((run) => {
       const [first, last] = [run[0], run.at(-1)].map((point) => scale.x(point?.x ?? 0).toFixed(1));

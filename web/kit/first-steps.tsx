@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { toProblem, wordsOf } from '../api/request.ts';
+import { problemWords, toProblem } from '../api/request.ts';
 import { formatCounted } from '../format.ts';
 import { useUnmatchedTopics } from '../state/device.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
@@ -128,7 +128,7 @@ function TestValue() {
 }
 
 function NotStored({ problem }: { problem: Problem }) {
-  const { title, advice } = wordsOf(problem);
+  const { title, advice } = problemWords(problem);
   return (
     <p class="first-steps-failed">
       <strong>{title}.</strong> {advice}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { formatDateTime, formatZone, hasOwnZone } from '../format.ts';
+import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
 import { routeOf } from '../routes.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
@@ -10,7 +10,7 @@ import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './naviga
 import { Search } from './search.tsx';
 import './header.css';
 import './print.css';
-import type { Zone } from '../format.ts';
+import type { ZoneName } from '../format.ts';
 import type { Level, Verdict } from '../state/verdict.ts';
 
 const SUN =
@@ -41,12 +41,12 @@ export function Header() {
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
       {mayRead && <Search />}
-      {(hasOwnZone(new Date().getFullYear()) || zone.includes('/')) && (
+      {(hasOwnZone(new Date().getFullYear()) || zone.name.includes('/')) && (
         <Choice
           legend="Times are shown in"
-          options={zones(zone)}
-          value={zone}
-          onChange={(zone) => preferences.change({ zone })}
+          options={zones(zone.name)}
+          value={zone.name}
+          onChange={(name) => preferences.change({ zone: createZone(name) })}
         />
       )}
     </HeaderBar>
@@ -111,8 +111,8 @@ export function HeaderBar({
 }
 
 /** The option "Local" names its zone. Another zone, which the dates of a chart offer, is an option while it is chosen. */
-function zones(chosen: Zone): Parameters<typeof Choice<Zone>>[0]['options'] {
-  const own = formatZone('local', Date.now());
+function zones(chosen: ZoneName): Parameters<typeof Choice<ZoneName>>[0]['options'] {
+  const own = formatZone(LOCAL, Date.now());
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
     // Two have room next to the verdict. UTC is among the zones of the dates, too.
@@ -123,7 +123,7 @@ function zones(chosen: Zone): Parameters<typeof Choice<Zone>>[0]['options'] {
 }
 
 /** @returns `New York` of `America/New_York` */
-const cityOf = (zone: Zone): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
+const cityOf = (zone: ZoneName): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 
 const WORDS = {
   live: { label: 'Live', title: 'Values change as they are committed' },

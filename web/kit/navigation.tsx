@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatDuration } from '../format.ts';
 import { useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
+import { aheadOf, MOVED_MS } from '../state/clock.ts';
 import { useServices } from '../state/hooks.ts';
-import { aheadOf, MOVED_MS, useMay } from '../state/session.ts';
+import { useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
-import { CompareLink } from './comparison.tsx';
+import { CompareLink } from './controls.tsx';
 import './header.css';
 import type { Level, Verdict } from '../state/verdict.ts';
 

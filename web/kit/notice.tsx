@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/request.ts';
-import { problemText, wordsOf } from '../api/request.ts';
+import { problemText, problemWords } from '../api/request.ts';
 import { formatTime } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Stale } from '../state/verdict.ts';
@@ -38,11 +38,11 @@ export function ProblemNotice({
   /** whether the caller retries temporary problems by itself, as `useQuery` does */
   retries?: boolean;
 }) {
-  const { title, advice } = wordsOf(problem);
+  const { title, advice } = problemWords(problem);
   return (
     <Notice title={title} tone="warn">
       {advice && <p>{advice}</p>}
-      {retries && problem.passes && <p>This is tried again by itself every few seconds.</p>}
+      {retries && problem.isTemporary && <p>This is tried again by itself every few seconds.</p>}
       <p class="notice-actions">
         <button type="button" class="button" onClick={onRetry}>
           Try again
@@ -68,7 +68,7 @@ export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: (
 /** Said when an answer takes its time. */
 export const SlowLine = () => (
   <p class="slow" role="status">
-    The database takes longer than usual; still waiting.
+    The answer takes longer than usual. The page still waits for it.
   </p>
 );
 

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { wordsOf } from '../api/request.ts';
+import { problemWords } from '../api/request.ts';
 import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
@@ -275,7 +275,12 @@ function useSearch(text: string): {
   );
   if (here) return { ...here, loading: false, problem: '' };
   const { items, more } = data ?? NO_RESULTS;
-  return { items, more, loading: asked !== '' && loading, problem: problem ? wordsOf(problem).title : '' };
+  return {
+    items,
+    more,
+    loading: asked !== '' && loading,
+    problem: problem ? problemWords(problem).title : '',
+  };
 }
 
 /** @returns where it leads */

@@ -5,7 +5,7 @@ import { useChanges, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
 import { keyOf } from '../state/live.ts';
 import { useStale } from '../state/verdict.ts';
-import { CompareButton } from './comparison.tsx';
+import { CompareButton } from './controls.tsx';
 import { Age, Sparkline, TypeDot, Value } from './figure.tsx';
 import { SortHeader } from './list-controls.tsx';
 import './tables.css';

@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Alarm } from '../api/types.ts';
+import type { Client } from '../api/client.ts';
+import { createLimit } from '../api/client.ts';
+import { nullIfMissing } from '../api/request.ts';
+import type { Alarm, WantedAlarmRule } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
-import { recallMembers, remember } from './preferences.ts';
 
 /** Alarms that the header counts. */
 const MOST_OPEN = 1000;
@@ -95,17 +97,55 @@ export function useSensorAlarms(sensor: { device_id: string; sensor_id: string }
   return data?.items ?? NONE;
 }
 
-/** How this browser reports a new alarm, by the choice of its reader. */
-type SignalChoice = { sound: boolean; notification: boolean };
+type Scope = WantedAlarmRule['scope'];
 
-const KEY = 'millrace.alarm-signals';
+/** The unit of the sensors in a scope. `isMixed`: they send several. */
+export type ScopeUnit = { unit: string | null; isMixed: boolean };
 
-export function readSignals(): SignalChoice {
-  const { sound, notification } = recallMembers(localStorage, KEY);
-  return { sound: sound === true, notification: notification === true };
+/** @returns a key for maps */
+export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
+  JSON.stringify([device ?? '', sensor ?? '', type ?? '', site ?? '']);
+
+/** Sensors of a scope whose units are looked at. */
+const MOST_READ = 200;
+/** Scopes that are looked up at once: a browser has six connections to a host, all tabs together. */
+const AT_ONCE = 3;
+
+/** @returns null: the scope has no sensors */
+async function unitOfScope(
+  client: Client,
+  { device, sensor, type, site }: Scope,
+  signal: AbortSignal,
+): Promise<ScopeUnit | null> {
+  const found =
+    device && sensor
+      ? [await client.sensor(device, sensor, signal)]
+      : (await client.latest({ device, type, site, limit: MOST_READ }, signal)).items;
+  const units = [...new Set(found.map(({ unit }) => unit))];
+  return units.length === 0 ? null : { unit: units[0] ?? null, isMixed: units.length > 1 };
 }
 
-export const writeSignals = (choice: SignalChoice) => remember(localStorage, KEY, choice);
+/**
+ * The units in which limits and peaks are stored. Each scope is looked up once.
+ *
+ * @returns by `scopeKey`; without the scopes that have no sensors or are not known yet
+ */
+export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
+  const { client } = useServices();
+  const known = useRef<Map<string, ScopeUnit>>(new Map());
+  const wanted = new Map(scopes.map((scope) => [scopeKey(scope), scope]));
+  useQuery(`units of ${[...wanted.keys()].sort().join(' ')}`, async (signal) => {
+    const limit = createLimit(AT_ONCE);
+    const missing = [...wanted].filter(([key]) => !known.current.has(key));
+    await Promise.all(
+      missing.map(async ([key, scope]) => {
+        const unit = await limit.run(() => unitOfScope(client, scope, signal).catch(nullIfMissing), signal);
+        if (unit) known.current.set(key, unit);
+      }),
+    );
+  });
+  return known.current;
+}
 
 /**
  * Reports alarms that open while the page is open.
@@ -113,19 +153,20 @@ export const writeSignals = (choice: SignalChoice) => remember(localStorage, KEY
  * @param alarms the open ones
  */
 export function useAlarmNotifications(alarms: Alarm[]) {
+  const { preferences } = useServices();
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     const before = known.current;
     known.current = new Set(alarms.map(({ alarm_id }) => alarm_id));
     const [newest] = before ? alarms.filter(({ alarm_id }) => !before.has(alarm_id)) : [];
     if (!newest) return;
-    const { sound, notification } = readSignals();
+    const { sound, notification } = preferences.choice.peek().signals;
     if (sound) beep();
     if (notification && globalThis.Notification?.permission === 'granted') {
       const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
       new Notification(newest.rule, { body, tag: newest.alarm_id });
     }
-  }, [alarms]);
+  }, [alarms, preferences]);
 }
 
 /** Hz, seconds, and loudness from 0 to 1. */

@@ -8,7 +8,7 @@ import { useQuery, useServices } from './hooks.ts';
 // first.
 
 /** A device was online without a break. */
-export interface Span {
+export interface OnlineSpan {
   /** epoch ms */
   from: number;
   /** epoch ms; null: still */
@@ -67,8 +67,8 @@ function onlineBefore(newest: DeviceEvent[], index: number): number | null {
  * @param since epoch ms from which the events are complete, if it was online then; null: it was not, or nobody knows
  * @returns oldest first
  */
-export function onlineSpans(newest: DeviceEvent[], since: number | null): Span[] {
-  const spans: Span[] = since === null ? [] : [{ from: since, to: null }];
+export function onlineSpans(newest: DeviceEvent[], since: number | null): OnlineSpan[] {
+  const spans: OnlineSpan[] = since === null ? [] : [{ from: since, to: null }];
   for (const { kind, ts } of newest.toReversed()) {
     const last = spans.at(-1);
     const isOpen = last?.to === null;
@@ -97,7 +97,7 @@ export function onlineAfter(newest: DeviceEvent[]): number | null {
  * @param ts epoch ms
  * @returns the one that holds it
  */
-export const spanAt = (spans: Span[], ts: number): Span | null =>
+export const spanAt = (spans: OnlineSpan[], ts: number): OnlineSpan | null =>
   spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
 
 /**
@@ -114,9 +114,9 @@ export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
  * @param older what was read before
  * @returns each event once
  */
-export function joined(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
-  const seen = new Set(top.map(keyOf));
-  return [...top, ...older.filter((event) => !seen.has(keyOf(event)))];
+export function mergeEvents(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
+  const seen = new Set(top.map(eventKey));
+  return [...top, ...older.filter((event) => !seen.has(eventKey(event)))];
 }
 
 /** More pages at once are too many to be waited for. */
@@ -133,19 +133,19 @@ export async function readNews(
   read: (cursor: string | null) => Promise<Page<DeviceEvent>>,
   known: DeviceEvent[],
 ): Promise<Page<DeviceEvent> & { meets: boolean }> {
-  const seen = new Set(known.map(keyOf));
+  const seen = new Set(known.map(eventKey));
   let { items, next } = await read(null);
-  let meets = items.some((event) => seen.has(keyOf(event)));
+  let meets = items.some((event) => seen.has(eventKey(event)));
   for (let pages = 1; seen.size > 0 && !meets && next !== null && pages < MOST_PAGES; pages += 1) {
     const page = await read(next);
-    meets = page.items.some((event) => seen.has(keyOf(event)));
+    meets = page.items.some((event) => seen.has(eventKey(event)));
     items = [...items, ...page.items];
     next = page.next;
   }
   return { items, next, meets };
 }
 
-const keyOf = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
+const eventKey = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
 
 /**
  * @param newest first
@@ -180,12 +180,12 @@ export function useDeviceEvents(device: string) {
       const page = (cursor: string | null) => client.events(device, { limit: PAGE, cursor }, signal);
       const news = await readNews(page, older?.items ?? []);
       // Too many events came at once. The list restarts, rather than having a hole.
-      setOlder((now) => now && (news.meets ? { ...now, items: joined(news.items, now.items) } : null));
+      setOlder((now) => now && (news.meets ? { ...now, items: mergeEvents(news.items, now.items) } : null));
       return news;
     },
     REFRESH,
   );
-  const known = top.data ? joined(top.data.items, older?.items ?? []) : null;
+  const known = top.data ? mergeEvents(top.data.items, older?.items ?? []) : null;
   const next = older ? older.next : (top.data?.next ?? null);
 
   async function readMore() {

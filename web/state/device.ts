@@ -64,7 +64,7 @@ export function chooseSensors<
   T extends { name: string | null; label?: string | null; type: string | null; sensor_id: string },
 >(items: T[], query: URLSearchParams): { shown: T[]; found: number; more: string | null } {
   const part = (query.get('find') ?? '').toLowerCase();
-  const found = part ? items.filter((item) => wordsOf(item).includes(part)) : items;
+  const found = part ? items.filter((item) => searchableText(item).includes(part)) : items;
   const limit = Math.max(Math.trunc(Number(query.get('shown'))) || 0, STEP);
   return {
     shown: found.slice(0, limit),
@@ -73,7 +73,7 @@ export function chooseSensors<
   };
 }
 
-const wordsOf = ({
+const searchableText = ({
   name,
   label,
   type,

@@ -23,7 +23,7 @@ export function useFleetState(): ReadonlySignal<FleetState> {
     'fleet',
     async (signal) => {
       const info = await client.fleet(signal);
-      vocabulary.learn(wordsOf(info));
+      vocabulary.learn(typesAndSites(info));
       const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Map();
       fleetState.count(info, offline);
       live.notifyWatchers();
@@ -53,7 +53,7 @@ export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo 
 }
 
 /** @returns every type and site that there is */
-const wordsOf = ({ by_type, by_site }: FleetInfo): { type: string | null; site: string | null }[] => [
+const typesAndSites = ({ by_type, by_site }: FleetInfo): { type: string | null; site: string | null }[] => [
   ...Object.keys(by_type).map((type) => ({ type, site: null })),
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];

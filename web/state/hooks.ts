@@ -4,10 +4,12 @@ import type { Client } from '../api/client.ts';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
 import type { Router } from '../routes.ts';
+import type { Clock } from './clock.ts';
 import type { Vocabulary } from './lists.ts';
 import type { Live } from './live.ts';
-import type { Preferences, ThresholdMemory } from './preferences.ts';
-import type { Clock, Session } from './session.ts';
+import type { Comparison, Preferences } from './preferences.ts';
+import type { Session } from './session.ts';
+import type { ThresholdMemory } from './thresholds.ts';
 
 /** Everything that views need, created once in app.tsx. */
 interface Services {
@@ -17,6 +19,7 @@ interface Services {
   router: Router;
   preferences: Preferences;
   thresholds: ThresholdMemory;
+  comparison: Comparison;
   vocabulary: Vocabulary;
   clock: Clock;
 }
@@ -98,10 +101,10 @@ export function useQuery<T>(
     slow: false,
   });
   const [round, setRound] = useState(0);
-  /** `isUnder`: a request runs. `again`: another one follows, since the running one may miss new data. */
-  const way = useRef({ isUnder: false, again: false });
+  /** `repeat`: another one follows, since the running one may miss new data */
+  const request = useRef({ running: false, repeat: false });
   const reload = useCallback(() => {
-    if (way.current.isUnder) way.current.again = true;
+    if (request.current.running) request.current.repeat = true;
     else setRound((count) => count + 1);
   }, []);
   const answered = useRef<string | null>(null);
@@ -111,11 +114,11 @@ export function useQuery<T>(
   // The key and the round trigger a request: `ask` is a new function on every drawing.
   useEffect(() => {
     const abort = new AbortController();
-    const quietly = answered.current === key;
-    way.current = { isUnder: true, again: false };
+    const isRefresh = answered.current === key;
+    request.current = { running: true, repeat: false };
     let nextTimer: ReturnType<typeof setTimeout> | undefined;
     let slowTimer: ReturnType<typeof setTimeout> | undefined;
-    if (!quietly) {
+    if (!isRefresh) {
       answered.current = null;
       slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
       setAnswer((now) => ({ ...now, loading: true, slow: false }));
@@ -127,21 +130,22 @@ export function useQuery<T>(
       .then((result) => {
         clearTimeout(slowTimer);
         if (abort.signal.aborted) return;
-        const isNews = way.current.again;
-        way.current = { isUnder: false, again: false };
+        const { repeat } = request.current;
+        request.current = { running: false, repeat: false };
         if (!result.problem) answered.current = key;
-        if (!result.problem || !quietly) {
+        if (!result.problem || !isRefresh) {
           setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
         }
-        if (isNews && !result.problem) return reload();
-        const again = quietly || !result.problem ? refreshMs : result.problem.passes ? RETRY_MS : undefined;
-        if (again !== undefined) nextTimer = setTimeout(reload, again);
+        if (repeat && !result.problem) return reload();
+        const retryMs = result.problem?.isTemporary ? RETRY_MS : undefined;
+        const nextMs = isRefresh || !result.problem ? refreshMs : retryMs;
+        if (nextMs !== undefined) nextTimer = setTimeout(reload, nextMs);
       });
     return () => {
       clearTimeout(slowTimer);
       clearTimeout(nextTimer);
       abort.abort();
-      way.current = { isUnder: false, again: false };
+      request.current = { running: false, repeat: false };
     };
   }, [key, round, reload, refreshMs]);
 

@@ -26,7 +26,7 @@ export const sortText = ({ by, down }: Sorting): string => (down ? `-${by}` : by
 const DIGITS = 10;
 
 /** A text that plain comparison sorts as people would: a collator takes twenty times as long. */
-export const sortKey = (name: string) =>
+const sortKey = (name: string) =>
   name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
 
 /** Unknown values come last in both directions. Equal ones stay in their order. */
@@ -213,15 +213,28 @@ export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
 const has = (name: string | null, text: string | null): boolean =>
   !text || (name ?? '').toLowerCase().includes(text.toLowerCase());
 
-/** The sensors of the fleet that match the address: type and site as a whole, `name` in any part of the names of sensor or device. */
+/** Of the filters. */
+export type Matcher = (sensor: FleetSensor) => boolean;
+
+/**
+ * The filter of the address: type and site as a whole, `name` in any part of the names of sensor or device.
+ *
+ * @returns null: all
+ */
+export function sensorMatcher(query: URLSearchParams): Matcher | null {
+  const [name, type, site] = ['name', 'type', 'site'].map((filter) => query.get(filter) ?? '');
+  if (!(name || type || site)) return null;
+  const text = (name ?? '').toLowerCase();
+  return (sensor) =>
+    (!type || sensor.type === type) &&
+    (!site || sensor.device.site === site) &&
+    (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
+}
+
+/** @returns those that match the address */
 export function matchingSensors(sensors: FleetSensor[], query: URLSearchParams): FleetSensor[] {
-  const [name, type, site] = ['name', 'type', 'site'].map((filter) => query.get(filter));
-  return sensors.filter(
-    (sensor) =>
-      (!type || sensor.type === type) &&
-      (!site || sensor.device.site === site) &&
-      (has(sensor.name, name ?? null) || has(sensor.device.name, name ?? null)),
-  );
+  const matches = sensorMatcher(query);
+  return matches ? sensors.filter(matches) : sensors;
 }
 
 /** @returns those that match the address: state and site as a whole, `name` in any part */
@@ -246,7 +259,7 @@ const SORT_VALUES: Record<string, (sensor: FleetSensor) => string | number | nul
 };
 
 /** @returns by device, then by name */
-export const inOrder = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
+export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
   sorted(
     sorted([...sensors], ({ name }) => name, false),
     ({ device }) => device.name,
@@ -293,7 +306,7 @@ export function useHeldSensors(
   const isHeld = live.fleet.holdsAll();
   const address = ['name', 'type', 'site', 'page'].map((name) => query.get(name)).join('\n');
   const all = useMemo(
-    () => (isHeld ? inOrder(live.fleet.sensors.values()) : null),
+    () => (isHeld ? sortSensors(live.fleet.sensors.values()) : null),
     [live, isHeld, isHeld && live.fleet.structure()],
   );
   const page = useMemo(() => {

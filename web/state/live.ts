@@ -189,7 +189,7 @@ const SAME_MS = 500;
  * @param items the newest counts as now, whatever the server's clock
  * @param now epoch ms
  */
-export function placed(items: StatsThen[], now: number): Moment[] {
+export function placeMoments(items: StatsThen[], now: number): Moment[] {
   const newest = Date.parse(items.at(-1)?.ts ?? '');
   return items.map(({ ts, ...stats }) => ({ ...stats, at: now - (newest - Date.parse(ts)) }));
 }
@@ -198,7 +198,7 @@ export function placed(items: StatsThen[], now: number): Moment[] {
  * @param then win where both know of a moment
  * @returns in order of time, none older than the charts reach
  */
-export function joined(first: Moment[], then: Moment[]): Moment[] {
+export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
   const begin = then[0]?.at ?? Number.POSITIVE_INFINITY;
   const all = [...first.filter(({ at }) => at < begin - SAME_MS), ...then];
   const oldest = (all.at(-1)?.at ?? 0) - SPAN_MS;
@@ -215,7 +215,7 @@ export function useRecentStats(): Moment[] {
     const before = live.stats.peek();
     return live.stats.subscribe((all) => {
       const stats = all.at(-1);
-      if (stats && all !== before) setMoments((known) => joined(known, [{ ...stats, at: clock.now() }]));
+      if (stats && all !== before) setMoments((known) => joinMoments(known, [{ ...stats, at: clock.now() }]));
     });
   }, [clock, live]);
 
@@ -225,7 +225,7 @@ export function useRecentStats(): Moment[] {
     if (isLost) return undefined;
     const abort = new AbortController();
     client.recentStats(abort.signal).then(
-      ({ items }) => setMoments((known) => joined(known, placed(items, clock.now()))),
+      ({ items }) => setMoments((known) => joinMoments(known, placeMoments(items, clock.now()))),
       () => {},
     );
     return () => abort.abort();

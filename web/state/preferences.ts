@@ -1,17 +1,22 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Zone } from '../format.ts';
-import { isNamedZone } from '../format.ts';
+import { createZone, isNamedZone, LOCAL, UTC } from '../format.ts';
+import { MOST_COMPARED, readRefs } from '../routes.ts';
 import type { Quantity, UnitChoices } from '../units.ts';
 import { unitsOf } from '../units.ts';
-import { useServices } from './hooks.ts';
 
 const PREFERENCES_KEY = 'millrace.preferences';
+const SIGNALS_KEY = 'millrace.alarm-signals';
+const NAME_KEY = 'millrace.name';
 const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
 
-type Choice = { theme: Theme; zone: Zone; units: UnitChoices };
+/** How this browser reports a new alarm. */
+type Signals = { sound: boolean; notification: boolean };
+
+/** `name`: under which the reader acknowledges alarms */
+type Choice = { theme: Theme; zone: Zone; units: UnitChoices; signals: Signals; name: string };
 
 /** The choices of a reader, stored in this browser. */
 export function createPreferences({ storage, root }: { storage: Storage; root: HTMLElement }) {
@@ -21,9 +26,12 @@ export function createPreferences({ storage, root }: { storage: Storage; root: H
     choice,
     change(changes: Partial<Choice>) {
       const next = { ...choice.peek(), ...changes };
-      if (next.theme === 'auto') delete root.dataset['theme'];
-      else root.dataset['theme'] = next.theme;
-      remember(storage, PREFERENCES_KEY, next);
+      const { theme, zone, units, signals, name } = next;
+      if (theme === 'auto') delete root.dataset['theme'];
+      else root.dataset['theme'] = theme;
+      remember(storage, PREFERENCES_KEY, { theme, zone: zone.name, units });
+      remember(storage, SIGNALS_KEY, signals);
+      remember(storage, NAME_KEY, name);
       choice.value = next;
     },
   };
@@ -33,10 +41,13 @@ export type Preferences = ReturnType<typeof createPreferences>;
 
 function read(storage: Storage): Choice {
   const kept = recallMembers(storage, PREFERENCES_KEY);
+  const { sound, notification } = recallMembers(storage, SIGNALS_KEY);
   return {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'auto',
-    zone: kept.zone === 'utc' || isNamedZone(kept.zone) ? kept.zone : 'local',
+    zone: kept.zone === 'utc' ? UTC : isNamedZone(kept.zone) ? createZone(kept.zone) : LOCAL,
     units: readUnits(kept.units),
+    signals: { sound: sound === true, notification: notification === true },
+    name: String(recall(storage, NAME_KEY) ?? ''),
   };
 }
 
@@ -64,9 +75,9 @@ export function recall(storage: Storage, key: string): unknown {
 }
 
 /** @returns what this browser keeps as an object; empty when it keeps none */
-export const recallMembers = (storage: Storage, key: string) => membersOf(recall(storage, key));
+const recallMembers = (storage: Storage, key: string) => membersOf(recall(storage, key));
 
-const membersOf = (value: unknown): Record<string, unknown> =>
+export const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
 /** Keeps a value for the next visit. If the storage is forbidden or full, the value holds until this page is closed. */
@@ -78,146 +89,35 @@ export function remember(storage: Storage, key: string, value: unknown) {
   }
 }
 
-/** Lines that a reader draws: values below `low` or above `high` are over the threshold. */
-export type Thresholds = { low: number | null; high: number | null };
-
-export const NO_THRESHOLDS: Thresholds = { low: null, high: null };
+const COMPARISON_KEY = 'millrace.comparison';
 
 /**
- * @param text as people write numbers, `-4,5` too
- * @returns null: none
+ * The sensors that a reader wants to compare. This tab remembers them, so that they are collected from row to row and from view to view.
  */
-function readNumber(text: string | null): number | null {
-  const plain = (text ?? '')
-    .trim()
-    .replace('\u2212', '-')
-    .replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
-  const number = plain === '' ? Number.NaN : Number(plain);
-  return Number.isFinite(number) ? number : null;
-}
+export function createComparison({ storage }: { storage: Storage }) {
+  const refs = signal(readComparison(storage));
 
-export const readThresholds = (query: URLSearchParams): Thresholds => ({
-  low: readNumber(query.get('low')),
-  high: readNumber(query.get('high')),
-});
-
-/** @returns their part of the address */
-export const writeThresholds = ({ low, high }: Thresholds): Record<'low' | 'high', string | null> => ({
-  low: low?.toString() ?? null,
-  high: high?.toString() ?? null,
-});
-
-/** @returns what is wrong with it */
-export function parseThresholds({ low, high }: { low: string; high: string }): Thresholds | string {
-  const read = { low: readNumber(low), high: readNumber(high) };
-  if (low.trim() && read.low === null) return 'Low is not a number.';
-  if (high.trim() && read.high === null) return 'High is not a number.';
-  if (read.low !== null && read.high !== null && read.low >= read.high) return 'Low has to be below high.';
-  return read;
-}
-
-/** The side on which a value, or a range of values, is over a threshold. */
-export function thresholdSideOf(
-  min: number,
-  max: number,
-  { low, high }: Thresholds,
-): 'low' | 'high' | 'both' | null {
-  const isLow = low !== null && min < low;
-  const isHigh = high !== null && max > high;
-  if (isLow && isHigh) return 'both';
-  return isLow ? 'low' : isHigh ? 'high' : null;
-}
-
-/** A line further away than so many times the spread of the values would leave them no room. */
-const FARTHEST = 3;
-
-/**
- * @param shape lowest and highest of each sample or bin
- * @returns samples over a threshold, or bins with such a sample
- */
-export function countOverThreshold(
-  { min, max }: { min: number[]; max: number[] },
-  { low, high }: Thresholds,
-): { low: number; high: number } {
-  return {
-    low: low === null ? 0 : min.filter((value) => value < low).length,
-    high: high === null ? 0 : max.filter((value) => value > high).length,
-  };
-}
-
-/** The scale of the values, with the lines that lie near enough to be shown. */
-export function withThresholds(
-  min: number,
-  max: number,
-  { low, high }: Thresholds,
-): [min: number, max: number] {
-  const spread = max - min || Math.max(Math.abs(max), 1);
-  const near = [low, high].filter(
-    (line) => line !== null && line > min - FARTHEST * spread && line < max + FARTHEST * spread,
-  );
-  const lines = near as number[];
-  return [Math.min(min, ...lines), Math.max(max, ...lines)];
-}
-
-const THRESHOLDS_KEY = 'millrace.thresholds';
-/** Sensors; those whose lines were drawn longest ago are forgotten first. */
-const SENSORS_KEPT = 500;
-
-/** The lines that a reader drew, by sensor, remembered in this browser. */
-export function createThresholdMemory({ storage }: { storage: Storage }) {
-  /** @returns what another tab drew meanwhile is there, too */
-  function read(): Map<string, Thresholds> {
-    const kept = recall(storage, THRESHOLDS_KEY);
-    return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);
+  function set(next: string[]) {
+    if (next.join('\n') === refs.peek().join('\n')) return;
+    refs.value = next;
+    remember(storage, COMPARISON_KEY, next);
   }
 
   return {
-    /** @param sensor key */
-    recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
-
-    /**
-     * @param sensor key
-     * @param thresholds none at all: forgotten
-     */
-    remember(sensor: string, thresholds: Thresholds) {
-      const kept = read();
-      kept.delete(sensor);
-      if (thresholds.low !== null || thresholds.high !== null) kept.set(sensor, thresholds);
-      remember(storage, THRESHOLDS_KEY, [...kept].slice(-SENSORS_KEPT));
+    refs,
+    set,
+    /** Adds it, or takes it away again. */
+    toggle(ref: string) {
+      const now = refs.peek();
+      if (now.includes(ref)) set(now.filter((each) => each !== ref));
+      else if (now.length < MOST_COMPARED) set([...now, ref]);
     },
   };
 }
 
-export type ThresholdMemory = ReturnType<typeof createThresholdMemory>;
-
-function isEntry(entry: unknown): entry is [string, Thresholds] {
-  const isLine = (line: unknown) => line === null || Number.isFinite(line);
-  if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
-  const { low, high } = membersOf(entry[1]);
-  return isLine(low) && isLine(high);
+function readComparison(storage: Storage): string[] {
+  const kept = recall(storage, COMPARISON_KEY);
+  return Array.isArray(kept) ? readRefs(new URLSearchParams(kept.map((ref) => ['s', String(ref)]))) : [];
 }
 
-/**
- * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; an address without lines gets the last
- * ones of this sensor.
- *
- * @param key of the sensor; empty: not known yet
- */
-export function useThresholds(key: string) {
-  const { router, thresholds: memory } = useServices();
-  const { query } = router.place.value;
-  const isSaid = query.has('low') || query.has('high');
-
-  useEffect(() => {
-    const known = key && !isSaid ? memory.recall(key) : null;
-    if (known) router.changeQuery(writeThresholds(known), { replace: true });
-  }, [router, memory, key, isSaid]);
-
-  return {
-    thresholds: readThresholds(query),
-    change(next: Thresholds) {
-      memory.remember(key, next);
-      router.changeQuery(writeThresholds(next), { replace: true });
-    },
-  };
-}
+export type Comparison = ReturnType<typeof createComparison>;

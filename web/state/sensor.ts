@@ -73,7 +73,7 @@ export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
       const query = { limit: VALUES, from: newest - LATELY_MS, to: newest + 1 };
       const page = await client.measurements(device_id, sensor_id, query, abort.signal);
       const before = page.items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse();
-      live.seedBefore(`${device_id}/${sensor_id}`, before);
+      live.seedBefore(keyOf({ device_id, sensor_id }), before);
     }
 
     async function fetchInTurn() {

@@ -1,7 +1,6 @@
 import type { FleetSensor } from '../state/fleet.ts';
 import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
-import { stateText } from '../states.ts';
-import { writeValue } from '../units.ts';
+import { sensorValueText } from '../units.ts';
 import type { Palette, Scene, TrailPoint } from './painter.ts';
 
 /** A card shows its color at its left edge, so that its text is read as well on any. */
@@ -54,7 +53,7 @@ export const drawCard: Draw = (context, scene, cell, palette) => {
   else nameInLine(context, sensor, line);
   context.fillStyle = palette.ink;
   context.font = `600 ${sizes.value}px ${palette.font}`;
-  const reading = shortened(context, readingOf(sensor, scene), line.right - text);
+  const reading = shortened(context, sensorValueText(sensor, scene.choices), line.right - text);
   context.fillText(reading, text, top + sizes.valueY);
   const box = lineBox(format, sizes, { text: text - left, value: context.measureText(reading).width });
   if (box) {
@@ -90,13 +89,6 @@ function nameInLine(
   const deviceWidth = context.measureText(deviceName).width;
   context.fillText(shortened(context, name, room - deviceWidth), left, top + size * 1.4);
   context.fillText(deviceName, right - deviceWidth, top + size * 1.4);
-}
-
-function readingOf(sensor: FleetSensor, { choices }: Scene): string {
-  const state = stateText(sensor, sensor.value);
-  if (state !== null) return state;
-  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
-  return `${number} ${unit}`.trim();
 }
 
 /**

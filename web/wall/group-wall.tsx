@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
-import { RefusedDevices } from '../kit/device-title.tsx';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
+import { keyOf } from '../state/live.ts';
 import {
   describeCellState,
   levelOf,
@@ -14,7 +14,8 @@ import {
   OLD_VALUES,
   provisionalText,
 } from '../state/outliers.ts';
-import { writeValue } from '../units.ts';
+import { sensorValueText } from '../units.ts';
+import { RefusedDevices } from './outlier-list.tsx';
 import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
@@ -119,7 +120,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
       </span>
       <span>
         {isStale ? 'Old: no values come' : describeCellState(cellState)}
-        {worst && !isStale && `: ${nameOf(worst)} ${readingOf(worst, units)}`}
+        {worst && !isStale && `: ${nameOf(worst)} ${sensorValueText(worst, units)}`}
       </span>
     </>
   );
@@ -133,11 +134,6 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
 }
 
 const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
-
-function readingOf(item: OutlierItem, choices: UnitChoices) {
-  const { number, unit } = writeValue(item.value, item.unit, { choices });
-  return `${number} ${unit}`.trim();
-}
 
 /**
  * The most unusual sensors of the whole fleet, each with a link.
@@ -181,7 +177,7 @@ export function FleetOutliers({
           </h3>
           <ul>
             {data.items.map((item) => (
-              <li key={`${item.device_id}/${item.sensor_id}`}>
+              <li key={keyOf(item)}>
                 <OutlierLink item={item} choices={units} />
               </li>
             ))}
@@ -206,7 +202,7 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
       <span class="stands-out-of">{item.device ?? item.device_id}</span>
     </span>
     <span class="stands-out-text" data-tone={item.sigmas < 0 ? 'low' : 'high'}>
-      {item.sigmas < 0 ? '▼' : '▲'} {readingOf(item, choices)}
+      {item.sigmas < 0 ? '▼' : '▲'} {sensorValueText(item, choices)}
     </span>
   </a>
 );

@@ -36,7 +36,7 @@ const FEW_SITES = 12;
 /** Cards show more than squares, so they may take more room where the page continues below. */
 const CARDS_MORE = 1.5;
 
-const countOf = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0);
+const sumCounts = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
  * The largest cells that fit, or the smallest there are.
@@ -44,8 +44,8 @@ const countOf = (counts: number[]): number => counts.reduce((sum, count) => sum 
  * @param sites sensors of each device of each site
  */
 export function layOut(sites: number[][], room: Room): Layout {
-  const counts = sites.map(countOf);
-  const total = countOf(counts);
+  const counts = sites.map(sumCounts);
+  const total = sumCounts(counts);
   const height = room.isAll ? room.height : Math.max(room.height, (total * LEAST_AREA) / room.width);
   /** sites in strips, by the width that each has at least */
   const stripsFor: (least: number) => number[][] = once((least) =>
@@ -113,7 +113,7 @@ function once<R>(work: (argument: number) => R): (argument: number) => R {
 
 /** @param strips widths of the sites of each; null: all sites follow each other, without headings */
 function layOutIn(format: Format, sites: number[][], room: Room, strips: number[][] | null): Layout {
-  const total = sites.reduce((sum, devices) => sum + countOf(devices), 0);
+  const total = sites.reduce((sum, devices) => sum + sumCounts(devices), 0);
   const cells = { x: new Int32Array(total), y: new Int32Array(total), first: 0 };
   const blocks: Block[] = [];
   let top = 0;
@@ -125,7 +125,7 @@ function layOutIn(format: Format, sites: number[][], room: Room, strips: number[
       blocks.push({ x: left, y: top, width: blockWidth });
       const block = { left, top: top + format.heading, width: blockWidth };
       lowest = Math.max(lowest, flow(devices, block, format, cells));
-      cells.first += countOf(devices);
+      cells.first += sumCounts(devices);
       left += blockWidth + SITE_GAP;
     }
     top = lowest + STRIP_GAP;
@@ -154,7 +154,7 @@ function flow(
   let cell = first;
   let line = top;
   let at = 0;
-  for (const size of format.isCard ? [countOf(devices)] : devices) {
+  for (const size of format.isCard ? [sumCounts(devices)] : devices) {
     let rest = size;
     while (rest > 0) {
       // A device that is wider than its site goes on in the next line.

@@ -1,12 +1,12 @@
-import { formatCount, formatCounted, formatSpan } from '../format.ts';
-import { RefusedDevices } from '../kit/device-title.tsx';
+import { formatCount, formatCounted, formatSpan, NOTHING } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { isShelved } from '../state/alarms.ts';
+import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
 import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
-import { writeValue } from '../units.ts';
+import { sensorValueText } from '../units.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FleetInfo, RefusedDevice } from '../api/types.ts';
@@ -91,7 +91,6 @@ function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
       <ul>
         {alarms.slice(0, FEW).map(({ alarm_id, device_id, sensor_id, device, sensor, rule, severity }) => {
           const known = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
-          const { number, unit } = writeValue(known?.value ?? null, known?.unit ?? null, { choices });
           return (
             <li key={alarm_id}>
               <a href={sensorHref(device_id, sensor_id, { device, sensor })} title={rule}>
@@ -100,7 +99,7 @@ function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
                   <span class="stands-out-of">{device ?? device_id}</span>
                 </span>
                 <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
-                  {number} {unit}
+                  {known ? sensorValueText(known, choices) : NOTHING}
                 </span>
               </a>
             </li>
@@ -153,9 +152,9 @@ function calmText({
 type Entry = { key: string; href: string; name: string; owner: string; text: string; tone: string };
 
 function farEntry(sensor: FleetSensor, choices: UnitChoices): Entry {
-  const { number, unit } = writeValue(sensor.value, sensor.unit, { choices });
+  const value = sensorValueText(sensor, choices);
   const isLow = Number(sensor.sigmas) < 0;
-  return { ...linkTo(sensor), text: `${isLow ? '▼' : '▲'} ${number} ${unit}`, tone: isLow ? 'low' : 'high' };
+  return { ...linkTo(sensor), text: `${isLow ? '▼' : '▲'} ${value}`, tone: isLow ? 'low' : 'high' };
 }
 
 const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
@@ -229,6 +228,44 @@ function Kind({
         <p class="stands-out-more">and {formatCount(count - shown.length)} more, on the wall</p>
       )}
       {!chosen && !hidden && <More count={count - shown.length} href={href} />}
+    </div>
+  );
+}
+
+/**
+ * The devices that send, but are refused, next to the wall.
+ *
+ * @param props most refusals first
+ */
+export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
+  const { live } = useServices();
+  if (refused.length === 0) return null;
+  return (
+    <div class="stands-out-kind">
+      <h3>
+        <a href="/dead-letters" title="Show the dead letters, with the reasons">
+          Sends, but refused <b>{formatCount(refused.length)}</b>
+        </a>
+      </h3>
+      <ul>
+        {refused.slice(0, FEW).map((one) => {
+          // A device of which everything was refused is not registered, and has no page.
+          const known = live.fleet.devices.get(one.device_id);
+          return (
+            <li key={one.device_id}>
+              <a href={known ? deviceHref(one.device_id) : '/dead-letters'}>
+                <span class="stands-out-name">
+                  <span class="stands-out-what">{known?.name ?? one.device}</span>
+                </span>
+                <span class="stands-out-text" data-tone="bad">
+                  {refusalRate(one)}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      <More count={refused.length - FEW} href="/dead-letters" />
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
-import { sortKey } from '../state/lists.ts';
+import type { Matcher } from '../state/lists.ts';
+import { sensorMatcher, sorted } from '../state/lists.ts';
 import { isFar, OFFLINE, SILENT } from '../state/outliers.ts';
 import type { UnitChoices } from '../units.ts';
 import { layOut } from './layout.ts';
@@ -72,7 +73,7 @@ function createPicture({
       matches: Matcher | null,
     ): { headings: Heading[]; height: number; count: number } {
       scale = room.scale;
-      const sites = matchingSites(inOrder(fleet.devices.values()), matches);
+      const sites = matchingSites(sortSites(fleet.devices.values()), matches);
       layout = layOut(
         sites.map(({ devices }) => devices.map((members) => members.length)),
         room,
@@ -156,7 +157,7 @@ type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
  *
  * @param devices their sensors are put in order in place
  */
-export function inOrder(devices: Iterable<FleetDevice>): Site[] {
+export function sortSites(devices: Iterable<FleetDevice>): Site[] {
   const bySite: Map<string | null, FleetDevice[]> = new Map();
   for (const device of devices) {
     if (device.sensors.length === 0) continue;
@@ -165,15 +166,12 @@ export function inOrder(devices: Iterable<FleetDevice>): Site[] {
     else bySite.set(device.site, [device]);
   }
   const sites = [...bySite].map(([name, members]) => ({ name, members }));
-  return sorted(sites, ({ name }) => (name === null ? '\uffff' : sortKey(name))).map(({ name, members }) => ({
+  return sorted(sites, ({ name }) => name, false).map(({ name, members }) => ({
     name,
-    devices: sorted(members, (device) => sortKey(device.name)).map(withSensorsInOrder),
+    devices: sorted(members, ({ name }) => name, false).map(withSensorsInOrder),
     sensors: members.reduce((sum, device) => sum + device.sensors.length, 0),
   }));
 }
-
-/** Of the filters. */
-type Matcher = (sensor: FleetSensor) => boolean;
 
 /** @returns the sensors that match, by site and device; a site or device without one is left out */
 function matchingSites(sites: Site[], matches: Matcher | null) {
@@ -187,15 +185,9 @@ function matchingSites(sites: Site[], matches: Matcher | null) {
 }
 
 function withSensorsInOrder(device: FleetDevice) {
-  if (!device.isInOrder) device.sensors = sorted(device.sensors, (sensor) => sortKey(sensor.name));
+  if (!device.isInOrder) device.sensors = sorted(device.sensors, ({ name }) => name, false);
   device.isInOrder = true;
   return device;
-}
-
-function sorted<T>(things: T[], keyOf: (thing: T) => string): T[] {
-  const keyed = things.map((thing) => ({ key: keyOf(thing), thing }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return keyed.map(({ thing }) => thing);
 }
 
 /** While sensors are still coming, the wall is arranged no more often than this, in ms. */
@@ -356,21 +348,17 @@ const FAULTS: Record<Fault, Matcher> = {
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
- * The filter of the address: type and site as a whole, a text in the name of sensor or device, and the kind of fault.
+ * The filter of the address: that of the list, the state of the device, and the kind of fault.
  *
  * @returns null: all
  */
 export function matcherOf(query: URLSearchParams): Matcher | null {
-  const { name, type, site, look, state } = Object.fromEntries(
-    WALL_FILTERS.map((filter) => [filter, query.get(filter) ?? '']),
-  );
-  if (!(name || type || site || look || state)) return null;
-  const text = (name ?? '').toLowerCase();
+  const matches = sensorMatcher(query);
+  const [look, state] = ['look', 'state'].map((name) => query.get(name) ?? '');
+  if (!(matches || look || state)) return null;
   const isFaulty = FAULTS[look as Fault];
   return (sensor) =>
-    (!type || sensor.type === type) &&
-    (!site || sensor.device.site === site) &&
+    (!matches || matches(sensor)) &&
     (!state || sensor.device.offline === (state === 'offline')) &&
-    (!isFaulty || isFaulty(sensor)) &&
-    (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
+    (!isFaulty || isFaulty(sensor));
 }

@@ -47,7 +47,7 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   expect(await form.locator('.rule-known').count()).toBe(0);
   await dashboard.lookAt('alarms-absent');
   await form.getByLabel('Condition').selectOption('above');
-  await form.getByLabel('Limit').fill('-15');
+  await form.getByLabel('Limit, °C').fill('-15');
   await form.getByText('4 alarms', { exact: true }).waitFor();
   await form.getByText('in the 1 h 59 min that are stored').waitFor();
   const known = form.locator('.rule-known');
@@ -62,14 +62,14 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await dashboard.lookAt('alarms-rule');
   await form.getByRole('button', { name: 'Save the rule' }).click();
   await form.waitFor({ state: 'detached' });
-  await page.locator('#rules tbody tr').filter({ hasText: 'above -15' }).waitFor();
+  await page.locator('#rules tbody tr').filter({ hasText: 'above -15 °C' }).waitFor();
   const back = page
     .getByRole('navigation', { name: 'Breadcrumb' })
     .getByRole('link', { name: 'temperature' });
   expect(await back.getAttribute('href')).toBe('/devices/freezer/sensors/temperature');
 
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -2 });
-  await rows().filter({ hasText: 'Freezer too warm' }).waitFor();
+  await rows().filter({ hasText: 'Freezer too warm' }).filter({ hasText: '-2 °C' }).waitFor();
   const count = page.locator('.navigation-count').filter({ hasText: '1' });
   await count.waitFor();
   await dashboard.lookAt('alarms-open');
@@ -113,4 +113,29 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await until(async () => (await dashboard.paintedColors('.uplot canvas')) > 1, { what: 'the chart' });
   await page.getByText('Reading samples').first().waitFor({ state: 'hidden' });
   await dashboard.lookAt('alarms-chart');
+});
+
+test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays in °C', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await page.getByLabel('Unit').selectOption('°F');
+  await page.getByRole('link', { name: 'Set an alarm' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Clears at, °F').fill('5');
+  await form.getByText('Millrace stores limits in °C, the unit that the sensor sends.').waitFor();
+  await form.getByLabel('Limit, °F').fill('14');
+  // A backtest under way would be aborted when the form closes.
+  await form.locator('.backtest').waitFor();
+  await form.getByLabel('Name').fill('Too warm in Fahrenheit');
+  await dashboard.lookAt('alarms-fahrenheit');
+  await form.getByRole('button', { name: 'Save the rule' }).click();
+  await form.waitFor({ state: 'detached' });
+  const rule = page.locator('#rules tbody tr').filter({ hasText: 'Too warm in Fahrenheit' });
+  await rule.filter({ hasText: 'above 14 °F, clears at 5 °F' }).waitFor();
+  const { items } = await (await fetch(`${dashboard.system.httpUrl}/api/v1/alarm-rules`)).json();
+  const stored = items.find((/** @type {any} */ { name }) => name === 'Too warm in Fahrenheit');
+  expect(stored.condition).toEqual({ kind: 'above', limit: -10, clear: -15 });
+  await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -5 });
+  await page.getByRole('link', { name: 'Open', exact: true }).click();
+  await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
 });

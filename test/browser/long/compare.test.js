@@ -62,9 +62,42 @@ describe('Compare', () => {
     await dashboard.page.getByRole('button', { name: 'Hide ear of collar-1' }).click();
     await until(async () => (await charts().count()) === 1, { what: 'one chart' });
     expect(await legend().locator('tbody tr').count()).toBe(2);
+    expect(parameter('hidden')).toBe('collar-1/ear');
     await dashboard.lookAt('compare-hidden');
+    await dashboard.page.reload();
+    await until(async () => (await charts().count()) === 1, { what: 'one chart after a reload' });
     await dashboard.page.getByRole('button', { name: 'Show ear of collar-1' }).click();
     await until(async () => (await charts().count()) === 2, { what: 'both charts again' });
+  });
+
+  test('Compare: a sensor of states: a strip with its words next to the chart of the other', async () => {
+    await dashboard.announce('gate', {
+      sensors: [{ sensor_id: 'open', name: 'open', type: 'boolean', interval_ms: 1000 }],
+    });
+    const end = Math.floor(Date.now() / 1000) * 1000;
+    await publishNewSamples(dashboard);
+    await dashboard.publish(
+      'gate',
+      Array.from({ length: 60 }, (_, n) => ({
+        sensor_id: 'open',
+        ts: end - n * 1000,
+        value: Number(n >= 15),
+      })),
+    );
+    await dashboard.visit('/compare?s=collar-1/ear&s=gate/open&range=2m');
+    const strip = dashboard.page.locator('.compare-strip');
+    await strip.getByText('open of gate').waitFor();
+    await until(async () => (await dashboard.paintedColors('.compare-strip canvas')) > 2, { what: 'bands' });
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'a line' });
+    const row = legend().getByRole('row', { name: /open gate/ });
+    await until(async () => /closed.*open 7[0-9.]+ %/.test((await row.textContent()) ?? ''), {
+      what: 'words and a share',
+    });
+    const plots = await dashboard.page
+      .locator('.compare .u-over')
+      .evaluateAll((all) => all.map((plot) => Math.round(plot.getBoundingClientRect().left)));
+    expect(new Set(plots).size).toBe(1);
+    await dashboard.lookAt('compare-states');
   });
 
   test('remove: the sensor leaves the comparison', async () => {
@@ -141,13 +174,13 @@ describe('Downloads', () => {
   });
 });
 
-test('Changes: an hour without changes, and a device that came', async () => {
+test('Changes: sensors without history, and a device that came', async () => {
   const status = JSON.stringify({ state: 'online', session: Date.now() });
   await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
   await dashboard.visit('/');
   await dashboard.page.getByRole('link', { name: 'Changes', exact: true }).click();
   await dashboard.page.getByRole('heading', { level: 1, name: 'What changed in the last hour' }).waitFor();
-  await dashboard.page.getByText('All of them stayed in their range.').waitFor();
+  await dashboard.page.getByText('No sensor has a range yet.').waitFor();
   await dashboard.page
     .getByRole('table', { name: 'Devices that came or went' })
     .getByRole('row', { name: /collar-4 .*Online/ })

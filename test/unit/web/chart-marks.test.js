@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import uPlot from 'uplot';
 import { chartOptions } from '../../../web/chart/options.ts';
 import { coarsen, drawn, middleOf, shapeOfSamples } from '../../../web/chart/shape.ts';
+import { UTC } from '../../../web/format.ts';
 import { compareOptions } from '../../../web/views/compare/compare-plot.tsx';
-import { joined } from '../../../web/views/compare/use-compared.ts';
+import { alignLines } from '../../../web/views/compare/use-compared.ts';
 
 /** @import { Shape } from '../../../web/chart/shape.ts' */
 
@@ -56,7 +57,7 @@ afterAll(() => {
   for (const name of ['Path2D', 'getComputedStyle', 'document']) globals[name] = before[name];
 });
 
-const common = /** @type {const} */ ({ zone: 'utc', cursorKey: undefined, onCursor() {} });
+const common = /** @type {const} */ ({ zone: UTC, cursorKey: undefined, onCursor() {} });
 const lookOf = (/** @type {Shape} */ shape) => () => ({
   isRaw: shape.stepMs === null,
   thresholds: { low: null, high: null },
@@ -282,7 +283,7 @@ describe('Every stored sample lies under a mark, for any history, range and widt
             }),
         );
         const options = compareOptions({ ...common, cursorKey: '', host, lines });
-        const { columns } = joined(lines);
+        const { columns } = alignLines(lines);
         if (columns[0].length === 0) return;
         const { marksOf, toX, toY } = plot(options, columns, window, picture.width);
         for (const [index, { shape }] of lines.entries()) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  createZone,
   decimalsFor,
   formatAge,
   formatCounted,
@@ -14,8 +15,10 @@ import {
   formatZone,
   hueOf,
   isNamedZone,
+  LOCAL,
   NOTHING,
   parseField,
+  UTC,
 } from '../../../web/format.ts';
 
 describe('Numbers', () => {
@@ -81,15 +84,15 @@ describe('Times', () => {
 
   test('zone UTC: text', () => {
     const ts = Date.UTC(2026, 10, 21, 14, 3, 21, 250);
-    expect(formatTimeMs(ts, 'utc')).toBe('14:03:21.250');
-    expect(formatDateTime(ts, 'utc')).toBe('2026-11-21 14:03:21');
-    expect(formatZone('utc', ts)).toBe('UTC');
+    expect(formatTimeMs(ts, UTC)).toBe('14:03:21.250');
+    expect(formatDateTime(ts, UTC)).toBe('2026-11-21 14:03:21');
+    expect(formatZone(UTC, ts)).toBe('UTC');
   });
 
   test('local zone: text', () => {
     const local = new Date(2026, 10, 21, 14, 3, 21, 250);
-    expect(formatTimeMs(local.getTime(), 'local')).toBe('14:03:21.250');
-    expect(formatZone('local', local.getTime())).toMatch(/^UTC([+−]\d{1,2}(:\d\d)?)?$/);
+    expect(formatTimeMs(local.getTime(), LOCAL)).toBe('14:03:21.250');
+    expect(formatZone(LOCAL, local.getTime())).toMatch(/^UTC([+−]\d{1,2}(:\d\d)?)?$/);
   });
 });
 
@@ -126,7 +129,8 @@ describe('Named time zones', () => {
       ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
       ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
     ]),
-  )('%s: its clock, its offset, and back', (zone, text, offset) => {
+  )('%s: its clock, its offset, and back', (name, text, offset) => {
+    const zone = createZone(name);
     const noon = Date.UTC(2026, 10, 21, 12);
     expect([formatField(noon, zone), formatZone(zone, noon), parseField(text, zone)]).toEqual([
       text,
@@ -137,9 +141,10 @@ describe('Named time zones', () => {
 
   test('summer time of Berlin: the offset changes at 01:00 UTC', () => {
     const change = Date.UTC(2026, 2, 29, 1);
-    expect(formatField(change - 1000, 'Europe/Berlin')).toBe('2026-03-29T01:59:59');
-    expect(formatField(change, 'Europe/Berlin')).toBe('2026-03-29T03:00:00');
-    expect(parseField('2026-03-29T03:00:00', 'Europe/Berlin')).toBe(change);
+    const berlin = createZone('Europe/Berlin');
+    expect(formatField(change - 1000, berlin)).toBe('2026-03-29T01:59:59');
+    expect(formatField(change, berlin)).toBe('2026-03-29T03:00:00');
+    expect(parseField('2026-03-29T03:00:00', berlin)).toBe(change);
   });
 
   test('a text that names no zone: refused', () => {

@@ -2,8 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { NOTHING } from '../../../web/format.ts';
 import {
   limitScale,
+  limitText,
   quantityOf,
   scaleFor,
+  sensorValueText,
+  shownText,
   toSent,
   toShown,
   unitsOf,
@@ -75,6 +78,14 @@ describe('Durations', () => {
     ]),
   )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
+  test('Durations: a value in the scale of a chart: the same text', () => {
+    const scale = scaleFor('s', [7200, 14_798_068]);
+    expect(shownText(scale, toShown(scale, 14_798_068))).toBe('171 d 6 h');
+    expect(shownText(scale, toShown(scale, -7200))).toBe('−2 h');
+    expect(shownText(scaleFor('Cel', [20], { temperature: '°F' }), 68)).toBe('68 °F');
+    expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
+  });
+
   test('a chart: whole numbers of hours or days on its axis', () => {
     expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
     expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
@@ -116,9 +127,18 @@ describe('Chosen units', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     expect(toSent(scale, 99.5)).toBe(37.5);
     expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
+    expect(limitText(scale, toSent(scale, 0))).toBe('0');
     expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
     expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
   });
+});
+
+test('Value of a sensor: a state as its word, a number with the unit of choice', () => {
+  const gate = { name: 'gate', type: 'boolean', unit: null };
+  expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
+  const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
+  expect(sensorValueText({ ...ear, value: 20 }, { temperature: '°F' })).toBe('68 °F');
+  expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
 test('Values with earlier ones: the same prefix and decimals as these', () => {

@@ -1,22 +1,27 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
-import type { Alarm } from '../../api/types.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
+import type { Alarm, AlarmCondition, AlarmRule } from '../../api/types.ts';
 import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
-import { isShelved } from '../../state/alarms.ts';
+import type { ScopeUnit } from '../../state/alarms.ts';
+import { isShelved, scopeKey, useScopeUnits } from '../../state/alarms.ts';
 import { useServices } from '../../state/hooks.ts';
-import { recall, remember } from '../../state/preferences.ts';
+import type { UnitChoices } from '../../units.ts';
+import { differenceScale, limitScale, toShown } from '../../units.ts';
 
 /** The alarms of a page. Keys: J and K or the arrows move, X chooses, A acknowledges what is chosen, S shelves it, Enter opens the sensor. */
 export function AlarmTable({
   alarms,
+  rules,
   mayAct,
   onAct,
 }: {
   alarms: Alarm[];
+  /** that may have opened them */
+  rules: AlarmRule[];
   mayAct: boolean;
   /** asks before it does */
   onAct: (act: Act, alarms: Alarm[]) => void;
@@ -25,6 +30,7 @@ export function AlarmTable({
   const [chosen, setChosen] = useState<Set<string>>(new Set());
   const [focus, setFocus] = useState(0);
   const body = useRef<HTMLTableSectionElement | null>(null);
+  const units = useScopeUnits(alarms.filter(({ peak }) => peak !== null).map(sensorOf));
   const place = Math.min(focus, alarms.length - 1);
   const meant = () => {
     const list = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
@@ -100,7 +106,7 @@ export function AlarmTable({
             <th scope="col" class="alarm-col-time">
               Cleared
             </th>
-            <th scope="col" class="alarm-col-peak number" title="In the unit that the sensor sends">
+            <th scope="col" class="alarm-col-peak number">
               Peak
             </th>
             <th scope="col" class="alarm-col-who">
@@ -113,6 +119,8 @@ export function AlarmTable({
             <AlarmRow
               key={alarm.alarm_id}
               alarm={alarm}
+              kind={kindOf(alarm, rules)}
+              unit={units.get(scopeKey(sensorOf(alarm)))}
               mayAct={mayAct}
               isChosen={chosen.has(alarm.alarm_id)}
               isFocused={index === place}
@@ -142,8 +150,38 @@ export function AlarmTable({
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
   sensorHref(device_id, sensor_id, { device, sensor });
 
+/** @returns the scope of one sensor */
+const sensorOf = ({ device_id, sensor_id }: Alarm) => ({ device: device_id, sensor: sensor_id });
+
+/** @returns undefined: the rule was removed or changed since, so nobody knows whether a peak is a rate */
+const kindOf = ({ rule_id, opened_at }: Alarm, rules: AlarmRule[]): AlarmCondition['kind'] | undefined =>
+  rules.find((rule) => rule.rule_id === rule_id && Date.parse(rule.since) <= Date.parse(opened_at))?.condition
+    .kind;
+
+/** Of a peak. */
+const DIGITS = 6;
+
+/**
+ * @param unit of the sensor
+ * @returns in the unit of choice, as far as the unit as sent is known
+ */
+export function peakText(
+  peak: number,
+  kind: AlarmCondition['kind'] | undefined,
+  unit: ScopeUnit | undefined,
+  choices: UnitChoices,
+): string {
+  const rounded = (value: number) => String(Number(value.toPrecision(DIGITS)));
+  if (kind === undefined || !unit) return rounded(peak);
+  const scale = limitScale(unit.unit, choices);
+  if (kind !== 'rate') return `${rounded(toShown(scale, peak))} ${scale.unit}`.trim();
+  return `${rounded(toShown(differenceScale(scale), peak))} ${scale.unit}/s`;
+}
+
 function AlarmRow({
   alarm,
+  kind,
+  unit,
   mayAct,
   isChosen,
   isFocused,
@@ -151,6 +189,10 @@ function AlarmRow({
   onToggle,
 }: {
   alarm: Alarm;
+  /** of the condition */
+  kind: AlarmCondition['kind'] | undefined;
+  /** of the sensor */
+  unit: ScopeUnit | undefined;
   mayAct: boolean;
   isChosen: boolean;
   isFocused: boolean;
@@ -158,7 +200,8 @@ function AlarmRow({
   onToggle: () => void;
 }) {
   const { preferences, clock } = useServices();
-  const { zone } = preferences.choice.value;
+  const { zone, units: choices } = preferences.choice.value;
+  const isAsSent = kind === undefined || !unit;
   const when = (text: string | null) => (text === null ? NOTHING : formatDateTime(Date.parse(text), zone));
   const sensor = alarm.sensor ?? alarm.sensor_id;
   const device = alarm.device ?? alarm.device_id;
@@ -198,8 +241,12 @@ function AlarmRow({
       </td>
       <td data-label="Opened">{when(alarm.opened_at)}</td>
       <td data-label="Cleared">{when(alarm.cleared_at)}</td>
-      <td class="number" data-label="Peak">
-        {alarm.peak === null ? NOTHING : Number(alarm.peak.toPrecision(6))}
+      <td
+        class="number"
+        data-label="Peak"
+        title={isAsSent && alarm.peak !== null ? 'In the unit that the sensor sends' : undefined}
+      >
+        {alarm.peak === null ? NOTHING : peakText(alarm.peak, kind, unit, choices)}
       </td>
       <td class="wraps" data-label="Acknowledged">
         {alarm.acknowledged_by === null
@@ -220,8 +267,6 @@ const SPANS = {
   [7 * 24 * HOUR_MS]: 'a week',
 };
 
-const NAME_KEY = 'millrace.name';
-
 /** What is done with alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
@@ -238,9 +283,9 @@ export function ActDialog({
   onDone: (done: string) => void;
   onClose: () => void;
 }) {
-  const { client, clock } = useServices();
+  const { client, clock, preferences } = useServices();
   const id = useId();
-  const [by, setBy] = useState(readName);
+  const [by, setBy] = useState(preferences.choice.peek().name);
   const [comment, setComment] = useState('');
   const [span, setSpan] = useState(String(HOUR_MS));
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -250,7 +295,7 @@ export function ActDialog({
 
   async function submit(event: Event) {
     event.preventDefault();
-    remember(localStorage, NAME_KEY, by);
+    preferences.change({ name: by });
     setIsRunning(true);
     const given = { ...(by !== '' && { by }), ...(comment !== '' && { comment }) };
     const until = clock.now() + Number(span);
@@ -276,7 +321,7 @@ export function ActDialog({
   return (
     <Dialog
       title={`${isShelving ? 'Shelve' : 'Acknowledge'} ${formatCounted(alarms.length, 'alarm')}`}
-      held={isRunning}
+      busy={isRunning}
       onClose={onClose}
     >
       <p>
@@ -312,7 +357,7 @@ export function ActDialog({
           value: by,
           onInput: (event) => setBy(event.currentTarget.value),
         })}
-        {problem && <DialogProblem {...wordsOf(problem)} />}
+        {problem && <DialogProblem {...problemWords(problem)} />}
         <div class="dialog-actions">
           <Cancel disabled={isRunning} />
           <button type="submit" class="button main-button" disabled={isRunning}>
@@ -323,5 +368,3 @@ export function ActDialog({
     </Dialog>
   );
 }
-
-const readName = (): string => String(recall(localStorage, NAME_KEY) ?? '');

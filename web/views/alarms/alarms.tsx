@@ -1,29 +1,32 @@
 import { useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
-import { problemText, toProblem, wordsOf } from '../../api/request.ts';
+import { problemText, problemWords, toProblem } from '../../api/request.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
-import { readSignals, useAlarms, writeSignals } from '../../state/alarms.ts';
+import { scopeKey, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { useMay } from '../../state/session.ts';
+import { limitScale, plainScale } from '../../units.ts';
 import { ActDialog, AlarmTable } from './alarm-table.tsx';
-import { RuleForm } from './rule-form.tsx';
+import { conditionText, RuleForm } from './rule-form.tsx';
 import './alarms.css';
 import type { Alarm, AlarmRule } from '../../api/types.ts';
 import type { Act } from './alarm-table.tsx';
 
 const PAGE_ROWS = 50;
 
+const NO_RULES: AlarmRule[] = [];
+
 const STATES = { open: 'Open', cleared: 'Cleared', all: 'All' };
 const SEVERITIES = { '': 'Any severity', critical: 'Critical', warning: 'Warning', info: 'Info' };
 
 /** The alarms of the installation, by default the open ones, and the rules that find them. */
 export function AlarmsView() {
-  const { router } = useServices();
+  const { client, router } = useServices();
   const { query } = router.place.value;
   const mayAct = useMay('admin');
   const [message, setMessage] = useState('');
@@ -34,6 +37,7 @@ export function AlarmsView() {
   const severity = query.get('severity');
   const cursor = query.get('cursor');
   const { data, problem, loading, slow, reload } = useAlarms({ state, severity, cursor, limit: PAGE_ROWS });
+  const rules = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
   const pages = usePages({ next: loading ? undefined : data?.next });
 
   const device = query.get('device');
@@ -74,6 +78,7 @@ export function AlarmsView() {
           data && (
             <AlarmTable
               alarms={data.items}
+              rules={rules.data?.items ?? NO_RULES}
               mayAct={mayAct}
               onAct={(act, alarms) => setAsked({ act, alarms })}
             />
@@ -83,7 +88,7 @@ export function AlarmsView() {
           <Pager what="alarm" shown={data.items.length} {...pages} />
         )}
       </section>
-      <Rules mayAct={mayAct} />
+      <Rules mayAct={mayAct} rules={rules} />
       {asked && (
         <ActDialog
           {...asked}
@@ -132,14 +137,13 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
 
 /** Sound and notification for new alarms, by the choice of this reader. */
 function Signals() {
-  const [choice, setChoice] = useState(readSignals);
+  const { preferences } = useServices();
+  const { signals } = preferences.choice.value;
   async function change(name: 'sound' | 'notification', isOn: boolean) {
     // A browser that refuses leaves the box unchecked.
     const isAllowed =
       name === 'sound' || !isOn || (await globalThis.Notification?.requestPermission()) === 'granted';
-    const next = { ...choice, [name]: isOn && isAllowed };
-    setChoice(next);
-    writeSignals(next);
+    preferences.change({ signals: { ...preferences.choice.peek().signals, [name]: isOn && isAllowed } });
   }
   return (
     <fieldset class="alarm-signals">
@@ -148,7 +152,7 @@ function Signals() {
         <label key={name}>
           <input
             type="checkbox"
-            checked={choice[name]}
+            checked={signals[name]}
             onChange={(event) => void change(name, event.currentTarget.checked)}
           />
           {name === 'sound' ? 'Sound' : 'Notifications'}
@@ -159,16 +163,27 @@ function Signals() {
 }
 
 /** The rules, and the form that changes them. */
-function Rules({ mayAct }: { mayAct: boolean }) {
-  const { client, router } = useServices();
+function Rules({
+  mayAct,
+  rules: { data, problem, reload },
+}: {
+  mayAct: boolean;
+  rules: ReturnType<typeof useQuery<{ items: AlarmRule[] }>>;
+}) {
+  const { client, preferences, router } = useServices();
+  const { units: choices } = preferences.choice.value;
   const { query } = router.place.value;
   const device = query.get('device');
   const fromChart = device === null ? null : { scope: { device, sensor: query.get('sensor') ?? '' } };
   const [asked, setAsked] = useState<Partial<AlarmRule> | null>(fromChart);
   const [removed, setRemoved] = useState<AlarmRule | null>(null);
   const [message, setMessage] = useState('');
-  const { data, problem, reload } = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
-  const items = data?.items ?? [];
+  const items = data?.items ?? NO_RULES;
+  const units = useScopeUnits(items.map(({ scope }) => scope));
+  const scaleOf = ({ scope }: AlarmRule) => {
+    const known = units.get(scopeKey(scope));
+    return known && !known.isMixed ? limitScale(known.unit, choices) : plainScale(null);
+  };
 
   async function testDelivery() {
     try {
@@ -232,7 +247,7 @@ function Rules({ mayAct }: { mayAct: boolean }) {
                     .map(([name, value]) => `${name} ${value}`)
                     .join(', ')}
                 </td>
-                <td class="wraps">{conditionText(rule)}</td>
+                <td class="wraps">{conditionText(rule.condition, scaleOf(rule))}</td>
                 <td class="col-severity">{rule.severity}</td>
                 {mayAct && (
                   <td class="col-acts">
@@ -303,9 +318,9 @@ function RemoveDialog({
   }
 
   return (
-    <Dialog title={`Remove the rule ${rule.name}?`} held={busy} onClose={onClose}>
+    <Dialog title={`Remove the rule ${rule.name}?`} busy={busy} onClose={onClose}>
       <p>It opens no more alarms. Alarms that it opened stay in the list.</p>
-      {problem && <DialogProblem {...wordsOf(problem)} />}
+      {problem && <DialogProblem {...problemWords(problem)} />}
       <p class="dialog-actions">
         <Cancel autofocus disabled={busy} />
         <button type="button" class="button grave-button" disabled={busy} onClick={() => void remove()}>
@@ -314,17 +329,4 @@ function RemoveDialog({
       </p>
     </Dialog>
   );
-}
-
-const MINUTE_MS = 60_000;
-
-function conditionText({
-  condition: { kind, limit, clear, for_ms, for_samples, intervals },
-}: AlarmRule): string {
-  const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';
-  if (kind === 'absent') return for_ms ? `absent${held}` : `absent for ${intervals ?? 3} intervals`;
-  const words = Array.isArray(limit) ? limit.join(' to ') : limit;
-  const cleared =
-    clear === undefined ? '' : `, clears at ${Array.isArray(clear) ? clear.join(' to ') : clear}`;
-  return `${kind} ${words}${kind === 'rate' ? ' per second' : ''}${held}${for_samples ? ` for ${for_samples} samples` : ''}${cleared}`;
 }

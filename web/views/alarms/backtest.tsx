@@ -1,6 +1,9 @@
 import type { Backtest, PastEpisode } from '../../api/types.ts';
 import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
+import type { Scale } from '../../units.ts';
+import { toShown } from '../../units.ts';
 
 const WIDTH = 1000;
 const ROW = 14;
@@ -17,9 +20,18 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * When a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest sample.
  *
- * @param props `onLimit`: takes a suggestion
+ * @param props `onLimit`: takes a suggestion as a text of the form
  */
-export function BacktestStrip({ result, onLimit }: { result: Backtest; onLimit: (limit: number) => void }) {
+export function BacktestStrip({
+  result,
+  scale,
+  onLimit,
+}: {
+  result: Backtest;
+  /** in which limits are typed */
+  scale: Scale;
+  onLimit: (text: string) => void;
+}) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const from = Date.parse(result.stored_from ?? result.from);
@@ -70,8 +82,12 @@ export function BacktestStrip({ result, onLimit }: { result: Backtest; onLimit: 
         <span>{formatDateClock(to, zone)}</span>
       </p>
       <p class="backtest-choices">
-        {result.fewer_alarms && <Suggestion word="Fewer alarms" {...result.fewer_alarms} onLimit={onLimit} />}
-        {result.more_alarms && <Suggestion word="More alarms" {...result.more_alarms} onLimit={onLimit} />}
+        {result.fewer_alarms && (
+          <Suggestion word="Fewer alarms" {...result.fewer_alarms} {...{ scale, onLimit }} />
+        )}
+        {result.more_alarms && (
+          <Suggestion word="More alarms" {...result.more_alarms} {...{ scale, onLimit }} />
+        )}
       </p>
     </section>
   );
@@ -97,7 +113,7 @@ function historyText({
 function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   const rows: Map<string, PastEpisode[]> = new Map();
   for (const item of items) {
-    const key = `${item.device_id}/${item.sensor_id}`;
+    const key = keyOf(item);
     const row = rows.get(key);
     if (row) row.push(item);
     else rows.set(key, [item]);
@@ -109,17 +125,20 @@ function Suggestion({
   word,
   limit,
   count,
+  scale,
   onLimit,
 }: {
   word: string;
+  /** as sent */
   limit: number;
   count: number;
-  onLimit: (limit: number) => void;
+  scale: Scale;
+  onLimit: (text: string) => void;
 }) {
-  const shown = Number(limit.toPrecision(4));
+  const text = String(Number(toShown(scale, limit).toPrecision(4)));
   return (
-    <button type="button" class="button" onClick={() => onLimit(shown)}>
-      {word}: {shown} ({formatCounted(count, 'alarm')})
+    <button type="button" class="button" onClick={() => onLimit(text)}>
+      {word}: {`${text} ${scale.unit}`.trim()} ({formatCounted(count, 'alarm')})
     </button>
   );
 }

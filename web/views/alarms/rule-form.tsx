@@ -4,7 +4,19 @@ import type { AlarmCondition, AlarmRule, Backtest, Severity, WantedAlarmRule } f
 import { formatUnit } from '../../format.ts';
 import { Cancel, Dialog } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
+import type { ScopeUnit } from '../../state/alarms.ts';
+import { scopeKey, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
+import type { Scale } from '../../units.ts';
+import {
+  differenceScale,
+  isPlain,
+  limitOf,
+  limitScale,
+  limitText,
+  plainScale,
+  toShown,
+} from '../../units.ts';
 import { BacktestStrip } from './backtest.tsx';
 
 /** The backtest waits until nobody types, in ms. */
@@ -23,13 +35,27 @@ export function RuleForm({
 }) {
   const { client } = useServices();
   const id = useId();
-  const [typed, setTyped] = useState(() => typedOf(rule));
+  const { preferences } = useServices();
+  const { units } = preferences.choice.value;
+  const [{ typed, scale, unit }, setForm] = useState<Form>(() => ({
+    typed: typedOf(rule),
+    scale: PLAIN,
+    unit: null,
+  }));
+  const setTyped = (next: Typed) => setForm((now) => ({ ...now, typed: next }));
   const [result, setResult] = useState<Backtest | null>(null);
   const [message, setMessage] = useState('');
-  const wanted = ruleOf(typed);
+  const sent = useUnit(typed);
+  const wanted = ruleOf(typed, scale, rule);
   // The backtest needs neither, so it does not wait for a name.
-  const tested = ruleOf({ ...typed, name: 'test', text: '' });
+  const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
+
+  useEffect(() => {
+    if (!sent) return;
+    const next = sent.isMixed ? PLAIN : limitScale(sent.unit, units);
+    setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent }));
+  }, [sent?.unit, sent?.isMixed, units]);
 
   useEffect(() => {
     if (question === null) return setResult(null);
@@ -96,6 +122,10 @@ export function RuleForm({
     </div>
   );
   const { kind, device, sensor } = typed;
+  const note = unitText(unit, scale);
+  const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
+  const inUnit = suffix && `, ${suffix}`;
+  const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
   // A text that is being typed is not asked for.
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
@@ -116,16 +146,16 @@ export function RuleForm({
         </fieldset>
         <fieldset class="rule-fields">
           <legend>When</legend>
-          {kind !== 'absent' && <p class="wide-field">Limits are in the unit that the sensor sends.</p>}
+          {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
           {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
           {select('kind', 'Condition', KINDS)}
           {kind !== 'absent' &&
-            number('limit', kind === 'outside' ? 'From' : kind === 'rate' ? 'Limit per second' : 'Limit', {
+            limit('limit', kind === 'outside' ? 'From' : 'Limit', {
               'aria-describedby': known,
             })}
-          {kind === 'outside' && number('high', 'To')}
-          {kind !== 'absent' && number('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
-          {kind === 'outside' && number('clearHigh', 'Clears to')}
+          {kind === 'outside' && limit('high', 'To')}
+          {kind !== 'absent' && limit('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
+          {kind === 'outside' && limit('clearHigh', 'Clears to')}
           {number('minutes', 'Duration in minutes')}
           {kind === 'absent'
             ? number('intervals', 'Or number of intervals', { placeholder: '3' })
@@ -134,7 +164,8 @@ export function RuleForm({
         {result && (
           <BacktestStrip
             result={result}
-            onLimit={(limit) => setTyped({ ...typed, limit: String(limit), clear: '' })}
+            scale={scale}
+            onLimit={(text) => setTyped({ ...typed, limit: text, clear: '' })}
           />
         )}
         <fieldset class="rule-fields">
@@ -166,12 +197,12 @@ const DAYS = 30;
 const DIGITS = 6;
 
 /**
- * What a sensor measured so far, in the unit in which the API takes its limit.
+ * What a sensor measured so far, in the unit in which its limit is typed.
  *
  * @param props ids or names; `id` of the element
  */
 function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sensor: string }) {
-  const { client } = useServices();
+  const { client, preferences } = useServices();
   const { data } = useQuery(`${device}/${sensor}`, async (signal) => {
     const [newest, series] = await Promise.all([
       client.sensor(device, sensor, signal),
@@ -181,8 +212,9 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
   });
   if (!data || data.newest.value === null) return null;
   const { newest, points } = data;
-  const unit = formatUnit(newest.unit);
-  const written = (value: number | null) => `${Number(Number(value).toPrecision(DIGITS))} ${unit}`.trim();
+  const scale = limitScale(newest.unit, preferences.choice.value.units);
+  const written = (value: number | null) =>
+    `${Number(toShown(scale, Number(value)).toPrecision(DIGITS))} ${scale.unit}`.trim();
   return (
     <p class="rule-known" id={id}>
       <span>
@@ -202,7 +234,50 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
   );
 }
 
+/** The unit of the sensors that are typed, after a pause. */
+function useUnit(typed: Typed): ScopeUnit | undefined {
+  const scope = scopeOf(typed);
+  const key = scopeKey(scope);
+  const [meant, setMeant] = useState(scope);
+  useEffect(() => {
+    const timer = setTimeout(() => setMeant(scope), REST_MS);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return useScopeUnits(Object.keys(meant).length > 0 ? [meant] : NO_SCOPES).get(scopeKey(meant));
+}
+
+const NO_SCOPES: never[] = [];
+
+/** @returns in which unit the limits are */
+function unitText(sent: ScopeUnit | null, scale: Scale): string {
+  if (sent?.isMixed) {
+    return 'These sensors send several units. A limit is in the unit that each of them sends.';
+  }
+  if (scale === PLAIN) return 'Limits are in the unit that the sensor sends.';
+  return isPlain(scale)
+    ? ''
+    : `Millrace stores limits in ${formatUnit(sent?.unit)}, the unit that the sensor sends.`;
+}
+
 const MINUTE_MS = 60_000;
+
+/** A condition in words, with the limits in the scale. */
+export function conditionText(
+  { kind, limit, clear, for_ms, for_samples, intervals }: AlarmCondition,
+  scale: Scale,
+): string {
+  const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';
+  if (kind === 'absent') return for_ms ? `absent${held}` : `absent for ${intervals ?? 3} intervals`;
+  const unit = `${scale.unit && ` ${scale.unit}`}${kind === 'rate' ? ' per second' : ''}`;
+  const written = (limits: number | number[] = []) =>
+    `${[limits]
+      .flat()
+      .map((sent) => limitText(scaleOfKind(scale, kind), sent))
+      .join(' to ')}${unit}`;
+  const samples = for_samples ? ` for ${for_samples} samples` : '';
+  const cleared = clear === undefined ? '' : `, clears at ${written(clear)}`;
+  return `${KINDS[kind]} ${written(limit)}${held}${samples}${cleared}`;
+}
 
 /** The kinds of conditions, in words. */
 const KINDS = {
@@ -238,27 +313,60 @@ interface Typed {
   text: string;
 }
 
-const textOf = (value: number | undefined) => (value === undefined ? '' : String(value));
+/** The fields with limits. */
+const LIMITS = ['limit', 'high', 'clear', 'clearHigh'] as const;
+type LimitField = (typeof LIMITS)[number];
 
-/** @returns NaN: it is empty, or no number */
-const numberOf = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')));
+/** `scale`: of the limits among the texts; `unit`: as sent, null: not known yet */
+type Form = { typed: Typed; scale: Scale; unit: ScopeUnit | null };
 
-/** @returns from which `ruleOf` makes the same rule */
-export function typedOf(rule: Partial<AlarmRule>): Typed {
-  const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule;
+/** Limits as sent. */
+const PLAIN = plainScale(null);
+
+/** @param scale of values; that of a rate has no offset */
+const scaleOfKind = (scale: Scale, kind: Typed['kind']): Scale =>
+  kind === 'rate' ? differenceScale(scale) : scale;
+
+/** @returns its limits as sent, by field */
+function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [field in LimitField]?: number } {
   const [limit, high] = [condition?.limit ?? []].flat();
   const [clear, clearHigh] = [condition?.clear ?? []].flat();
   return {
+    ...(limit !== undefined && { limit }),
+    ...(high !== undefined && { high }),
+    ...(clear !== undefined && { clear }),
+    ...(clearHigh !== undefined && { clearHigh }),
+  };
+}
+
+const textOf = (value: number | undefined) => (value === undefined ? '' : String(value));
+
+/** @returns NaN: it is empty, or no number */
+const numberOf = (text: string): number => limitOf(PLAIN, text);
+
+/**
+ * @param scale in which the limits are typed
+ * @returns from which `ruleOf` makes the same rule
+ */
+export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
+  const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule;
+  const kind = condition?.kind ?? 'above';
+  const limits = limitsOf(rule);
+  const limitIn = (field: LimitField) => {
+    const sent = limits[field];
+    return sent === undefined ? '' : limitText(scaleOfKind(scale, kind), sent);
+  };
+  return {
     name,
-    kind: condition?.kind ?? 'above',
+    kind,
     type: scope.type ?? '',
     site: scope.site ?? '',
     device: scope.device ?? '',
     sensor: scope.sensor ?? '',
-    limit: textOf(limit),
-    high: textOf(high),
-    clear: textOf(clear),
-    clearHigh: textOf(clearHigh),
+    limit: limitIn('limit'),
+    high: limitIn('high'),
+    clear: limitIn('clear'),
+    clearHigh: limitIn('clearHigh'),
     minutes: condition?.for_ms === undefined ? '' : String(condition.for_ms / MINUTE_MS),
     samples: textOf(condition?.for_samples),
     intervals: textOf(condition?.intervals),
@@ -267,13 +375,43 @@ export function typedOf(rule: Partial<AlarmRule>): Typed {
   };
 }
 
-/** @returns null: the name, the scope or the limit is missing */
-export function ruleOf(typed: Typed): WantedAlarmRule | null {
-  const { name, severity, text, type, site, device, sensor } = typed;
-  const scope = Object.fromEntries(
-    Object.entries({ type, site, device, sensor }).filter(([, value]) => value !== ''),
-  );
-  const condition = conditionOf(typed);
+/**
+ * The texts for another scale. Nothing changes for the reader as long as the unit stays.
+ *
+ * @param before the rule as stored
+ */
+export function typedIn(
+  next: Scale,
+  { typed, scale }: Pick<Form, 'typed' | 'scale'>,
+  before: Partial<AlarmRule> = {},
+): Typed {
+  if (scale.unit === next.unit && scale !== PLAIN) return typed;
+  const [from, to] = [scaleOfKind(scale, typed.kind), scaleOfKind(next, typed.kind)];
+  const known = limitsOf(before);
+  const changed = LIMITS.map((field) => {
+    const sent = limitOf(from, typed[field], known[field]);
+    return [field, Number.isNaN(sent) ? typed[field] : limitText(to, sent)];
+  });
+  return { ...typed, ...Object.fromEntries(changed) };
+}
+
+/** @returns those that are filled in */
+const scopeOf = ({ type, site, device, sensor }: Typed): WantedAlarmRule['scope'] =>
+  Object.fromEntries(Object.entries({ type, site, device, sensor }).filter(([, value]) => value !== ''));
+
+/**
+ * @param scale in which the limits are typed
+ * @param before the rule as stored: a text that is that of a stored limit gives exactly this one
+ * @returns null: the name, the scope or the limit is missing
+ */
+export function ruleOf(
+  typed: Typed,
+  scale: Scale = PLAIN,
+  before: Partial<AlarmRule> = {},
+): WantedAlarmRule | null {
+  const { name, severity, text } = typed;
+  const scope = scopeOf(typed);
+  const condition = conditionOf(typed, scale, limitsOf(before));
   if (name === '' || Object.keys(scope).length === 0 || condition === null) return null;
   return { name, scope, condition, severity, ...(text !== '' && { text }) };
 }
@@ -283,26 +421,22 @@ export function ruleOf(typed: Typed): WantedAlarmRule | null {
  *
  * @returns null: the limit is missing
  */
-function conditionOf({
-  kind,
-  limit,
-  high,
-  clear,
-  clearHigh,
-  minutes,
-  samples,
-  intervals,
-}: Typed): AlarmCondition | null {
+function conditionOf(
+  typed: Typed,
+  scale: Scale,
+  known: { [field in LimitField]?: number },
+): AlarmCondition | null {
+  const { kind, clear, clearHigh, minutes, samples, intervals } = typed;
+  const sent = (field: LimitField) => limitOf(scaleOfKind(scale, kind), typed[field], known[field]);
   const duration = minutes === '' ? {} : { for_ms: Math.round(numberOf(minutes) * MINUTE_MS) };
   if (kind === 'absent')
     return { kind, ...duration, ...(intervals !== '' && { intervals: numberOf(intervals) }) };
   const held = { ...duration, ...(samples !== '' && { for_samples: numberOf(samples) }) };
-  const [low, top] = [numberOf(limit), numberOf(high)];
+  const [low, top] = [sent('limit'), sent('high')];
   if (Number.isNaN(low) || (kind === 'outside' && Number.isNaN(top))) return null;
-  if (kind !== 'outside')
-    return { kind, limit: low, ...(clear !== '' && { clear: numberOf(clear) }), ...held };
+  if (kind !== 'outside') return { kind, limit: low, ...(clear !== '' && { clear: sent('clear') }), ...held };
   const isBand = clear !== '' || clearHigh !== '';
-  const band = [numberOf(clear), numberOf(clearHigh)];
+  const band = [sent('clear'), sent('clearHigh')];
   return {
     kind,
     limit: [low, top],

@@ -6,7 +6,7 @@ import {
   formatTime,
   formatZone,
 } from '../../format.ts';
-import { CompareButton } from '../../kit/comparison.tsx';
+import { CompareButton } from '../../kit/controls.tsx';
 import { Online } from '../../kit/device-title.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -21,7 +21,7 @@ import { createReader } from '../../chart/reader.ts';
 import type { Shape } from '../../chart/shape.ts';
 import { keyOf, useFiguresAlone } from '../../state/live.ts';
 import type { UnitChoices } from '../../units.ts';
-import { scaleFor, toShown } from '../../units.ts';
+import { scaleFor, shownText, toShown } from '../../units.ts';
 
 /** What changed in the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
 export function ChangesView() {
@@ -45,7 +45,12 @@ export function ChangesView() {
         )}
         {data && (
           <div class="changes">
-            <Sensors sensors={data.sensors} read={data.sensorsRead} total={data.sensorsTotal} />
+            <Sensors
+              sensors={data.sensors}
+              read={data.sensorsRead}
+              unjudged={data.unjudged}
+              total={data.sensorsTotal}
+            />
             <Devices devices={data.devices} read={data.devicesRead} total={data.devicesTotal} />
           </div>
         )}
@@ -54,7 +59,18 @@ export function ChangesView() {
   );
 }
 
-function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: number; total: number }) {
+function Sensors({
+  sensors,
+  read,
+  unjudged,
+  total,
+}: {
+  sensors: ChangedSensor[];
+  read: number;
+  /** of those that were read: they have too little history */
+  unjudged: number;
+  total: number;
+}) {
   const { preferences } = useServices();
   const { zone, units } = preferences.choice.value;
   return (
@@ -63,9 +79,10 @@ function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: num
       <p class="changes-note">
         The range is that of the five hours before, in averages of five minutes.{' '}
         <PartRead read={read} what="sensor" total={total} />
+        {unjudged > 0 && ` ${formatCounted(unjudged, 'sensor has', 'sensors have')} too little history.`}
       </p>
       {sensors.length === 0 ? (
-        <p class="none">All of them stayed in their range.</p>
+        <p class="none">{unchangedText(read, unjudged)}</p>
       ) : (
         <table class="plain">
           <caption class="visually-hidden">Sensors whose values left their range or returned</caption>
@@ -84,7 +101,7 @@ function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: num
           </thead>
           <tbody>
             {sensors.map(({ item, change }) => (
-              <tr key={`${item.device_id}/${item.sensor_id}`}>
+              <tr key={keyOf(item)}>
                 <th scope="row">
                   <a class="link" href={`${itemHref(item)}?range=6h`}>
                     {item.name ?? item.sensor_id}
@@ -106,17 +123,23 @@ function Sensors({ sensors, read, total }: { sensors: ChangedSensor[]; read: num
   );
 }
 
+function unchangedText(read: number, unjudged: number): string {
+  if (unjudged === read) return 'No sensor has a range yet.';
+  return unjudged > 0 ? 'All others stayed in their range.' : 'All of them stayed in their range.';
+}
+
 function changeText({ item, change }: ChangedSensor, choices: UnitChoices): string {
   const { crossings, isOut, farthest } = change;
   const scale = scaleOf({ item, change }, choices);
-  const value = `${formatNumber(toShown(scale, farthest))} ${scale.unit}`.trim();
-  if (crossings === 1) return `Left it, up to ${value}`;
-  return `${isOut ? 'Out of it now' : 'Back in it'}, ${formatCounted(crossings, 'change')}, up to ${value}`;
+  const value = shownText(scale, toShown(scale, farthest));
+  if (crossings === 1) return `Left it, as far as ${value}`;
+  return `${isOut ? 'Out of it now' : 'Back in it'}, ${formatCounted(crossings, 'change')}, as far as ${value}`;
 }
 
 function rangeText(changed: ChangedSensor, choices: UnitChoices): string {
   const scale = scaleOf(changed, choices);
   const [low, high] = [toShown(scale, changed.change.low), toShown(scale, changed.change.high)];
+  if (scale.timeMs !== null) return `${shownText(scale, low)} to ${shownText(scale, high)}`;
   const decimals = decimalsFor([low, high]);
   return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${scale.unit}`.trim();
 }
@@ -221,15 +244,18 @@ interface SensorChange {
 /**
  * @param bins oldest first
  * @param since epoch ms of the start of the last hour
- * @returns null: the value stayed in its range, or too little is known
+ * @returns null: the value stayed in its range; `unjudged`: too little is known
  */
-export function changeOf({ ts, avg }: Pick<Shape, 'ts' | 'avg'>, since: number): SensorChange | null {
+export function changeOf(
+  { ts, avg }: Pick<Shape, 'ts' | 'avg'>,
+  since: number,
+): SensorChange | 'unjudged' | null {
   const bins = ts.flatMap((at, index) => {
     const value = avg[index] ?? null;
     return value === null ? [] : [{ at, value }];
   });
   const before = bins.filter(({ at }) => at < since).map(({ value }) => value);
-  if (before.length < LEAST_BINS) return null;
+  if (before.length < LEAST_BINS) return 'unjudged';
   const { low, high } = usualRange(before);
   const beyond = (value: number) => Math.max(low - value, value - high, 0);
   let [crossings, isOut, at, farthest] = [0, false, since, low];
@@ -291,7 +317,7 @@ function useFleetChanges() {
         changedDevices(client, devices, since, signal),
       ]);
       return {
-        sensors,
+        ...sensors,
         devices: moved,
         sensorsRead: items.length,
         sensorsTotal: fleet.sensors,
@@ -314,21 +340,25 @@ async function candidates(client: Client, signal: AbortSignal): Promise<LatestIt
 
 /**
  * @param times epoch ms
- * @returns those that changed most first
+ * @returns those that changed most first, and how many have too little history
  */
 async function changedSensors(
   client: Client,
   items: LatestItem[],
   { since, now }: { since: number; now: number },
   signal: AbortSignal,
-): Promise<ChangedSensor[]> {
+): Promise<{ sensors: ChangedSensor[]; unjudged: number }> {
   const range = { from: since - HOURS_BEFORE * HOUR_MS, to: now };
   const read = items.map(async (item) => {
     const change = changeOf(await createReader(client, item).bins(range, POINTS, signal), since);
-    return change ? [{ item, change }] : [];
+    return { item, change };
   });
-  const changed = (await Promise.all(read)).flat();
-  return changed.sort((a, b) => b.change.crossings - a.change.crossings || b.change.at - a.change.at);
+  const all = await Promise.all(read);
+  const sensors = all.flatMap(({ item, change }) =>
+    change === null || change === 'unjudged' ? [] : [{ item, change }],
+  );
+  sensors.sort((a, b) => b.change.crossings - a.change.crossings || b.change.at - a.change.at);
+  return { sensors, unjudged: all.filter(({ change }) => change === 'unjudged').length };
 }
 
 /**

@@ -2,22 +2,24 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
-import { NO_THRESHOLDS } from '../../state/preferences.ts';
-import { axesOf, joined } from './use-compared.ts';
+import { NO_THRESHOLDS } from '../../state/thresholds.ts';
+import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
 import type uPlot from 'uplot';
-import { readingAt, statisticsOf } from '../../chart/readout.ts';
+import { readingAt, stateAt, statisticsOf } from '../../chart/readout.ts';
 import type { Shape } from '../../chart/shape.ts';
-import { within } from '../../chart/shape.ts';
+import { middleOf, within } from '../../chart/shape.ts';
+import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import type { Bounds, Window } from '../../chart/window.ts';
 import { formatDateTime, formatNumber, formatZone, NOTHING } from '../../format.ts';
 import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
-import { stateText } from '../../states.ts';
+import type { StateNames } from '../../states.ts';
+import { sharesOf, stateText } from '../../states.ts';
 import type { Scale } from '../../units.ts';
-import { toShown } from '../../units.ts';
+import { shownText, toShown } from '../../units.ts';
 import type { Compared, Line } from './use-compared.ts';
 
 /** Lines after this number are dashed: eight lines differ by more than their colors. */
@@ -26,6 +28,37 @@ const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
 
 /** The same array each time: another one would rebuild the plot. */
 const NO_PLUGINS: uPlot.Plugin[] = [];
+
+/** The bands of a sensor of states. Its name stands above them, because no axis shows it. */
+export function StateStrip({
+  line: { key, name, hue, shape, states, intervalMs, isGhost },
+  plugins,
+  onCursor,
+  inWords,
+  ...chart
+}: { line: Line; plugins: uPlot.Plugin[] } & Pick<
+  Parameters<typeof ComparePlot>[0],
+  'window' | 'bounds' | 'onWindow' | 'onReset' | 'onCursor' | 'inWords' | 'cursorKey' | 'describedBy'
+>) {
+  const ofStates = useStatePlugins(shape, states, intervalMs);
+  const all = useMemo(() => [...ofStates, ...plugins], [ofStates, plugins]);
+  const caption = isGhost ? `${name}, a week earlier` : name;
+  return (
+    <figure class={`compare-strip hue-${hue}`} data-caption={caption} data-ghost={isGhost}>
+      <figcaption>{caption}</figcaption>
+      <TimeChart
+        key={`${key} ${hue}`}
+        label={`${caption} over time; the table below has the figures`}
+        shape={shape}
+        intervalMs={intervalMs}
+        onPlace={(_place, ts) => onCursor(ts)}
+        inWords={(place) => inWords(middleOf(shape, place))}
+        plugins={all}
+        {...chart}
+      />
+    </figure>
+  );
+}
 
 /** Several signals on one axis of time. It is moved and zoomed as the chart of one sensor. A table next to it has the same figures. */
 export function ComparePlot(props: {
@@ -49,7 +82,7 @@ export function ComparePlot(props: {
   describedBy?: string;
 }) {
   const { label, lines, cursorKey, plugins = NO_PLUGINS, describedBy } = props;
-  const picture = useMemo(() => joined(lines), [lines]);
+  const picture = useMemo(() => alignLines(lines), [lines]);
   const shown = useRef({ ...props, picture });
   shown.current = { ...props, picture };
   const looks = lines.map(({ key, hue, scale, isGhost }) => [key, hue, scale, isGhost].join(' ')).join('\n');
@@ -161,8 +194,14 @@ function hueColor(host: HTMLElement, hue: number) {
   return color;
 }
 
-/** `shown`: the scale of both shapes */
-export type Sensor = Compared & { hue: number; shown: Scale; shape: Shape; ghost: Shape | null };
+/** `shown`: the scale of both shapes; `states`: names of their states, null: they are numbers */
+export type Sensor = Compared & {
+  hue: number;
+  shown: Scale;
+  states: StateNames | null;
+  shape: Shape;
+  ghost: Shape | null;
+};
 
 /** The compared sensors in figures: at the cursor, or now; and over the range. */
 export function Legend({
@@ -248,17 +287,18 @@ function Row({
   onToggle: (ref: string) => void;
   onRemove: (ref: string) => void;
 }) {
-  const { ref, name, device, sensor, hue, shown, shape, ghost } = compared;
-  const { min, avg, max } = statisticsOf(within(shape, range));
+  const { ref, name, device, sensor, hue, shown, states, shape, ghost } = compared;
+  const seen = within(shape, range);
+  const { min, avg, max } = statisticsOf(seen);
   const labels = { name, type: sensor?.type ?? null, unit: sensor?.unit ?? null };
-  const written = (value: number | null | undefined) =>
-    value === null || value === undefined
-      ? NOTHING
-      : (stateText(labels, value) ?? `${formatNumber(value)} ${shown.unit}`.trim());
+  const written = (value: number | null) =>
+    value === null ? NOTHING : (states?.(value) ?? stateText(labels, value) ?? shownText(shown, value));
+  const writtenAt = (of: Shape, ts: number) => {
+    const reading = readingAt(of, ts, reach);
+    return reading && states ? stateAt(reading, states) : written(reading?.avg ?? null);
+  };
   const newest = useNewest(sensor);
   const now = newest === null ? null : toShown(shown, newest);
-  const at = cursor === null ? now : readingAt(shape, cursor, reach)?.avg;
-  const ghostAt = ghost && readingAt(ghost, cursor ?? range.to, reach)?.avg;
   return (
     <tr data-hidden={isHidden}>
       <th scope="row">
@@ -272,10 +312,10 @@ function Row({
         )}{' '}
         <span class="quiet">{sensor ? device : `there is no such sensor of ${device}`}</span>
       </th>
-      <td class="number">{written(at)}</td>
-      {hasGhost && <td class="number">{written(ghostAt)}</td>}
+      <td class="number">{cursor === null ? written(now) : writtenAt(shape, cursor)}</td>
+      {hasGhost && <td class="number">{ghost ? writtenAt(ghost, cursor ?? range.to) : NOTHING}</td>}
       <td class="number">{written(min)}</td>
-      <td class="number">{written(avg)}</td>
+      <td class="number">{states ? shareText(seen, states) : written(avg)}</td>
       <td class="number">{written(max)}</td>
       <td class="number">
         {sensor && (
@@ -299,6 +339,14 @@ function Row({
       </td>
     </tr>
   );
+}
+
+/** @returns how many of the samples are in the higher one of two states */
+function shareText(shape: Shape, states: StateNames): string {
+  const shares = sharesOf(shape);
+  const higher = shares.at(-1);
+  if (!higher || shares.length > 2) return NOTHING;
+  return `${states(higher.value)} ${formatNumber(Math.round(higher.share * 1000) / 10)} %`;
 }
 
 /** @returns its newest value, which is followed live */

@@ -2,23 +2,25 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { useMarks } from '../../chart/marks.ts';
-import { REACH } from '../../chart/options.ts';
-import { inScale, readingAt } from '../../chart/readout.ts';
+import { createGutter, gutterPlugin, REACH } from '../../chart/options.ts';
+import { inScale, readingAt, stateAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import { formatNumber } from '../../format.ts';
-import { compareHref, readRefs, useComparison } from '../../kit/comparison.tsx';
 import { Choice } from '../../kit/controls.tsx';
 import { Notice, OfflineBanner, ProblemLine, ProblemNotice } from '../../kit/notice.tsx';
+import { compareHref, readHidden, readRefs } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
+import { statesOf } from '../../states.ts';
 import type { Scale, UnitChoices } from '../../units.ts';
-import { plainScale, scaleFor } from '../../units.ts';
-import { ComparePlot, Legend } from './compare-plot.tsx';
+import { plainScale, scaleFor, shownText } from '../../units.ts';
+import { ComparePlot, Legend, StateStrip } from './compare-plot.tsx';
 import {
+  axesOf,
   ghostWindow,
+  groupsOf,
   NO_SHAPE,
   scaleOf,
   shifted,
@@ -27,6 +29,7 @@ import {
   WEEK_MS,
 } from './use-compared.ts';
 import '../../chart/chart.css';
+import type { Shape } from '../../chart/shape.ts';
 import type { Sensor } from './compare-plot.tsx';
 import type { Compared, Line } from './use-compared.ts';
 
@@ -36,9 +39,8 @@ const CURSOR = 'compare';
 
 /** Up to eight sensors of any devices on one axis of time: over each other, or below each other. */
 export function CompareView() {
-  const { router } = useServices();
+  const { comparison, router } = useServices();
   const { query } = router.place.value;
-  const comparison = useComparison();
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, reload } = useComparedSensors(refs);
@@ -87,13 +89,13 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   const hint = useId();
   const panel = useRef<HTMLElement | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const time = useWindow(null);
   const { window, settled, bounds, change, reset } = time;
   const isStacked = query.get('view') === 'stacked';
   const isOwn = query.get('axes') === 'own';
   const hasGhost = query.get('ghost') === '1w';
 
+  const refs = compared.map(({ ref }) => ref);
   const known = useMemo(() => compared.flatMap(({ sensor }) => (sensor ? [sensor] : [])), [compared]);
   const now = useShapes(known, settled);
   const before = useShapes(hasGhost ? known : NONE, ghostWindow(settled));
@@ -108,16 +110,19 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
       }),
     [compared, now.shapes, before.shapes, hasGhost, isOwn, units],
   );
-  const drawn = useMemo(() => {
-    const seen = lines.filter(({ key }) => !hidden.has(key));
-    const groups = isStacked ? compared.map(({ ref }) => seen.filter(({ key }) => key === ref)) : [seen];
-    return groups.filter((group) => group.length > 0);
-  }, [compared, lines, isStacked, hidden]);
+  const hiddenText = query.getAll('hidden').join('\n');
+  const hidden = useMemo(() => readHidden(query), [hiddenText]);
+  const seen = useMemo(() => lines.filter(({ key }) => !hidden.has(key)), [lines, hidden]);
+  const groups = useMemo(() => groupsOf(seen, isStacked), [seen, isStacked]);
   const devices = useMemo(() => [...new Set(known.map(({ device_id }) => device_id))], [known]);
   const notes = useAnnotations(devices, settled);
   const marks = useMarks(notes.annotations, zone);
   const reach = (REACH / innerWidth) * lengthOf(window);
-  const inWords = (ts: number) => textAt(lines, ts, reach);
+  const gutters = useMemo(() => [createGutter(), createGutter()], []);
+  const sides = Math.max(1, ...groups.map(({ lines }) => axesOf(lines).length));
+  const aligned = useMemo(() => [gutterPlugin(gutters.slice(0, sides))], [gutters, sides]);
+  const marked = useMemo(() => [...marks, ...aligned], [marks, aligned]);
+  const inWords = (ts: number) => textAt(seen, ts, reach);
   const range = { from: window.from, to: window.to + 1 };
   const problem = now.problem ?? before.problem;
 
@@ -131,25 +136,40 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
         <p id={hint} class="visually-hidden">
           {HINT}
         </p>
-        {drawn.map((group, index) => (
-          <ComparePlot
-            key={isStacked ? (group[0]?.key ?? index) : 'all'}
-            label={`${labelOf(group, isStacked)} over time; the table below has the figures`}
-            lines={group}
-            {...{ window, bounds, inWords }}
-            onWindow={change}
-            onReset={reset}
-            onCursor={setCursor}
-            cursorKey={CURSOR}
-            plugins={index === 0 ? marks : undefined}
-            describedBy={hint}
-          />
-        ))}
+        {groups.map(({ key, lines: group, hasStates }, index) => {
+          const plugins = index === 0 ? marked : aligned;
+          const chart = {
+            ...{ window, bounds, inWords },
+            onWindow: change,
+            onReset: reset,
+            onCursor: setCursor,
+            cursorKey: CURSOR,
+            describedBy: hint,
+          };
+          return hasStates ? (
+            group.map((line, at) => (
+              <StateStrip
+                key={`${key} ${line.isGhost}`}
+                line={line}
+                plugins={at === 0 ? plugins : aligned}
+                {...chart}
+              />
+            ))
+          ) : (
+            <ComparePlot
+              key={key}
+              label={`${labelOf(group, isStacked)} over time; the table below has the figures`}
+              lines={group}
+              plugins={plugins}
+              {...chart}
+            />
+          );
+        })}
         <ChartDownloads
           name="Comparison"
           lines={() =>
-            lines
-              .filter(({ key, isGhost }) => !isGhost && !hidden.has(key))
+            seen
+              .filter(({ isGhost }) => !isGhost)
               .map(({ key, unit, shape }) => {
                 const { device, name } = compared.find(({ ref }) => ref === key) ?? { device: '', name: key };
                 return { device, sensor: name, unit, shape: within(shape, range) };
@@ -161,7 +181,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
       <Legend
         sensors={sensorsOf(compared, lines)}
         {...{ cursor, reach, range, hidden, onRemove }}
-        onToggle={(ref) => setHidden(toggled(hidden, ref))}
+        onToggle={(ref) => router.go(compareHref(refs, query, toggled(hidden, ref)), { replace: true })}
       />
     </>
   );
@@ -236,6 +256,7 @@ function linesOf({
     if (!sensor) return [];
     const key = keyOf(sensor);
     const shown = scales.get(sensor.unit) ?? plainScale(sensor.unit);
+    const [shape, ghost] = [shapes.get(key) ?? NO_SHAPE, ghosts.get(key)];
     const line = {
       key: ref,
       name: `${name} of ${device}`,
@@ -244,15 +265,19 @@ function linesOf({
       intervalMs: sensor.interval_ms,
       hue: (index % HUES) + 1,
       scale: scaleOf(sensor.unit, index, isOwn),
+      states: statesOf(together(shape, ghost), sensor),
     };
-    const ghost = ghosts.get(key);
     return [
-      { ...line, shape: inScale(shapes.get(key) ?? NO_SHAPE, shown), isGhost: false },
+      { ...line, shape: inScale(shape, shown), isGhost: false },
       ...(ghost ? [{ ...line, shape: inScale(shifted(ghost, WEEK_MS), shown), isGhost: true }] : []),
     ];
   });
   return lines.toSorted((a, b) => Number(a.isGhost) - Number(b.isGhost));
 }
+
+/** @returns the values of both: a sensor and its ghost are drawn alike */
+const together = (shape: Shape, ghost: Shape | undefined): Pick<Shape, 'min' | 'max'> =>
+  ghost ? { min: [...shape.min, ...ghost.min], max: [...shape.max, ...ghost.max] } : shape;
 
 /** @returns by unit as sent: sensors of one unit share an axis, so they share its prefix and the unit of choice, too */
 function scalesOf(
@@ -279,6 +304,7 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
     sensor,
     hue: (index % HUES) + 1,
     shown: lines.find(({ key }) => key === ref)?.shown ?? plainScale(sensor?.unit ?? null),
+    states: lines.find(({ key }) => key === ref)?.states ?? null,
     shape: lines.find(({ key, isGhost }) => key === ref && !isGhost)?.shape ?? NO_SHAPE,
     ghost: lines.find(({ key, isGhost }) => key === ref && isGhost)?.shape ?? null,
   }));
@@ -288,10 +314,11 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
  * @returns for screen readers
  */
 function textAt(lines: Line[], ts: number, reachMs: number): string {
-  const texts = lines.flatMap(({ name, unit, shape, isGhost }) => {
+  const texts = lines.flatMap(({ name, shown, states, shape, isGhost }) => {
     const reading = readingAt(shape, ts, reachMs);
     if (!reading) return [];
-    return [`${name}${isGhost ? ' a week earlier' : ''} ${formatNumber(reading.avg)} ${unit ?? ''}`];
+    const value = states ? stateAt(reading, states) : shownText(shown, reading.avg);
+    return [`${name}${isGhost ? ' a week earlier' : ''} ${value}`];
   });
   return texts.join(', ') || 'No samples here';
 }

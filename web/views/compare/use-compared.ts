@@ -10,9 +10,10 @@ import { drawn, emptyShape } from '../../chart/shape.ts';
 import { openFeed } from '../../chart/use-series.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
-import { parseRef } from '../../kit/comparison.tsx';
+import { parseRef } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
+import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 
 /** A sensor of the address. */
@@ -137,6 +138,29 @@ export interface Line {
   scale: string;
   /** the same sensor a week earlier */
   isGhost: boolean;
+  /** names of its states; null: it is a number, drawn as a line */
+  states: StateNames | null;
+}
+
+/** One chart of the comparison: lines, or the bands of one sensor of states and its ghost. */
+export type Group = { key: string; lines: Line[]; hasStates: boolean };
+
+/**
+ * @param lines those that are seen
+ * @param isStacked a chart for each sensor; else one for all lines, and one for each sensor of states
+ * @returns in the order of the sensors
+ */
+export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
+  const groups: Map<string, Group> = new Map();
+  for (const line of lines) {
+    const hasStates = line.states !== null;
+    const key = isStacked || hasStates ? line.key : '';
+    const group = groups.get(key);
+    if (group) group.lines.push(line);
+    else groups.set(key, { key, lines: [line], hasStates });
+  }
+  const all = [...groups.values()];
+  return isStacked ? all : all.toSorted((a, b) => Number(a.hasStates) - Number(b.hasStates));
 }
 
 /** How far back the ghost is, in ms. */
@@ -156,7 +180,7 @@ export const shifted = (shape: Shape, ms: number): Shape => ({
  *
  * @returns as the chart takes it; every entry is a place
  */
-export function joined(lines: Line[]): Drawn {
+export function alignLines(lines: Line[]): Drawn {
   const tables = lines.map(({ shape, intervalMs }) => {
     const [x, avg] = drawn(shape, intervalMs).columns;
     return [x, avg] as uPlot.AlignedData;

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Problem, Words } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
+import type { Problem, ProblemWords } from '../../api/request.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
 import type { Credential, IssuedCredential, Mqtt } from '../../api/types.ts';
 import { Cancel, Copyable, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { publishCommand } from '../../kit/first-steps.tsx';
 import { useServices } from '../../state/hooks.ts';
 
 /** What these dialogs mean by a code. */
-const WORDS: Record<string, Words> = {
+const WORDS: Record<string, ProblemWords> = {
   credential_exists: {
     title: 'This account has a credential already',
     advice: 'Rotate it, or revoke it first.',
@@ -22,7 +22,7 @@ const WORDS: Record<string, Words> = {
 function Failure({ problem }: { problem: Problem }) {
   const { code, status, detail } = problem;
   const rejected = { title: 'This is not accepted', advice: detail };
-  const { title, advice } = WORDS[code] ?? (status === 400 ? rejected : wordsOf(problem));
+  const { title, advice } = WORDS[code] ?? (status === 400 ? rejected : problemWords(problem));
   return <DialogProblem title={title} advice={advice} />;
 }
 
@@ -169,7 +169,7 @@ export function RevokeDialog({
   const { client } = useServices();
   const { busy, problem, send } = useSending(() => client.revokeCredential(device_id), onRevoked);
   return (
-    <Dialog title={`Revoke the credential of ${account}?`} held={busy} onClose={onClose}>
+    <Dialog title={`Revoke the credential of ${account}?`} busy={busy} onClose={onClose}>
       <p>
         Its secret is invalid at once. A device that is connected with it is disconnected within half a
         minute. Its measurements stay. To let it back in, issue a new credential.
@@ -211,7 +211,7 @@ const SecretDialog = ({
 }) => (
   <Dialog
     title={issued ? `The secret of ${issued.account}` : title}
-    held={busy || issued !== null}
+    busy={busy || issued !== null}
     onClose={onClose}
   >
     {issued ? <Secret issued={issued} mqtt={mqtt} /> : children}

@@ -56,7 +56,7 @@ export function Bars({
   return (
     <figure class="bars">
       <figcaption class="bars-readout" aria-live="polite">
-        {shown ? wordsOf(shown, zone) : 'Point at a bar to read it; choose it to see its dead letters.'}
+        {shown ? barText(shown, zone) : 'Point at a bar to read it; choose it to see its dead letters.'}
       </figcaption>
       <div class="bars-frame">
         <span class="bars-most" aria-hidden="true">
@@ -115,7 +115,7 @@ function keyMove(key: string, at: number, count: number): number | null {
   return target === undefined ? null : Math.min(Math.max(target, 0), count - 1);
 }
 
-const wordsOf = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
+const barText = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
   <>
     <strong>{binName({ from, to }, zone)}</strong>
     {deadLetters === 0

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem, Query } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
 import { formatCount, formatCounted, formatDateTime } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { deadLetterHref } from '../../routes.ts';
@@ -8,7 +8,7 @@ import { useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { reasonsOf } from './codes.tsx';
 import type { Collected, Replayed } from './replay.tsx';
-import { collect, countOf, isStored, MOST_AT_ONCE, replayAll, sumOf } from './replay.tsx';
+import { collect, countRefused, isStored, MOST_AT_ONCE, replayAll, sumReplays } from './replay.tsx';
 import { escapeLine } from './text.ts';
 
 /** Results that are listed. */
@@ -82,8 +82,8 @@ function BulkDialog({ query, onClose }: { query: Query; onClose: () => void }) {
 
   const total = collected?.heads.length ?? 0;
   return (
-    <Dialog title={titleOf(step, total)} held={step === 'running'} onClose={onClose}>
-      {problem && <DialogProblem {...wordsOf(problem)} />}
+    <Dialog title={titleOf(step, total)} busy={step === 'running'} onClose={onClose}>
+      {problem && <DialogProblem {...problemWords(problem)} />}
       {step === 'counting' && !problem && (
         <p role="status">Counting … {counted > 0 && formatCount(counted)}</p>
       )}
@@ -119,7 +119,7 @@ function Question({
   collected: Collected;
   onConfirm: () => void;
 }) {
-  const refusals = heads.reduce((sum, head) => sum + countOf(head), 0);
+  const refusals = heads.reduce((sum, head) => sum + countRefused(head), 0);
   return (
     <>
       <p>
@@ -160,7 +160,7 @@ function Progress({
   isDone: boolean;
   onStop: () => void;
 }) {
-  const { accepted, refused, failed } = sumOf(replayed);
+  const { accepted, refused, failed } = sumReplays(replayed);
   const isWell = refused === 0 && failed === 0 && replayed.length === total;
   const tone = isWell ? 'good' : 'warn';
   return (
@@ -213,7 +213,7 @@ function Results({ replayed }: { replayed: Replayed[] }) {
 }
 
 function resultText(replayed: Replayed): string {
-  if ('problem' in replayed) return `${wordsOf(replayed.problem).title}.`;
+  if ('problem' in replayed) return `${problemWords(replayed.problem).title}.`;
   const { accepted, refused } = replayed.result;
   const [first] = refused;
   if (!first) return `${formatCount(accepted)} stored`;

@@ -3,8 +3,8 @@ import type { Problem } from '../../api/request.ts';
 import { toProblem } from '../../api/request.ts';
 import type { RefusedHour } from '../../api/types.ts';
 import { parseTime } from '../../routes.ts';
+import { aheadOf, MOVED_MS } from '../../state/clock.ts';
 import { useServices } from '../../state/hooks.ts';
-import { aheadOf, MOVED_MS } from '../../state/session.ts';
 
 /** Epoch ms, half-open. */
 export type Span = { from: number; to: number };
@@ -82,7 +82,7 @@ export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number):
  * @param bins oldest first
  * @returns all of them as one
  */
-export function sumOf(bins: Bin[]): Bin {
+export function sumBins(bins: Bin[]): Bin {
   const sum: Bin = {
     from: bins[0]?.from ?? 0,
     to: bins.at(-1)?.to ?? 0,
@@ -165,7 +165,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
       } catch (error) {
         const problem = toProblem(error);
         show({ problem });
-        again = problem.passes ? RETRY_MS : Number.POSITIVE_INFINITY;
+        again = problem.isTemporary ? RETRY_MS : Number.POSITIVE_INFINITY;
       }
       if (Math.abs(aheadOf(clock) - ahead) > MOVED_MS) {
         known = nothingYet(range, clock.now());

@@ -1,4 +1,4 @@
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import type { Zone } from '../../format.ts';
 import {
   formatBytes,
@@ -15,7 +15,7 @@ import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { Bars, BinsTable } from './bars.tsx';
 import { CodeTable } from './codes.tsx';
-import { binsOf, chosenBin, RANGES, rangeOf, sumOf, useCounts } from './counts.ts';
+import { binsOf, chosenBin, RANGES, rangeOf, sumBins, useCounts } from './counts.ts';
 import { DeadLetterPage } from './dead-letter.tsx';
 import { DeadLetterList } from './dead-letter-list.tsx';
 import '../../kit/tables.css';
@@ -44,7 +44,7 @@ function Overview({ place }: { place: Place }) {
   const bin = chosenBin(place.query, range);
   const { hours, span, reached, problem, reload } = useCounts(range);
   const bins = binsOf(hours, span, range.binMs);
-  const sum = sumOf(bins);
+  const sum = sumBins(bins);
   const isCounted = reached <= span.from;
   const isKnown = reached !== Number.POSITIVE_INFINITY;
   useTitle('Dead letters');
@@ -89,7 +89,7 @@ function Overview({ place }: { place: Place }) {
             />
             {problem && (
               <p class="slow" role="status">
-                The newest dead letters are not counted: {wordsOf(problem).title}. The page tries again.
+                The newest dead letters are not counted: {problemWords(problem).title}. The page tries again.
               </p>
             )}
             <Bars

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
 import type { Problem, Query } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
 import type { DeadLetter, ReplayResult } from '../../api/types.ts';
 import { formatBytes, formatCount, formatCounted } from '../../format.ts';
 import { Cancel, Dialog } from '../../kit/controls.tsx';
@@ -58,8 +58,8 @@ export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; kept
       {asking && (
         <Dialog title="Store what was refused?" onClose={() => setAsking(false)}>
           <p>
-            {formatCounted(countOf(deadLetter), `refused ${element} goes`, `refused ${element}s go`)} through
-            ingest again. Valid ones are committed under their own time. Refused ones are listed here.
+            {formatCounted(countRefused(deadLetter), `refused ${element} goes`, `refused ${element}s go`)}{' '}
+            through ingest again. Valid ones are committed under their own time. Refused ones are listed here.
           </p>
           <p>The other parts of this message are already stored. The dead letter stays until it expires.</p>
           <p class="dialog-actions">
@@ -90,7 +90,7 @@ const storedText = (accepted: number, element: string) =>
   formatCounted(accepted, element === 'sensor' ? 'birth' : element);
 
 function Failure({ problem }: { problem: Problem }) {
-  const { title, advice } = wordsOf(problem);
+  const { title, advice } = problemWords(problem);
   return (
     <p class="outcome" data-tone="warn">
       {title}. {advice}
@@ -98,7 +98,7 @@ function Failure({ problem }: { problem: Problem }) {
   );
 }
 
-export const countOf = ({ codes }: Pick<DeadLetter, 'codes'>) =>
+export const countRefused = ({ codes }: Pick<DeadLetter, 'codes'>) =>
   Object.values(codes).reduce((sum, count) => sum + count, 0);
 
 /** @returns why it cannot be replayed; empty: it can */
@@ -191,7 +191,7 @@ export async function replayAll(
         (result) => ({ head, result }),
         (error) => ({ head, problem: toProblem(error) }),
       );
-      const mayPass = 'problem' in replayed && replayed.problem.passes;
+      const mayPass = 'problem' in replayed && replayed.problem.isTemporary;
       if (!mayPass || retries === MOST_RETRIES) {
         onReplayed(replayed);
         break;
@@ -206,7 +206,7 @@ export const isStored = (replayed: Replayed): boolean =>
   'result' in replayed && replayed.result.refused.length === 0;
 
 /** @returns stored and refused elements; dead letters with a problem */
-export function sumOf(all: Replayed[]): { accepted: number; refused: number; failed: number } {
+export function sumReplays(all: Replayed[]): { accepted: number; refused: number; failed: number } {
   const sum = { accepted: 0, refused: 0, failed: 0 };
   for (const replayed of all) {
     if ('problem' in replayed) sum.failed++;

@@ -131,7 +131,7 @@ function indented(tokens: string[]) {
 }
 
 /** Characters of a text, half-open. */
-type Span = { begin: number; end: number };
+type ByteRange = { begin: number; end: number };
 
 /** That is open. */
 type Container = {
@@ -149,8 +149,8 @@ type Container = {
  * @param json valid JSON
  * @returns by path, without those that are missing
  */
-export function findValues(json: string, paths: ReadonlySet<string>): Map<string, Span> {
-  const found: Map<string, Span> = new Map();
+export function findValues(json: string, paths: ReadonlySet<string>): Map<string, ByteRange> {
+  const found: Map<string, ByteRange> = new Map();
   const open: Container[] = [];
   const note = (path: string, begin: number, end: number) => {
     if (paths.has(path) && !found.has(path)) found.set(path, { begin, end });
@@ -171,7 +171,7 @@ export function findValues(json: string, paths: ReadonlySet<string>): Map<string
     } else if (token === ':') {
       container.isAtKey = false;
     } else if (container.isAtKey) {
-      container.key = keyOf(token);
+      container.key = memberName(token);
     } else {
       note(pathIn(container), at, at + token.length);
     }
@@ -191,7 +191,7 @@ function pathIn(container: Container | undefined): string {
 }
 
 /** @returns CBOR has keys that are no texts */
-function keyOf(token: string): string {
+function memberName(token: string): string {
   try {
     return String(JSON.parse(token));
   } catch {
@@ -211,7 +211,7 @@ export function markValues(json: string, paths: string[]): Piece[] {
   const found = findValues(json, new Set(paths.flatMap(withParents)));
   const spans = paths.flatMap((path) => {
     const nearest = withParents(path).find((each) => found.has(each));
-    return nearest === undefined ? [] : [found.get(nearest) as Span];
+    return nearest === undefined ? [] : [found.get(nearest) as ByteRange];
   });
   const pieces: Piece[] = [];
   let reached = 0;
@@ -230,8 +230,8 @@ export function markValues(json: string, paths: string[]): Piece[] {
 /** @returns the path and those around it, without the whole text: `[2].value`, `[2]` */
 function withParents(path: string): string[] {
   const parts = path.match(/\[\d+\]|[^.[]+/g) ?? [];
-  return parts.map((_, index) => joined(parts.slice(0, parts.length - index)));
+  return parts.map((_, index) => joinPath(parts.slice(0, parts.length - index)));
 }
 
-const joined = (parts: string[]): string =>
+const joinPath = (parts: string[]): string =>
   parts.reduce((path, part) => (part.startsWith('[') || path === '' ? path + part : `${path}.${part}`), '');

@@ -2,47 +2,9 @@ import type UPlot from 'uplot';
 import type { Cursor, Plugin } from 'uplot';
 import type { DeviceEvent } from '../../api/types.ts';
 import { hatch } from '../../chart/marks.ts';
-import { widthOfLabels } from '../../chart/options.ts';
-import type { Span, Unwatched } from '../../state/device-events.ts';
-
-/** Room for figures of usual length, in CSS pixels. */
-const AXIS_WIDTH = 72;
-
-/**
- * The room at the left of charts that stand under each other: as much as the widest of their figures needs, so that one time is in one
- * line. It only grows.
- */
-export function createGutter() {
-  let width = AXIS_WIDTH;
-  const charts: Set<UPlot> = new Set();
-
-  function redrawAll() {
-    for (const chart of charts) chart.redraw(true, true);
-  }
-
-  return {
-    /** @param chart follows the width of the gutter */
-    add: (chart: UPlot) => void charts.add(chart),
-    remove: (chart: UPlot) => void charts.delete(chart),
-    /**
-     * @param labels of its values
-     * @returns CSS pixels
-     */
-    sizeFor(_chart: UPlot, labels: string[] | null): number {
-      const needed = widthOfLabels(labels);
-      if (needed > width) {
-        width = needed;
-        // A chart that is being measured cannot be redrawn.
-        queueMicrotask(redrawAll);
-      }
-      return width;
-    },
-  };
-}
-
-export type Gutter = ReturnType<typeof createGutter>;
-
-const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
+import type { Gutter } from '../../chart/options.ts';
+import { blank } from '../../chart/options.ts';
+import type { OnlineSpan, Unwatched } from '../../state/device-events.ts';
 
 /** The signal of one sensor among others: its times stand above, once for all. */
 export const signalPlugin = (gutter: Gutter): Plugin => ({
@@ -108,7 +70,7 @@ export const bandPlugin = (
     init: gutter.add,
     destroy: gutter.remove,
     draw: (chart) => paint(chart, current()),
-    setCursor: (chart) => onCursor(timeUnder(chart)),
+    setCursor: (chart) => onCursor(eventTimeUnder(chart)),
   },
 });
 
@@ -116,7 +78,7 @@ export const bandPlugin = (
 const SNAP = 3;
 
 /** @returns epoch ms; null: the cursor is away */
-function timeUnder(chart: UPlot): number | null {
+function eventTimeUnder(chart: UPlot): number | null {
   const { left = -1, idx } = chart.cursor;
   if (left < 0) return null;
   const event = chart.data[0][idx ?? -1];
@@ -128,7 +90,7 @@ export interface Band {
   /** newest first */
   events: DeviceEvent[];
   /** oldest first */
-  spans: Span[];
+  spans: OnlineSpan[];
   /** epoch ms */
   births: number[];
   /** oldest first */

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
@@ -21,11 +21,12 @@ import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Annotation, DeviceInfo } from '../../api/types.ts';
+import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
 import type { Listed, Unwatched, useDeviceEvents } from '../../state/device-events.ts';
 import type { Stale } from '../../state/verdict.ts';
-import type { Band, Gutter } from './chart-plugins.ts';
+import type { Band } from './chart-plugins.ts';
 
 const UNWATCHED = 'No process watched: state unknown';
 
@@ -85,7 +86,7 @@ export function EventList({
       </table>
       {problem && (
         <p class="slow" role="alert">
-          {wordsOf(problem).title}.{' '}
+          {problemWords(problem).title}.{' '}
           <button type="button" class="button" onClick={reload}>
             Try again
           </button>

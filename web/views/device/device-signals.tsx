@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { createLimit, withLimit } from '../../api/client.ts';
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import type { NamedShape } from '../../chart/downloads.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
-import { REACH } from '../../chart/options.ts';
+import { createGutter, REACH } from '../../chart/options.ts';
 import { pointsFor } from '../../chart/reader.ts';
-import { inOneLine, pointWords, present, readingAt } from '../../chart/readout.ts';
+import { inOneLine, pointWords, present, readingAt, stateAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
@@ -20,16 +20,15 @@ import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
 import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
-import { createGutter, signalPlugin } from './chart-plugins.ts';
+import { signalPlugin } from './chart-plugins.ts';
 import { EventStrip } from './device-events.tsx';
 import './device.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
-import type { Presented, Reading as ReadingValues } from '../../chart/readout.ts';
+import type { Gutter } from '../../chart/options.ts';
+import type { Presented } from '../../chart/readout.ts';
 import type { Window } from '../../chart/window.ts';
 import type { Stale } from '../../state/verdict.ts';
-import type { StateNames } from '../../states.ts';
-import type { Gutter } from './chart-plugins.ts';
 
 /** Readings of charts that are under way at once: a browser has six connections to a host, all tabs together. */
 const AT_ONCE = 3;
@@ -211,7 +210,7 @@ function Signal({
         {loading && <div class="chart-loading" aria-hidden="true" />}
         {problem ? (
           <p class="signal-note" role="alert">
-            {wordsOf(problem).title}.{' '}
+            {problemWords(problem).title}.{' '}
             <button type="button" class="button" onClick={reload}>
               Try again
             </button>
@@ -282,10 +281,6 @@ function Reading({
     </p>
   );
 }
-
-/** @returns of a bin all its states */
-const stateAt = ({ min, max }: ReadingValues, states: StateNames): string =>
-  min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
 /** A screen more above and below, so that one seldom sees it come. */
 const MARGIN = '100% 0px';

@@ -18,7 +18,7 @@ import { EventList } from './device-events.tsx';
 import { DeviceSignals } from './device-signals.tsx';
 import './device.css';
 import type { Problem } from '../../api/request.ts';
-import { toProblem, wordsOf } from '../../api/request.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 
@@ -243,7 +243,7 @@ function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => 
   }
 
   return (
-    <Dialog title={`Retire ${name}?`} held={busy} onClose={onClose}>
+    <Dialog title={`Retire ${name}?`} busy={busy} onClose={onClose}>
       {isSure ? (
         <RetireConfirmation name={name} busy={busy} onConfirm={retire} />
       ) : (
@@ -255,10 +255,10 @@ function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => 
 }
 
 function Failure({ problem }: { problem: Problem }) {
-  const { title, advice } = wordsOf(problem);
+  const { title, advice } = problemWords(problem);
   return (
     <DialogProblem title={title} advice={advice}>
-      {problem.passes && <p>The retirement may be half done: do it again to finish it.</p>}
+      {problem.isTemporary && <p>The retirement may be half done: do it again to finish it.</p>}
     </DialogProblem>
   );
 }

@@ -218,7 +218,7 @@ function DeviceTable({
   /** where a site leads */
   siteHref: (site: string) => string;
 }) {
-  const keyOf = useSortValue(sorting.by);
+  const sortValueOf = useSortValue(sorting.by);
   const refused = new Map(useRefusedDevices().map((device) => [device.device_id, device]));
   return (
     <table class="devices" aria-busy={busy}>
@@ -233,7 +233,7 @@ function DeviceTable({
       </thead>
       <tbody>
         {items
-          ? sorted(items, keyOf, sorting.down).map((device) => (
+          ? sorted(items, sortValueOf, sorting.down).map((device) => (
               <DeviceRow
                 key={device.device_id}
                 device={device}

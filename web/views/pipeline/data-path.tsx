@@ -12,6 +12,7 @@ import {
   formatMs,
   formatRate,
   NOTHING,
+  UTC,
 } from '../../format.ts';
 import { LATE_MS } from '../../state/verdict.ts';
 import type { Finding, StageName } from './findings.tsx';
@@ -147,7 +148,7 @@ function stagesOf({
   health,
   fleet,
   status,
-  zone = 'utc',
+  zone = UTC,
 }: {
   pipeline: Pipeline | null;
   stats: Stats | null;
@@ -190,15 +191,15 @@ const broker = (pipeline: Pipeline | null): StageText => ({
   fine: pipeline?.broker?.ok ? pipeline.broker.message : '',
   figures: [
     {
-      label: 'Ingest',
-      value: pipeline?.broker ? (pipeline.broker.ok ? 'connected' : 'disconnected') : NOTHING,
+      label: 'Connection of ingest',
+      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Disconnected') : NOTHING,
       title: 'Whether ingest is connected to the broker and receives what devices publish',
     },
   ],
 });
 
 /** @returns the count of the processes that do not only have this role; empty until they are known */
-const countOf = (
+const processCount = (
   running: Pipeline['processes'] | null,
   without: 'http' | 'ingest',
   [one, many]: [one: string, many: string],
@@ -215,7 +216,7 @@ function ingest(
   return {
     name: 'ingest',
     title: 'Ingest',
-    fine: countOf(running, 'http', ['process', 'processes']),
+    fine: processCount(running, 'http', ['process', 'processes']),
     figures: [
       {
         label: 'Stored',
@@ -312,7 +313,7 @@ function readers(
   return {
     name: 'readers',
     title: 'Readers',
-    fine: countOf(running, 'ingest', ['process serves', 'processes serve']),
+    fine: processCount(running, 'ingest', ['process serves', 'processes serve']),
     figures: [
       {
         label: 'Connection of this page',

@@ -1,5 +1,5 @@
 import type { Problem } from '../../api/request.ts';
-import { wordsOf } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import type { Measurements, Pipeline, Stats } from '../../api/types.ts';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../../format.ts';
 import type { Verdict } from '../../state/verdict.ts';
@@ -52,7 +52,7 @@ export function findingsOf({
 }
 
 function unanswered(problem: Problem): Finding {
-  const { title, advice } = wordsOf(problem);
+  const { title, advice } = problemWords(problem);
   const isDatabase = problem.code === 'unavailable';
   return {
     stage: isDatabase ? 'database' : 'readers',

@@ -13,14 +13,14 @@ import '../../chart/chart.css';
 import '../../kit/tables.css';
 import './pipeline.css';
 import type { Problem } from '../../api/request.ts';
-import type { Line } from './strip-chart.tsx';
+import type { StripLine } from './strip-chart.tsx';
 
-const RATE: Line[] = [{ name: 'stored', read: (moment) => moment.samples_per_s }];
-const COMMIT: Line[] = [
+const RATE: StripLine[] = [{ name: 'stored', read: (moment) => moment.samples_per_s }];
+const COMMIT: StripLine[] = [
   { name: 'p50', read: (moment) => moment.commit_ms.p50 },
   { name: 'p99', read: (moment) => moment.commit_ms.p99 },
 ];
-const REQUESTS: Line[] = [
+const REQUESTS: StripLine[] = [
   { name: 'in flight', read: (moment) => moment.in_flight },
   { name: 'window', read: (moment) => moment.window },
 ];
@@ -43,7 +43,7 @@ export function PipelineView() {
   const findings = findingsOf({ pipeline, problem, stats, now });
 
   // A missing permission replaces the view. Other problems may pass, and the last figures stay.
-  if (problem && !problem.passes)
+  if (problem && !problem.isTemporary)
     return <ProblemNotice problem={problem} onRetry={() => location.reload()} />;
   return (
     <>
@@ -91,7 +91,7 @@ export function PipelineView() {
 
 const MEANINGS: [term: string, meaning: string][] = [
   [
-    'Committed',
+    'Stored, committed',
     'A message is acknowledged to its device only when all of it is written at the consistency that is configured. The time to commit is from its receipt to then.',
   ],
   ['p50, p99', 'Of a hundred messages, 50 and 99 took no longer.'],
@@ -107,7 +107,7 @@ const MEANINGS: [term: string, meaning: string][] = [
     'Refused',
     'Measurements that cannot be stored, such as a value that is no number. Each is kept as a dead letter, with the reason.',
   ],
-  ['Stale', 'Each process sends a heartbeat every 10 s. A process without one for 30 s may have died.'],
+  ['Silent', 'Each process sends a heartbeat every 10 s. A process without one for 30 s may have died.'],
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 

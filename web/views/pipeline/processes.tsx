@@ -38,10 +38,10 @@ export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; i
               Version
             </th>
             <th scope="col" class="col-since">
-              Since
+              Started
             </th>
             <th scope="col" class="col-seen">
-              Seen
+              Heartbeat
             </th>
             <th scope="col" class="number col-rate">
               Samples/s
@@ -49,7 +49,7 @@ export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; i
             <th
               scope="col"
               class="number col-commit"
-              title="Half and 99 % of messages are committed within so many ms"
+              title="p50 · p99: half and 99 % of messages are committed within so many ms"
             >
               Commit ms
             </th>

@@ -10,7 +10,7 @@ import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
 import type { Moment } from '../../state/live.ts';
 
-export interface Line {
+export interface StripLine {
   name: string;
   read: (moment: Moment) => number | null;
 }
@@ -26,7 +26,7 @@ export function StripChart({
   title: string;
   unit: string;
   /** one or two */
-  lines: Line[];
+  lines: StripLine[];
   moments: Moment[];
   format: (value: number | null) => string;
 }) {
@@ -79,7 +79,7 @@ export function StripChart({
   );
 }
 
-function show(chart: uPlot, lines: Line[], moments: Moment[]) {
+function show(chart: uPlot, lines: StripLine[], moments: Moment[]) {
   const to = moments.at(-1)?.at ?? Date.now();
   chart.batch(() => {
     chart.setData([moments.map(({ at }) => at), ...lines.map(({ read }) => moments.map(read))], false);

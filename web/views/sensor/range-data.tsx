@@ -18,7 +18,7 @@ import '../../kit/tables.css';
 import './sensor.css';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
-import type { Thresholds } from '../../state/preferences.ts';
+import type { Thresholds } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 

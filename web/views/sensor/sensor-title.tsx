@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { decimalsFor, formatNumber, hueOf } from '../../format.ts';
-import { CompareButton } from '../../kit/comparison.tsx';
+import { CompareButton } from '../../kit/controls.tsx';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { Notice } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';

@@ -4,10 +4,10 @@ import type { Shape } from '../../chart/shape.ts';
 import { formatCount, formatCounted, formatUnit } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { useServices } from '../../state/hooks.ts';
-import type { Thresholds } from '../../state/preferences.ts';
-import { countOverThreshold, parseThresholds } from '../../state/preferences.ts';
+import type { Thresholds } from '../../state/thresholds.ts';
+import { countOverThreshold, parseThresholds } from '../../state/thresholds.ts';
 import type { Scale } from '../../units.ts';
-import { isPlain, quantityOf, toSent, toShown, unitsOf } from '../../units.ts';
+import { limitText, quantityOf, toSent, unitsOf } from '../../units.ts';
 
 const KINDS = [
   { value: 'value', label: 'Value' },
@@ -153,12 +153,8 @@ export function ThresholdForm({
   );
 }
 
-/** Digits beyond these are the noise of another unit. */
-const DIGITS = 12;
-
 const textsOf = ({ low, high }: Thresholds, scale: Scale) => {
-  const text = (line: number | null) =>
-    line === null ? '' : String(isPlain(scale) ? line : Number(toShown(scale, line).toPrecision(DIGITS)));
+  const text = (line: number | null) => (line === null ? '' : limitText(scale, line));
   return { low: text(low), high: text(high) };
 };
 

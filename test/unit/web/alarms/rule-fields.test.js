@@ -1,5 +1,8 @@
-import { expect, test } from '@jest/globals';
-import { ruleOf, typedOf } from '../../../../web/views/alarms/rule-form.tsx';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { limitOf, limitScale, limitText, plainScale } from '../../../../web/units.ts';
+import { peakText } from '../../../../web/views/alarms/alarm-table.tsx';
+import { conditionText, ruleOf, typedIn, typedOf } from '../../../../web/views/alarms/rule-form.tsx';
 
 /** @import { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.ts' */
 
@@ -53,4 +56,95 @@ test('Rule form: a text in place of a number: the API gets null, and refuses it'
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   const rule = ruleOf({ ...typed, clear: 'cold' });
   expect(JSON.parse(JSON.stringify(rule)).condition).toEqual({ kind: 'above', limit: 1, clear: null });
+});
+
+describe('Limits in the unit of choice', () => {
+  const FAHRENHEIT = limitScale('Cel', { temperature: '°F' });
+  const KELVIN = limitScale('[degF]', { temperature: 'K' });
+
+  test.each(CONDITIONS)('Rule form: %j in °F: saving it unchanged gives the same rule', (condition) => {
+    const rule = ruleWith(condition);
+    expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)).toEqual(rule);
+  });
+
+  test('Rule form: °F: limits and the ends of the band are converted, with the offset', () => {
+    const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8.5], clear: [3, 7] }), FAHRENHEIT);
+    expect(typed).toMatchObject({ limit: '35.6', high: '47.3', clear: '37.4', clearHigh: '44.6' });
+    expect(ruleOf({ ...typed, high: '50', clearHigh: '41' }, FAHRENHEIT)?.condition).toEqual({
+      kind: 'outside',
+      limit: [2, 10],
+      clear: [3, 5],
+    });
+  });
+
+  test('Rule form: °F: a rate and the rate at which it clears have no offset', () => {
+    const rule = ruleWith({ kind: 'rate', limit: 0.1, clear: 0.05 });
+    const typed = typedOf(rule, FAHRENHEIT);
+    expect(typed).toMatchObject({ limit: '0.18', clear: '0.09' });
+    expect(ruleOf({ ...typed, limit: '1.8' }, FAHRENHEIT, rule)?.condition).toEqual({
+      kind: 'rate',
+      limit: 1,
+      clear: 0.05,
+    });
+  });
+
+  test('Rule form: the unit becomes known later: the texts change, and the rule stays', () => {
+    const rule = ruleWith({ kind: 'above', limit: -15, clear: -17 });
+    const before = { typed: { ...typedOf(rule), minutes: '5' }, scale: plainScale(null) };
+    const typed = typedIn(FAHRENHEIT, { ...before, scale: plainScale('Cel') }, rule);
+    expect(typed).toMatchObject({ limit: '5', clear: '1.4', high: '', minutes: '5' });
+    expect(typedIn(FAHRENHEIT, { typed, scale: FAHRENHEIT }, rule)).toBe(typed);
+    const back = typedIn(plainScale('Cel'), { typed, scale: FAHRENHEIT }, rule);
+    expect(ruleOf(back, plainScale('Cel'), rule)?.condition).toEqual({
+      ...rule.condition,
+      for_ms: 300_000,
+    });
+  });
+
+  test('Rule form: a limit with more digits than are shown: saving it unchanged keeps all of them', () => {
+    const rule = ruleWith({ kind: 'above', limit: 0.1 + 0.2 });
+    expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)?.condition.limit).toBe(0.1 + 0.2);
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (limit) => {
+        const stored = ruleWith({ kind: 'below', limit });
+        for (const scale of [FAHRENHEIT, KELVIN]) {
+          expect(ruleOf(typedOf(stored, scale), scale, stored)?.condition.limit).toBe(limit);
+        }
+      }),
+    );
+  });
+
+  test('Limits: typed with up to four decimals: stored and shown again, they are the same', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -9_999_999, max: 9_999_999 }), fc.integer({ min: 0, max: 4 }), (n, d) => {
+        const text = String(Number((n / 10 ** d).toFixed(d)));
+        for (const scale of [FAHRENHEIT, KELVIN])
+          expect(limitText(scale, limitOf(scale, text))).toBe(text === '-0' ? '0' : text);
+      }),
+    );
+  });
+
+  test('Condition in words: with the unit of choice; a rate has no offset', () => {
+    const text = (/** @type {AlarmCondition} */ condition) => conditionText(condition, FAHRENHEIT);
+    expect(text({ kind: 'above', limit: -15, clear: -17, for_ms: 600_000 })).toBe(
+      'above 5 °F for 10 min, clears at 1.4 °F',
+    );
+    expect(text({ kind: 'outside', limit: [2, 8.5], for_samples: 3 })).toBe(
+      'outside 35.6 to 47.3 °F for 3 samples',
+    );
+    expect(text({ kind: 'rate', limit: 0.1 })).toBe('changes by more than 0.18 °F per second');
+    expect(text({ kind: 'absent' })).toBe('absent for 3 intervals');
+    expect(conditionText({ kind: 'below', limit: 7 }, plainScale(null))).toBe('below 7');
+  });
+
+  test('Peak: in the unit of choice; of a rate without offset; as sent where the unit or the rule is unknown', () => {
+    const unit = { unit: 'Cel', isMixed: false };
+    const choices = /** @type {const} */ ({ temperature: '°F' });
+    expect(peakText(10, 'above', unit, choices)).toBe('50 °F');
+    expect(peakText(10, 'rate', unit, choices)).toBe('18 °F/s');
+    expect(peakText(10, 'above', unit, {})).toBe('10 °C');
+    expect(peakText(1 / 3, 'above', { unit: null, isMixed: false }, choices)).toBe('0.333333');
+    expect(peakText(10, undefined, unit, choices)).toBe('10');
+    expect(peakText(10, 'above', undefined, choices)).toBe('10');
+  });
 });

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, statusOf } from '../../../../api/http/contract/operation.js';
-import { Problem, toProblem, wordsOf } from '../../../../web/api/request.ts';
+import { Problem, problemWords, toProblem } from '../../../../web/api/request.ts';
 
 /** @param {string} code @param {number} status */
 const answered = (code, status) =>
   new Problem({ title: 'Some Phrase', detail: 'What is wrong.', code, status });
 
 test.each(PROBLEM_CODES)('Problem %s: a title and advice', (code) => {
-  const { title, advice } = wordsOf(answered(code, statusOf(code)));
+  const { title, advice } = problemWords(answered(code, statusOf(code)));
   expect(title).toMatch(/\w/);
   expect(advice).toMatch(/\.$/);
 });
@@ -15,20 +15,22 @@ test.each(PROBLEM_CODES)('Problem %s: a title and advice', (code) => {
 test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
   'Problem %s: a title of its own, not the phrase of the status',
   (code) => {
-    expect(wordsOf(answered(code, statusOf(/** @type {any} */ (code)))).title).not.toBe('Some Phrase');
+    expect(problemWords(answered(code, statusOf(/** @type {any} */ (code)))).title).not.toBe('Some Phrase');
   },
 );
 
 test('Problem: an invalid address: the detail of the API', () => {
-  expect(wordsOf(answered('bad_range', 400)).advice).toBe('What is wrong.');
+  expect(problemWords(answered('bad_range', 400)).advice).toBe('What is wrong.');
 });
 
 test('Problem: an answer of a proxy, or an error of the page: its own text', () => {
-  expect(wordsOf(new Problem({ title: 'The API answered 418', detail: 'Teapot', status: 418 }))).toEqual({
-    title: 'The API answered 418',
-    advice: 'Teapot',
-  });
-  expect(wordsOf(toProblem(new TypeError('no')))).toEqual({
+  expect(problemWords(new Problem({ title: 'The API answered 418', detail: 'Teapot', status: 418 }))).toEqual(
+    {
+      title: 'The API answered 418',
+      advice: 'Teapot',
+    },
+  );
+  expect(problemWords(toProblem(new TypeError('no')))).toEqual({
     title: 'The dashboard failed',
     advice: 'TypeError: no',
   });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { DAY_MS, daysOf, isDaily, joinDays, partsOfRange, startOfDay } from '../../../../web/chart/reader.ts';
 import { emptyShape } from '../../../../web/chart/shape.ts';
+import { createZone, UTC } from '../../../../web/format.ts';
 
 const HOUR = 3_600_000;
 const YEAR = { from: Date.UTC(2026, 0, 10, 7), to: Date.UTC(2027, 0, 10, 7) };
@@ -19,16 +20,16 @@ const bins = (ts, stepMs) => ({
 
 describe('Days of UTC', () => {
   test('a range: one part, each day counted', () => {
-    expect(partsOfRange(YEAR, 'utc')).toEqual([{ ...YEAR, offsetMs: 0 }]);
+    expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
     expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
     expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
     expect(daysOf({ from: 0, to: DAY_MS, offsetMs: HOUR })).toBe(2);
-    expect(startOfDay(YEAR.from, 'utc', 31)).toBe(Date.UTC(2026, 1, 10));
+    expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
   });
 
   test('narrower bins: one bin for each day, exact', () => {
     const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
-    expect(joinDays([hours], YEAR, 'utc')).toMatchObject({
+    expect(joinDays([hours], YEAR, UTC)).toMatchObject({
       stepMs: DAY_MS,
       ts: [0, DAY_MS],
       min: [0, 3],
@@ -41,6 +42,7 @@ describe('Days of UTC', () => {
 
 describe('Days of a zone with summer time', () => {
   const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
+  const format = new URL('../../../../web/format.ts', import.meta.url);
   const hooks = new URL('../../../support/unit-runner/hooks.js', import.meta.url);
 
   /** A process reads its zone once, when it starts. @param {string} expression of the module's exports @returns {any} */
@@ -49,6 +51,7 @@ describe('Days of a zone with summer time', () => {
       import { register } from 'node:module';
       register(${JSON.stringify(hooks)});
       const days = await import(${JSON.stringify(module)});
+      const { LOCAL } = await import(${JSON.stringify(format)});
       console.log(JSON.stringify(${expression}));
     `;
     const env = { ...process.env, TZ: 'Europe/Berlin' };
@@ -58,7 +61,7 @@ describe('Days of a zone with summer time', () => {
   }
 
   test('a year: three parts that meet at midnight', () => {
-    const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, 'local')`);
+    const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, LOCAL)`);
     expect(parts).toEqual([
       { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
       { from: Date.UTC(2026, 2, 29, 22), to: Date.UTC(2026, 9, 25, 23), offsetMs: 2 * HOUR },
@@ -69,7 +72,7 @@ describe('Days of a zone with summer time', () => {
   test('a day of 25 hours: one bin', () => {
     const start = Date.UTC(2026, 9, 24, 22);
     const part = JSON.stringify(bins([start, start + DAY_MS], DAY_MS));
-    const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, 'local')`);
+    const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, LOCAL)`);
     expect([joined.ts, joined.count]).toEqual([[start], [4]]);
   });
 });
@@ -85,9 +88,10 @@ test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
 });
 
 test('Days of a named zone: they have 23 and 25 hours when summer time begins and ends', () => {
+  const berlin = createZone('Europe/Berlin');
   const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
-    const start = startOfDay(Date.UTC(2026, month, day, 12), 'Europe/Berlin');
-    return (startOfDay(start, 'Europe/Berlin', 1) - start) / HOUR;
+    const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);
+    return (startOfDay(start, berlin, 1) - start) / HOUR;
   };
   expect([lengthOf(2, 28), lengthOf(2, 29), lengthOf(9, 25)]).toEqual([24, 23, 25]);
 });

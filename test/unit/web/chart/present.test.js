@@ -10,6 +10,7 @@ import {
   thresholdsIn,
 } from '../../../../web/chart/readout.ts';
 import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.ts';
+import { UTC } from '../../../../web/format.ts';
 import { plainScale, scaleFor } from '../../../../web/units.ts';
 
 const SECOND = 1000;
@@ -126,15 +127,15 @@ describe('The point under the cursor', () => {
   });
 
   test('words: no sample, a state, and the share of a bin', () => {
-    expect(noSampleWords(0, 'utc')).toEqual({
+    expect(noSampleWords(0, UTC)).toEqual({
       when: '1970-01-01 00:00:00',
       value: 'no sample here',
       band: '',
     });
     const names = (/** @type {number} */ value) => (value === 1 ? 'open' : 'closed');
-    expect(pointWords(samples([0, 1]), 1, '', 'utc', names)).toMatchObject({ value: 'open', band: '' });
+    expect(pointWords(samples([0, 1]), 1, '', UTC, names)).toMatchObject({ value: 'open', band: '' });
     const bin = { ...emptyShape(RANGE), stepMs: 1000, ts: [0], min: [0], avg: [0.25], max: [1], count: [4] };
-    expect(pointWords(bin, 0, '', 'utc', names)).toMatchObject({
+    expect(pointWords(bin, 0, '', UTC, names)).toMatchObject({
       value: 'closed to open',
       band: 'open in 25 % of the samples',
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { placed } from '../../../../web/chart/gestures.ts';
+import { windowUnderPointers } from '../../../../web/chart/gestures.ts';
 import {
   lengthOf,
   liveWindow,
@@ -175,9 +175,9 @@ test('Window: panned back to now: live again', () => {
 });
 
 test('Touch: one finger pans, two fingers zoom, crossed fingers: time keeps its direction', () => {
-  expect(placed([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
+  expect(windowUnderPointers([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
   expect(
-    placed(
+    windowUnderPointers(
       [
         { x: 0, ts: 1000 },
         { x: 100, ts: 1200 },
@@ -187,7 +187,7 @@ test('Touch: one finger pans, two fingers zoom, crossed fingers: time keeps its 
     ),
   ).toEqual({ from: 1000, to: 1200 });
   expect(
-    placed(
+    windowUnderPointers(
       [
         { x: 100, ts: 1000 },
         { x: 0, ts: 1200 },

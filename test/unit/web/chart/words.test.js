@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../../../web/api/client.ts';
 import { timeLabels } from '../../../../web/chart/options.ts';
 import { keyed } from '../../../../web/chart/plot.ts';
-import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../../web/format.ts';
+import { formatDuration, formatNumber, formatStep, formatTicks, UTC } from '../../../../web/format.ts';
 import {
   countOverThreshold,
   createThresholdMemory,
@@ -11,7 +11,7 @@ import {
   thresholdSideOf,
   withThresholds,
   writeThresholds,
-} from '../../../../web/state/preferences.ts';
+} from '../../../../web/state/thresholds.ts';
 
 /** @import { Columns } from '../../../../web/chart/shape.ts' */
 
@@ -27,7 +27,7 @@ describe('Time axis', () => {
     [DAY, ['31 Dec\n2026', '1 Jan\n2027', '2 Jan']],
     [30 * DAY, ['Dec\n2026', 'Jan\n2027', 'Mar']],
   ])('a tick every %d ms: labels', (step, labels) => {
-    expect(timeLabels([START, START + step, START + 2 * step], step, 'utc')).toEqual(labels);
+    expect(timeLabels([START, START + step, START + 2 * step], step, UTC)).toEqual(labels);
   });
 });
 

@@ -3,15 +3,23 @@ import { csvOf } from '../../../../web/chart/downloads.tsx';
 import { shapeOfSamples } from '../../../../web/chart/shape.ts';
 import {
   compareHref,
-  createComparison,
   MOST_COMPARED,
   parseRef,
+  readHidden,
   readRefs,
   refOf,
   writeRef,
-} from '../../../../web/kit/comparison.tsx';
+} from '../../../../web/routes.ts';
+import { createComparison } from '../../../../web/state/preferences.ts';
 import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
-import { axesOf, ghostWindow, joined, scaleOf, shifted } from '../../../../web/views/compare/use-compared.ts';
+import {
+  alignLines,
+  axesOf,
+  ghostWindow,
+  groupsOf,
+  scaleOf,
+  shifted,
+} from '../../../../web/views/compare/use-compared.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -30,6 +38,7 @@ const line = (key, rest = {}) => ({
   hue: 1,
   scale: 'unit Cel',
   isGhost: false,
+  states: null,
   shape: samples([1, 2], [10, 20]),
   ...rest,
 });
@@ -66,6 +75,18 @@ describe('Address of a comparison', () => {
     );
     expect(compareHref([])).toBe('/compare');
   });
+
+  test('Address of a comparison: hidden sensors: they stay, unless they leave the comparison', () => {
+    const query = new URLSearchParams('s=a/b&s=c/d&hidden=a/b&hidden=c/d&axes=own');
+    expect(readHidden(query)).toEqual(new Set(['a/b', 'c/d']));
+    expect(compareHref(['a/b'], query)).toBe('/compare?s=a/b&hidden=a/b&axes=own');
+    expect(compareHref(['a/b', 'c/d'], query, new Set(['c/d']))).toBe(
+      '/compare?s=a/b&s=c/d&hidden=c/d&axes=own',
+    );
+    const odd = writeRef({ device: 'a/b', sensor: 'c d%2F?&=#' });
+    const { searchParams } = new URL(compareHref([odd], query, new Set([odd])), 'http://localhost');
+    expect(readHidden(searchParams)).toEqual(new Set([odd]));
+  });
 });
 
 test('Comparison: sensors come and go, at most eight; the tab remembers them', () => {
@@ -75,19 +96,19 @@ test('Comparison: sensors come and go, at most eight; the tab remembers them', (
     getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
     setItem: (/** @type {string} */ key, /** @type {string} */ value) => kept.set(key, value),
   });
-  const comparison = createComparison(storage);
+  const comparison = createComparison({ storage });
   for (let number = 0; number < 10; number++) comparison.toggle(`a/${number}`);
   expect(comparison.refs.peek()).toHaveLength(MOST_COMPARED);
   comparison.toggle('a/0');
   expect(comparison.refs.peek()).not.toContain('a/0');
-  expect(createComparison(storage).refs.peek()).toEqual(comparison.refs.peek());
+  expect(createComparison({ storage }).refs.peek()).toEqual(comparison.refs.peek());
   kept.set('millrace.comparison', 'not JSON');
-  expect(createComparison(storage).refs.peek()).toEqual([]);
+  expect(createComparison({ storage }).refs.peek()).toEqual([]);
 });
 
 describe('Lines', () => {
   test('different times: one column of times; a missing value is undefined, not a gap', () => {
-    const { columns, places } = joined([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
+    const { columns, places } = alignLines([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
     expect(columns).toEqual([
       [1, 2, 3],
       [10, 20, undefined],
@@ -96,7 +117,7 @@ describe('Lines', () => {
     expect(places).toEqual([0, 1, 2]);
   });
 
-  test('no lines: no times', () => expect(joined([]).columns[0]).toEqual([]));
+  test('no lines: no times', () => expect(alignLines([]).columns[0]).toEqual([]));
 
   test('a week earlier: drawn at the same time of now', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
@@ -115,6 +136,24 @@ describe('Lines', () => {
       { scale: 'unit Cel', unit: 'Cel', hue: null },
       { scale: 'unit V', unit: 'V', hue: 3 },
     ]);
+  });
+
+  test('Charts of a comparison: states: a strip each, below the chart of all lines', () => {
+    const states = (/** @type {number} */ value) => String(value);
+    const ghost = { shape: samples([1], [0]), isGhost: true };
+    const lines = [line('door', { states }), line('a'), line('b'), line('door', { states, ...ghost })];
+    const keysOf = (/** @type {boolean} */ isStacked) =>
+      groupsOf(lines, isStacked).map(({ hasStates, lines }) => [hasStates, ...lines.map(({ key }) => key)]);
+    expect(keysOf(false)).toEqual([
+      [false, 'a', 'b'],
+      [true, 'door', 'door'],
+    ]);
+    expect(keysOf(true)).toEqual([
+      [true, 'door', 'door'],
+      [false, 'a'],
+      [false, 'b'],
+    ]);
+    expect(groupsOf([], false)).toEqual([]);
   });
 
   test('window of the ghosts: a week earlier; a live one is read again now and then', () => {
@@ -175,7 +214,7 @@ describe('Changes of the last hour', () => {
   });
 
   test('too little before: nothing is known', () =>
-    expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBeNull());
+    expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBe('unjudged'));
 
   test('devices: the last change and their number; births and older events do not count', () => {
     const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();

@@ -5,7 +5,7 @@ import {
   isStored,
   MOST_AT_ONCE,
   replayAll,
-  sumOf,
+  sumReplays,
 } from '../../../../web/views/dead-letters/replay.tsx';
 
 /** @import { DeadLetter, Page } from '../../../../web/api/types.ts' */
@@ -101,7 +101,7 @@ describe('Bulk replay: replay', () => {
         : { accepted: 1, refused: [{ index: 0, code: 'malformed' }] };
     });
     expect(replayed.map(isStored)).toEqual([true, false, false]);
-    expect(sumOf(replayed)).toEqual({ accepted: 3, refused: 1, failed: 1 });
+    expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 1, failed: 1 });
   });
 
   test('temporary problem: retried', async () => {
@@ -110,7 +110,7 @@ describe('Bulk replay: replay', () => {
       return { accepted: 1, refused: [] };
     });
     expect(attempts.get('id-2')).toBe(3);
-    expect(sumOf(replayed)).toEqual({ accepted: 3, refused: 0, failed: 0 });
+    expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 0, failed: 0 });
   });
 
   test('problem that stays: the next ones are replayed', async () => {
@@ -119,7 +119,7 @@ describe('Bulk replay: replay', () => {
       return { accepted: 1, refused: [] };
     });
     expect(attempts.get('id-1')).toBe(6);
-    expect(sumOf(replayed)).toEqual({ accepted: 2, refused: 0, failed: 1 });
+    expect(sumReplays(replayed)).toEqual({ accepted: 2, refused: 0, failed: 1 });
   });
 
   test('stopped: ends after the running request', async () => {

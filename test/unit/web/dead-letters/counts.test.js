@@ -5,7 +5,7 @@ import {
   RANGES,
   rangeOf,
   spanOf,
-  sumOf,
+  sumBins,
   takeIn,
 } from '../../../../web/views/dead-letters/counts.ts';
 
@@ -42,7 +42,7 @@ describe.each(RANGES)('Counts: a range of $words', (range) => {
         codes: { malformed: 2 * count, too_old: count },
       });
     }
-    expect(sumOf(bins).deadLetters).toBe((span.to - span.from) / HOUR);
+    expect(sumBins(bins).deadLetters).toBe((span.to - span.from) / HOUR);
   });
 
   test('address: the range and the chosen bin', () => {

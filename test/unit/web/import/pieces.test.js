@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { piecesOf, typeOf } from '../../../../web/views/import/pieces.ts';
+import { piecesOf, typeOf } from '../../../../web/views/import/import.tsx';
 
 /** @param {string} text @param {string} type @param {number} bytes */
 async function cut(text, type, bytes) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.js';
 import { Problem } from '../../../../web/api/request.ts';
-import { joined, placed, SPAN_MS } from '../../../../web/state/live.ts';
+import { joinMoments, placeMoments, SPAN_MS } from '../../../../web/state/live.ts';
 import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
 import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
 import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
@@ -205,18 +205,18 @@ describe('Recent stats', () => {
   });
 
   test('server clock differs: they end now', () => {
-    const moments = placed([then(2), then(1), then(0)], NOW + 7 * HOUR);
+    const moments = placeMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
-    expect(placed([], NOW)).toEqual([]);
+    expect(placeMoments([], NOW)).toEqual([]);
   });
 
   test('moments of the server: they fill gaps, none twice, none too old', () => {
     const at = (/** @type {number[]} */ ...seconds) =>
       seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
     const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);
-    expect(seconds(joined(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
-    expect(seconds(joined(at(1, 2), []))).toEqual([1, 2]);
-    expect(seconds(joined(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([
+    expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
+    expect(seconds(joinMoments(at(1, 2), []))).toEqual([1, 2]);
+    expect(seconds(joinMoments(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([
       SPAN_MS / 1000,
       SPAN_MS / 1000 + 1,
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createClock, datedFetch } from '../../../../web/state/session.ts';
+import { createClock, fetchSettingClock } from '../../../../web/state/clock.ts';
 
 jest.useFakeTimers();
 
@@ -16,7 +16,7 @@ function wrongBy(wrongMs) {
     now += 40;
     return new Response('', { headers: { Date: date } });
   };
-  return { clock, fetch: datedFetch(answer, clock), now: () => now };
+  return { clock, fetch: fetchSettingClock(answer, clock), now: () => now };
 }
 
 describe('Clock', () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import {
   happenedAt,
   isUnwatched,
-  joined,
   listed,
+  mergeEvents,
   onlineAfter,
   onlineSpans,
   readNews,
@@ -85,7 +85,7 @@ test('Device events: offline: with the time since it was online, if known', () =
 test('Device events: overlapping pages: each event once, the newest first', () => {
   const before = events('birth 1, online 1, offline 2, online 3');
   const now = events('offline 2, online 3, offline 4');
-  expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
+  expect(mergeEvents(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
 });
 
 describe('New device events', () => {
@@ -103,7 +103,7 @@ describe('New device events', () => {
     const known = events('offline 1, offline 2, offline 3');
     const news = await readNews(read, known);
     expect(news.meets).toBe(true);
-    expect(joined(news.items, known)).toEqual(all);
+    expect(mergeEvents(news.items, known)).toEqual(all);
   });
 
   test('no known events, or few new ones: one page', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFleet } from '../../../../web/state/fleet.ts';
 import {
-  inOrder,
   itemOf,
   matchingDevices,
   matchingSensors,
   pageOf,
   sortedSensors,
+  sortSensors,
 } from '../../../../web/state/lists.ts';
 
 /** @param {string} device @param {string} name @param {number | null} value @returns {any} */
@@ -37,7 +37,7 @@ function filled() {
 
 /** @param {string} text */
 const query = (text) => new URLSearchParams(text);
-const all = inOrder(filled().sensors.values());
+const all = sortSensors(filled().sensors.values());
 /** @param {any[]} sensors */
 const names = (sensors) => sensors.map(({ device, name }) => `${device.name}/${name}`);
 

@@ -1,40 +1,57 @@
 import { describe, expect, test } from '@jest/globals';
+import { createZone, LOCAL } from '../../../../web/format.ts';
 import { createPreferences } from '../../../../web/state/preferences.ts';
 
 /** @param {string | null} [kept] */
 function open(kept = null) {
-  let text = kept;
+  const texts = new Map([['millrace.preferences', kept]]);
   const storage = /** @type {any} */ ({
-    getItem: () => text,
-    setItem: (/** @type {string} */ _key, /** @type {string} */ next) => {
-      text = next;
-    },
+    getItem: (/** @type {string} */ key) => texts.get(key) ?? null,
+    setItem: (/** @type {string} */ key, /** @type {string} */ next) => texts.set(key, next),
   });
   const root = /** @type {any} */ ({ dataset: {} });
-  return { preferences: createPreferences({ storage, root }), root, kept: () => text };
+  const reopen = () => createPreferences({ storage, root }).choice.peek();
+  return { preferences: createPreferences({ storage, root }), root, reopen };
 }
 
 describe('Preferences', () => {
   test('nothing stored, or something else: defaults', () => {
     for (const text of [null, '{', 'null', '7', '{"units":3}', '{"theme":"pink","units":{"speed":"c"}}']) {
-      expect(open(text).preferences.choice.peek()).toEqual({ theme: 'auto', zone: 'local', units: {} });
+      expect(open(text).preferences.choice.peek()).toEqual({
+        theme: 'auto',
+        zone: LOCAL,
+        units: {},
+        signals: { sound: false, notification: false },
+        name: '',
+      });
     }
   });
 
   test('a chosen unit: stored, and there again', () => {
-    const { preferences, kept } = open();
+    const { preferences, reopen } = open();
     preferences.change({ units: { pressure: 'bar' } });
     preferences.change({ theme: 'dark' });
-    expect(open(kept()).preferences.choice.peek()).toEqual({
+    expect(reopen()).toMatchObject({
       theme: 'dark',
-      zone: 'local',
+      zone: LOCAL,
       units: { pressure: 'bar' },
     });
   });
 
   test('time zone: one that exists is there again, another is not', () => {
-    expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone).toBe('Asia/Tokyo');
-    expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe('local');
+    expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone.name).toBe('Asia/Tokyo');
+    expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe(LOCAL);
+  });
+
+  test('Preferences: a chosen time zone, reports of alarms and a name: there again', () => {
+    const { preferences, reopen } = open();
+    preferences.change({ zone: createZone('Asia/Tokyo'), name: 'Ada' });
+    preferences.change({ signals: { sound: true, notification: false } });
+    expect(reopen()).toMatchObject({
+      zone: { name: 'Asia/Tokyo' },
+      signals: { sound: true, notification: false },
+      name: 'Ada',
+    });
   });
 
   test('a unit of another quantity: ignored', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { shortened } from '../../../../web/wall/cells.ts';
 import { layOut } from '../../../../web/wall/layout.ts';
 import { createHits } from '../../../../web/wall/painter.ts';
-import { inOrder } from '../../../../web/wall/picture.ts';
+import { sortSites } from '../../../../web/wall/picture.ts';
 
 /** @param {number} count @param {number} sensors of each */
 const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
@@ -104,7 +104,7 @@ test('Wall order: sites, devices and sensors: by name, numbers by value', () => 
     isInOrder: false,
     sensors: sensors.map((one) => ({ name: one })),
   });
-  const sites = inOrder([
+  const sites = sortSites([
     device('d-10', 'B', ['x']),
     device('d-2', 'B', ['t-10', 'T-9', 't-1']),
     device('none', null, ['x']),

@@ -1,0 +1,135 @@
+import { useEffect } from 'preact/hooks';
+import { readNumber } from '../units.ts';
+import { useServices } from './hooks.ts';
+import { membersOf, recall, remember } from './preferences.ts';
+
+/** Lines that a reader draws: values below `low` or above `high` are over the threshold. */
+export type Thresholds = { low: number | null; high: number | null };
+
+export const NO_THRESHOLDS: Thresholds = { low: null, high: null };
+
+export const readThresholds = (query: URLSearchParams): Thresholds => ({
+  low: readNumber(query.get('low')),
+  high: readNumber(query.get('high')),
+});
+
+/** @returns their part of the address */
+export const writeThresholds = ({ low, high }: Thresholds): Record<'low' | 'high', string | null> => ({
+  low: low?.toString() ?? null,
+  high: high?.toString() ?? null,
+});
+
+/** @returns what is wrong with it */
+export function parseThresholds({ low, high }: { low: string; high: string }): Thresholds | string {
+  const read = { low: readNumber(low), high: readNumber(high) };
+  if (low.trim() && read.low === null) return 'Low is not a number.';
+  if (high.trim() && read.high === null) return 'High is not a number.';
+  if (read.low !== null && read.high !== null && read.low >= read.high) return 'Low has to be below high.';
+  return read;
+}
+
+/** The side on which a value, or a range of values, is over a threshold. */
+export function thresholdSideOf(
+  min: number,
+  max: number,
+  { low, high }: Thresholds,
+): 'low' | 'high' | 'both' | null {
+  const isLow = low !== null && min < low;
+  const isHigh = high !== null && max > high;
+  if (isLow && isHigh) return 'both';
+  return isLow ? 'low' : isHigh ? 'high' : null;
+}
+
+/** A line further away than so many times the spread of the values would leave them no room. */
+const FARTHEST = 3;
+
+/**
+ * @param shape lowest and highest of each sample or bin
+ * @returns samples over a threshold, or bins with such a sample
+ */
+export function countOverThreshold(
+  { min, max }: { min: number[]; max: number[] },
+  { low, high }: Thresholds,
+): { low: number; high: number } {
+  return {
+    low: low === null ? 0 : min.filter((value) => value < low).length,
+    high: high === null ? 0 : max.filter((value) => value > high).length,
+  };
+}
+
+/** The scale of the values, with the lines that lie near enough to be shown. */
+export function withThresholds(
+  min: number,
+  max: number,
+  { low, high }: Thresholds,
+): [min: number, max: number] {
+  const spread = max - min || Math.max(Math.abs(max), 1);
+  const near = [low, high].filter(
+    (line) => line !== null && line > min - FARTHEST * spread && line < max + FARTHEST * spread,
+  );
+  const lines = near as number[];
+  return [Math.min(min, ...lines), Math.max(max, ...lines)];
+}
+
+const THRESHOLDS_KEY = 'millrace.thresholds';
+/** Sensors; those whose lines were drawn longest ago are forgotten first. */
+const SENSORS_KEPT = 500;
+
+/** The lines that a reader drew, by sensor, remembered in this browser. */
+export function createThresholdMemory({ storage }: { storage: Storage }) {
+  /** @returns what another tab drew meanwhile is there, too */
+  function read(): Map<string, Thresholds> {
+    const kept = recall(storage, THRESHOLDS_KEY);
+    return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);
+  }
+
+  return {
+    /** @param sensor key */
+    recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
+
+    /**
+     * @param sensor key
+     * @param thresholds none at all: forgotten
+     */
+    remember(sensor: string, thresholds: Thresholds) {
+      const kept = read();
+      kept.delete(sensor);
+      if (thresholds.low !== null || thresholds.high !== null) kept.set(sensor, thresholds);
+      remember(storage, THRESHOLDS_KEY, [...kept].slice(-SENSORS_KEPT));
+    },
+  };
+}
+
+export type ThresholdMemory = ReturnType<typeof createThresholdMemory>;
+
+function isEntry(entry: unknown): entry is [string, Thresholds] {
+  const isLine = (line: unknown) => line === null || Number.isFinite(line);
+  if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
+  const { low, high } = membersOf(entry[1]);
+  return isLine(low) && isLine(high);
+}
+
+/**
+ * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; an address without lines gets the last
+ * ones of this sensor.
+ *
+ * @param key of the sensor; empty: not known yet
+ */
+export function useThresholds(key: string) {
+  const { router, thresholds: memory } = useServices();
+  const { query } = router.place.value;
+  const isSaid = query.has('low') || query.has('high');
+
+  useEffect(() => {
+    const known = key && !isSaid ? memory.recall(key) : null;
+    if (known) router.changeQuery(writeThresholds(known), { replace: true });
+  }, [router, memory, key, isSaid]);
+
+  return {
+    thresholds: readThresholds(query),
+    change(next: Thresholds) {
+      memory.remember(key, next);
+      router.changeQuery(writeThresholds(next), { replace: true });
+    },
+  };
+}
