@@ -44,7 +44,7 @@ export function createMetrics({ version, role }) {
     messages: counted(
       counter(
         'iot_ingest_messages_total',
-        'Messages by result: settled, forbidden (dropped: of another device), unknown_topic (dropped: not a topic of Millrace), unsettled (left to the broker)',
+        'Messages by result: settled, forbidden (dropped: of another device), unknown_topic (dropped: no mapping), unsettled (left to the broker)',
         'result',
       ),
       'result',
