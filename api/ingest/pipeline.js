@@ -55,6 +55,22 @@ import { ONE_REFUSED } from './ingest-result.js';
  */
 
 /**
+ * How a message arrived. `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device may
+ * have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: an operator replays a dead letter.
+ * `contradictory`: it contradicts what arrived since, so it changes nothing that is known.
+ *
+ * @typedef {object} Arrival
+ * @property {number} receivedAt epoch ms of the first receipt
+ * @property {'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory'} as
+ */
+
+/** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival} */
+export const arrivalOf = ({ receivedAt, retained, dup }) => ({
+  receivedAt,
+  as: retained ? 'retained' : dup ? 'repeated' : 'live',
+});
+
+/**
  * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
  * is in a dead letter. Messages of the other two outcomes are dropped. `forbidden`: its sender may not send for the device that a mapping
  * finds. `unknown_topic`: its topic is not a topic of Millrace, and no mapping reads it.

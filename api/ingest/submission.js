@@ -4,7 +4,7 @@ import { brokenNameRule } from '../../schema/ids.js';
 import { sumOf } from '../observability/index.js';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
 import { ruleOf } from './decode/refusals.js';
-import { arrivalOf } from './registry/sessions.js';
+import { arrivalOf } from './pipeline.js';
 
 /** @import { ErrorCode, Refusal } from '../../common/errors.js' */
 /** @import { Identity } from '../../schema/ids.js' */

@@ -1,6 +1,6 @@
 import { storeWaiting } from '../awaiting-registration.js';
+import { arrivalOf } from '../pipeline.js';
 import { readBirth } from '../registry/birth-message.js';
-import { arrivalOf } from '../registry/sessions.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -10,7 +10,7 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
 /** @import { Message, Outcome } from '../pipeline.js' */
-/** @import { Arrival } from '../registry/sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
 /** @import { Devices, Kept, NoteLastSeen } from './index.js' */
 /** @import { MappedHandler } from './mapped.js' */
 /** @import { MeasurementHandler } from './measurements.js' */

@@ -2,8 +2,9 @@ import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { refusalOf, wholeRefusal } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
+import { arrivalOf } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
-import { arrivalOf, readSession } from '../registry/sessions.js';
+import { readSession } from '../registry/sessions.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
@@ -16,7 +17,7 @@ import { arrivalOf, readSession } from '../registry/sessions.js';
 /** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
 /** @import { Message, Outcome } from '../pipeline.js' */
 /** @import { Sensor } from '../registry/cache.js' */
-/** @import { Arrival } from '../registry/sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
 /** @import { MeasurementStore } from './measurements.js' */
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
+import { arrivalOf } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
-import { arrivalOf } from '../registry/sessions.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -22,7 +22,7 @@ import { arrivalOf } from '../registry/sessions.js';
 /** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
 /** @import { Device, Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Arrival } from '../registry/sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
 /** @import { Statuses } from '../registry/status.js' */
 /** @import { SampleWriter, Series } from '../sample-writer.js' */
 /** @import { Kept } from './index.js' */

@@ -1,7 +1,7 @@
 import { isBirth } from '../../../schema/sparkplug-topics.js';
 import { storeWaiting } from '../awaiting-registration.js';
 import { notReplayable, resultOf } from '../ingest-result.js';
-import { arrivalOf } from '../registry/sessions.js';
+import { arrivalOf } from '../pipeline.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -12,7 +12,7 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { Message } from '../pipeline.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
-/** @import { Arrival } from '../registry/sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
 /** @import { MeasurementStore } from './measurements.js' */

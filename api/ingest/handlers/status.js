@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { arrivalOf } from '../registry/sessions.js';
+import { arrivalOf } from '../pipeline.js';
 import { readStatus } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */

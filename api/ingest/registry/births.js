@@ -11,7 +11,8 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
 /** @import { Device, Sensor } from './cache.js' */
 /** @import { ClockNotices } from './clock-notices.js' */
 /** @import { Registry } from './index.js' */
-/** @import { Arrival, DeviceSession } from './sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
+/** @import { DeviceSession } from './sessions.js' */
 
 /**
  * Registers devices and sensors from births. It writes only attributes that differ from the registry. Their write timestamp is the time

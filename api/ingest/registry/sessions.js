@@ -1,7 +1,7 @@
 import { parseTime } from '../../../common/times.js';
 
 /** @import { Device } from './cache.js' */
-/** @import { Message } from '../pipeline.js' */
+/** @import { Arrival } from '../pipeline.js' */
 
 /**
  * The sessions of devices. A device names its session by the start of its connection. That start identifies the session. It does not
@@ -43,20 +43,6 @@ export function readSession(given, receivedAt) {
   const start = isPossible ? Math.min(id, receivedAt) : receivedAt;
   return { id, start, offset: isPossible ? null : id - receivedAt };
 }
-
-/**
- * How a message arrived. `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device may
- * have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: an operator replays a dead letter. `contradictory`: it contradicts what arrived since, so it changes nothing
- * that is known.
- *
- * @typedef {{ receivedAt: number, as: 'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory' }} Arrival `receivedAt`: epoch ms of the first receipt
- */
-
-/** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival} */
-export const arrivalOf = ({ receivedAt, retained, dup }) => ({
-  receivedAt,
-  as: retained ? 'retained' : dup ? 'repeated' : 'live',
-});
 
 /**
  * @param {Device} device

@@ -11,7 +11,8 @@ import { beginSession, endSession, isOver, nextStamp, readSession } from './sess
 /** @import { ClockNotices } from './clock-notices.js' */
 /** @import { Outbox } from '../outbox.js' */
 /** @import { Registry } from './index.js' */
-/** @import { Arrival, DeviceSession } from './sessions.js' */
+/** @import { Arrival } from '../pipeline.js' */
+/** @import { DeviceSession } from './sessions.js' */
 
 /** @typedef {{ state: 'online' | 'offline', session: DeviceSession }} Status */
 

@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { MessageDecoder } from '../../../api/ingest/decode/index.js';
+import { arrivalOf } from '../../../api/ingest/pipeline.js';
 import { createBirths } from '../../../api/ingest/registry/births.js';
 import { ClockNotices } from '../../../api/ingest/registry/clock-notices.js';
 import { Registry } from '../../../api/ingest/registry/index.js';
-import { arrivalOf } from '../../../api/ingest/registry/sessions.js';
 import { createSparkplug } from '../../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { Retry } from '../../../api/store/sending/retry.js';
