@@ -34,7 +34,7 @@ const API = {
   'api/history/': ['api/store/', 'api/observability/'],
   // Samples of many sensors as files.
   'api/export/': ['api/store/', 'api/history/'],
-  // From a message to its commit: decoding, registry, backpressure, writers, dead letters.
+  // From a message to its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
   // Files of old measurements, read into ingest.
   'api/import/': ['api/ingest/'],

@@ -43,7 +43,7 @@ import {
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the whole system, in the order in which data flows: broker -> ingest -> store -> http, with packing and learning next to it. A
+ * Starts the whole system. It creates the database first, then ingest, the message source, packing, live values, alarms and HTTP. A
  * process with the ROLE `http` has no broker and ingests what clients post to it. A process with the ROLE `ingest` answers only health checks and
  * metrics.
  *

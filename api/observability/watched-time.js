@@ -5,7 +5,7 @@ import { DAY_MS, dayOf } from '../../schema/rules.js';
 /** @import { Context } from './index.js' */
 
 /**
- * A longer break, in heartbeats, is time in which a process did not watch. One heartbeat may be missed, and the next one may be late. A
+ * A process did not watch during a break that is longer than this many heartbeats. One heartbeat may be missed, and the next one may be late. A
  * restart within this time is no break either.
  */
 const LONGEST_BREAK_BEATS = 2.5;
@@ -51,8 +51,8 @@ export class WatchedTime {
   async extend(clientId, now) {
     if (!this.#watches()) return;
     const last = this.#span;
-    const goesOn = last !== null && now >= last.until && now - last.until <= this.#breakMs;
-    let from = goesOn ? last.from : now;
+    const isContinued = last !== null && now >= last.until && now - last.until <= this.#breakMs;
+    let from = isContinued ? last.from : now;
     for (let midnight = dayOf(from) + DAY_MS; midnight <= now; midnight += DAY_MS) {
       await this.#store.write(clientId, { from, until: midnight });
       from = midnight;

@@ -42,7 +42,7 @@ export function ProblemNotice({
   return (
     <Notice title={title} tone="warn">
       {advice && <p>{advice}</p>}
-      {retries && problem.isTemporary && <p>This is tried again by itself every few seconds.</p>}
+      {retries && problem.isTemporary && <p>The page tries again every few seconds.</p>}
       <p class="notice-actions">
         <button type="button" class="button" onClick={onRetry}>
           Try again

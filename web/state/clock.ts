@@ -47,7 +47,7 @@ export function createClock({
 
 export type Clock = ReturnType<typeof createClock>;
 
-/** A clock that was set by more than this counted another time before, in ms. */
+/** A clock that moves by more than this has counted another time before, in ms. */
 export const MOVED_MS = 5000;
 
 /** @returns ms that the API is ahead of this machine, as far as is known */

@@ -40,9 +40,6 @@ export function thresholdSideOf(
   return isLow ? 'low' : isHigh ? 'high' : null;
 }
 
-/** A line further away than so many times the spread of the values would leave them no room. */
-const FARTHEST = 3;
-
 /**
  * @param shape lowest and highest of each sample or bin
  * @returns samples over a threshold, or bins with such a sample
@@ -56,6 +53,9 @@ export function countOverThreshold(
     high: high === null ? 0 : max.filter((value) => value > high).length,
   };
 }
+
+/** A line further away than so many times the spread of the values would leave them no room. */
+const FARTHEST = 3;
 
 /** The scale of the values, with the lines that lie near enough to be shown. */
 export function withThresholds(
@@ -118,12 +118,12 @@ function isEntry(entry: unknown): entry is [string, Thresholds] {
 export function useThresholds(key: string) {
   const { router, thresholds: memory } = useServices();
   const { query } = router.place.value;
-  const isSaid = query.has('low') || query.has('high');
+  const isInAddress = query.has('low') || query.has('high');
 
   useEffect(() => {
-    const known = key && !isSaid ? memory.recall(key) : null;
+    const known = key && !isInAddress ? memory.recall(key) : null;
     if (known) router.changeQuery(writeThresholds(known), { replace: true });
-  }, [router, memory, key, isSaid]);
+  }, [router, memory, key, isInAddress]);
 
   return {
     thresholds: readThresholds(query),

@@ -36,7 +36,7 @@ function useFilter() {
 /**
  * A fleet that is too large for a cell for each sensor: a tile for each device or site, in the color of its worst sensor.
  *
- * @param props `isStale`: no values come; `isFull`: it has the window to itself,
+ * @param props `isStale`: no values arrive; `isFull`: it has the window to itself,
  * and does not scroll
  */
 export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: boolean; isFull: boolean }) {
@@ -119,7 +119,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
         {judged < sensors && ` · ${formatCount(sensors - judged)} not judged`}
       </span>
       <span>
-        {isStale ? 'Old: no values come' : describeCellState(cellState)}
+        {isStale ? 'Old: no values arrive' : describeCellState(cellState)}
         {worst && !isStale && `: ${nameOf(worst)} ${sensorValueText(worst, units)}`}
       </span>
     </>
@@ -138,7 +138,7 @@ const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
 /**
  * The most unusual sensors of the whole fleet, each with a link.
  *
- * @param props `isStale`: no values come
+ * @param props `isStale`: no values arrive
  */
 export function FleetOutliers({
   info,

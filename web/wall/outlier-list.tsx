@@ -22,7 +22,7 @@ const MORE = 12;
  * The faults of the fleet and its outliers as text, each with a link: the wall for screen readers, and links for everyone. Faults come
  * first.
  *
- * @param props `refused`: devices that send, but are refused; `isStale`: no values come
+ * @param props `refused`: devices that send, but are refused; `isStale`: no values arrive
  */
 export function OutlierList({
   fleetState,

@@ -19,7 +19,7 @@ import type { Box, Heading, Picture } from './picture.ts';
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
  *
  * @param props `legend`: drawn under the wall, and what its
- * colors are read from; `refused`: devices that send, but are refused; `isStale`: no values come
+ * colors are read from; `refused`: devices that send, but are refused; `isStale`: no values arrive
  */
 export function Wall({
   legend: drawLegend,
@@ -239,7 +239,7 @@ interface Facts {
   /** epoch ms */
   now: number;
   choices: UnitChoices;
-  /** no values come */
+  /** no values arrive */
   isStale: boolean;
 }
 
@@ -281,7 +281,7 @@ function inWords(facts: Facts): string {
 /** A value of before is not judged. */
 const judgementOf = ({ sensor, isStale }: Facts) =>
   isStale
-    ? 'Old: no values come'
+    ? 'Old: no values arrive'
     : `${describeCellState(sensor.cellState)}${usualOf(sensor)}${provisionalOf(sensor)}`;
 
 function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string; unit: string } {

@@ -51,9 +51,8 @@ export class Admission {
   }
 
   /**
-   * Handles a message when there is room for it. The clock is asked twice. At the arrival, because by a wrong clock good measurements
-   * would be refused, and those without a time would be stored at a wrong one. And after the commit, because nothing may be acknowledged
-   * while the clock is wrong.
+   * Handles a message when there is room for it. It asks the clock twice. At the arrival, a wrong clock would refuse good measurements,
+   * and store those without a time at a wrong one. After the commit, Millrace may not acknowledge while the clock is wrong.
    *
    * @template {Admitted} M
    * @template T

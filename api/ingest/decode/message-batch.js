@@ -195,6 +195,11 @@ export class MessageBatch {
     this.counts.skipped++;
   }
 
+  /** `refused`: parts of the message are refused, and none is stored. @returns {'accepted' | 'refused'} */
+  get outcome() {
+    return this.refused.length > 0 && this.counts.samples === 0 ? 'refused' : 'accepted';
+  }
+
   /** Resets the batch, before another decoder reads the payload or the whole message is refused. */
   clear() {
     this.sensors.clear();

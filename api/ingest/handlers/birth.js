@@ -9,8 +9,7 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Message, Outcome } from '../pipeline.js' */
-/** @import { Arrival } from '../pipeline.js' */
+/** @import { Arrival, Message, Outcome } from '../pipeline.js' */
 /** @import { Devices, Kept, NoteLastSeen } from './index.js' */
 /** @import { MappedHandler } from './mapped.js' */
 /** @import { MeasurementHandler } from './measurements.js' */

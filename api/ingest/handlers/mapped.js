@@ -15,9 +15,8 @@ import { readSession } from '../registry/sessions.js';
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { MappedTopic } from '../mappings/index.js' */
 /** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
-/** @import { Message, Outcome } from '../pipeline.js' */
+/** @import { Arrival, Message, Outcome } from '../pipeline.js' */
 /** @import { Sensor } from '../registry/cache.js' */
-/** @import { Arrival } from '../pipeline.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
 /** @import { MeasurementStore } from './measurements.js' */
 
@@ -104,7 +103,7 @@ export function createMappedHandler(deps) {
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
     measurements.noteSettled(batch, began);
-    return 'accepted';
+    return batch.outcome;
   }
 
   return {

@@ -18,11 +18,10 @@ import { sensorOf } from '../registry/cache.js';
 /** @import { MessageBatch, SensorSamples } from '../decode/message-batch.js' */
 /** @import { Publish } from '../index.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Message, Outcome } from '../pipeline.js' */
+/** @import { Arrival, Message, Outcome } from '../pipeline.js' */
 /** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
 /** @import { Device, Sensor } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Arrival } from '../pipeline.js' */
 /** @import { Statuses } from '../registry/status.js' */
 /** @import { SampleWriter, Series } from '../sample-writer.js' */
 /** @import { Kept } from './index.js' */
@@ -66,7 +65,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
         await deadLetters.put(kept, device, batch.refused);
       }
       measurements.noteSettled(batch, began);
-      return batch.refused.length > 0 && batch.counts.samples === 0 ? 'refused' : 'accepted';
+      return batch.outcome;
     },
 
     /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
@@ -101,7 +100,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 
 /**
  * Stores the good measurements of a batch: resolve, write, publish. A registered device that sends timely measurements stays on
- * this path. The branches are `#register` (new sensors) and the late writer in `#write`.
+ * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.write`.
  */
 export class MeasurementStore {
   #deps;

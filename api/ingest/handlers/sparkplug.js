@@ -10,9 +10,8 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { Message } from '../pipeline.js' */
+/** @import { Arrival, Message } from '../pipeline.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
-/** @import { Arrival } from '../pipeline.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
 /** @import { MeasurementStore } from './measurements.js' */
@@ -109,7 +108,7 @@ export function createSparkplugHandler(deps) {
             await replay({ ...kept, now: kept.receivedAt, isRefused }, route, identity);
         });
       }
-      return 'accepted';
+      return birth ? 'accepted' : batch.outcome;
     },
   };
 }

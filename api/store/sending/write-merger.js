@@ -93,7 +93,7 @@ export class WriteMerger {
     queueMicrotask(() => this.#dispatch());
   }
 
-  /** Asks for permits as long as rows wait that no pending permit is for. */
+  /** Acquires permits while more rows wait than permits are pending. */
   #dispatch() {
     this.#isScheduled = false;
     while (this.#waiting.size > this.#pendingPermits && this.#pendingPermits < MAX_PENDING_PERMITS) {
@@ -136,7 +136,7 @@ export class WriteMerger {
 
   /**
    * @param {PendingRow<any>} first
-   * @returns {PendingRow<any>[]} it, and others of the same replicas as far as they fit; none where its rows cannot be made
+   * @returns {PendingRow<any>[]} the row and others of the same replicas, as far as they fit; empty if no row can be encoded
    */
   #gather(first) {
     /** @type {PendingRow<any>[]} */

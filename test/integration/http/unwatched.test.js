@@ -108,7 +108,7 @@ test('GET /pipeline/unwatched: database, then broker, away: both times are repor
   await until(() => isReported(noBroker), { what: 'the outage of the broker' });
 });
 
-test('Watched time: process of the role http: it writes none', async () => {
+test('Watched time: process of the role http: no row', async () => {
   const broker = await startMosquitto();
   afterwards(() => broker.remove());
   const system = await startTestSystem({

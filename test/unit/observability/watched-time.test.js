@@ -162,7 +162,7 @@ describe('Watched time', () => {
     expect(await unwatched(320)).toEqual(['200-300']);
   });
 
-  test('nobody watches now: unwatched until now, in a range that ends later', async () => {
+  test('no process watches now: unwatched until now, in a range that ends later', async () => {
     await beat(setup.start('a'), 0, 50);
     setup.world.now = START + 70_000;
     expect(await unwatched(3600)).toEqual([]);
@@ -322,7 +322,7 @@ async function live(all) {
 }
 
 describe('Unwatched time: random starts, kills and outages', () => {
-  test('it is all that no process watched, up to a heartbeat at each edge', async () => {
+  test('random starts and kills: all time that no process watched, up to a heartbeat at each edge', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(histories, { minLength: 1, maxLength: 3 }), async (all) => {
         const { read, end } = await live(all);
@@ -345,7 +345,7 @@ describe('Unwatched time: random starts, kills and outages', () => {
     );
   });
 
-  test('of any part of the time: the part of it', async () => {
+  test('a part of the range: the same spans, cut to it', async () => {
     const edge = fc.integer({ min: -60_000, max: 1_200_000 });
     await fc.assert(
       fc.asyncProperty(

@@ -72,7 +72,7 @@ export function AlarmsView() {
           <ProblemNotice problem={problem} onRetry={problem.code === 'bad_cursor' ? pages.onFirst : reload} />
         ) : data?.items.length === 0 && !cursor ? (
           <Notice title={state === 'open' ? 'No alarm is open' : 'There was no alarm'}>
-            <p>Rules find alarms in what is measured.</p>
+            <p>Rules find alarms in measurements.</p>
           </Notice>
         ) : (
           data && (

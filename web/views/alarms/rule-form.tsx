@@ -126,7 +126,7 @@ export function RuleForm({
   const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
   const inUnit = suffix && `, ${suffix}`;
   const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
-  // A text that is being typed is not asked for.
+  // The form reads no values while somebody types.
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (
@@ -251,7 +251,7 @@ const NO_SCOPES: never[] = [];
 /** @returns in which unit the limits are */
 function unitText(sent: ScopeUnit | null, scale: Scale): string {
   if (sent?.isMixed) {
-    return 'These sensors send several units. A limit is in the unit that each of them sends.';
+    return 'These sensors send several units. Millrace compares each value with the limit in the unit of its own sensor.';
   }
   if (scale === PLAIN) return 'Limits are in the unit that the sensor sends.';
   return isPlain(scale)

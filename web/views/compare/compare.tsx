@@ -235,7 +235,7 @@ function Options() {
   );
 }
 
-/** @returns the sensors first: their ghosts lie behind the legend's order */
+/** @returns the sensors first, then their ghosts, so that the order of the legend stays */
 function linesOf({
   compared,
   shapes,

@@ -346,7 +346,7 @@ function wordsAt(
   ts: number,
   staleSince: number | null = null,
 ): string {
-  if (staleSince !== null && ts > staleSince) return 'Not known: no values come';
+  if (staleSince !== null && ts > staleSince) return 'State unknown: no values arrive';
   if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
   const kinds = happenedAt(events, ts);
   if (kinds.includes('offline')) return wentOffline(spans, ts);

@@ -328,7 +328,7 @@ function RetireConfirmation({
     <form onSubmit={submit}>
       <label class="dialog-field">
         <span>
-          This cannot be taken back. Type <strong>{name}</strong> to retire it.
+          You cannot undo this. Type <strong>{name}</strong> to retire it.
         </span>
         <input
           ref={field}

@@ -32,7 +32,7 @@ export function SensorTitle({
   recent: { ts: number; value: number }[];
   /** of the sensor, as its birth announced it */
   intervalMs: number | null;
-  /** why no values come */
+  /** why no values arrive */
   stale: Stale | null;
 }) {
   return (

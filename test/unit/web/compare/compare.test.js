@@ -117,7 +117,7 @@ describe('Lines', () => {
     expect(places).toEqual([0, 1, 2]);
   });
 
-  test('no lines: no times', () => expect(alignLines([]).columns[0]).toEqual([]));
+  test('lines of a comparison: none: no times', () => expect(alignLines([]).columns[0]).toEqual([]));
 
   test('a week earlier: drawn at the same time of now', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
