@@ -93,9 +93,9 @@ describe('Message on a mapped topic', () => {
     [{ x: 1 }, 'malformed'],
     [{ t: [], v: 1 }, 'bad_timestamp'],
     [{ t: NOW / 1000 + 86_400, v: 1 }, 'in_future'],
-  ])('%j: one dead letter: %s', async (content, code) => {
+  ])('%j: refused, one dead letter: %s', async (content, code) => {
     await start();
-    expect(await send('farm/a/up', content)).toBe('accepted');
+    expect(await send('farm/a/up', content)).toBe('refused');
     expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
   });
 
