@@ -16,7 +16,7 @@ import {
   createHttpServer,
   cursorSecret,
 } from './http/index.js';
-import { createIngest, Outbox } from './ingest/index.js';
+import { createIngest } from './ingest/index.js';
 import { createLive, InstallationStats, NOBODY } from './live/index.js';
 import { createMessageSource } from './mqtt/index.js';
 import {
@@ -71,7 +71,14 @@ export async function startSystem(parts) {
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const { isPressed } = store.health;
-  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
+  const ingest = createIngest(context, {
+    store,
+    clockGuard,
+    send: (...command) => void events.emit('command', ...command),
+    // Bound, so that no function of this file runs for each message.
+    publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
+  });
+  const { outbox, processStats } = ingest;
   const streamOut = config.stream.kafka
     ? (await import('./stream-out/index.js')).createStreamOut(context, {
         store,
@@ -82,15 +89,6 @@ export async function startSystem(parts) {
       })
     : null;
   if (streamOut) store.write.observeBlocks(streamOut.blocks);
-  const ingest = createIngest(context, {
-    store,
-    clockGuard,
-    outbox,
-    send: (...command) => void events.emit('command', ...command),
-    // Bound, so that no function of this file runs for each message.
-    publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
-  });
-  const { processStats } = ingest;
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';

@@ -22,12 +22,13 @@ import { storedForm } from '../store/index.js';
  * @param {Retry} deps.retry
  * @param {RefusalNotices} deps.notices
  * @param {Metrics} deps.metrics
+ * @param {() => number} deps.clock epoch ms
  * @param {DeadLetterQuota} [deps.quota]
  * @param {Outbox | null} [deps.outbox] default: nothing is streamed out
  * @param {number} [deps.groups] `LATEST_GROUPS`, for the outbox
  */
 export function createDeadLetterBox(deps) {
-  const { store, registry, retry, notices, metrics, quota = new DeadLetterQuota() } = deps;
+  const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;
   const { outbox = null, groups = 1 } = deps;
 
   /**
@@ -76,7 +77,8 @@ export function createDeadLetterBox(deps) {
       const counts = countCodes(refused);
       notices.refused(topic, counts, first);
       const account = registeredId(device);
-      const { verdict, codes } = quota.take(account, receivedAt, counts);
+      // By the clock: a redelivered message is of an earlier hour, and would begin the hour of the quota again.
+      const { verdict, codes } = quota.take(account, clock(), counts);
       if (verdict === 'none') return;
       const isWhole = verdict === 'whole';
       await write({
@@ -142,12 +144,12 @@ export class DeadLetterQuota {
    * Decides how the refusals of one message are stored, and counts them.
    *
    * @param {string | null} device id of a registered device; null: it is not registered
-   * @param {number} receivedAt epoch ms
+   * @param {number} now epoch ms
    * @param {Record<string, number>} codes refused measurements of this message, by code
    * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: the counts for the dead letter
    */
-  take(device, receivedAt, codes) {
-    this.#reset(receivedAt);
+  take(device, now, codes) {
+    this.#reset(now);
     const account = device === null ? this.#unregistered : this.#devices.memo(device);
     const limit = device === null ? this.#limits.unregistered : this.#limits.perDevice;
     if (account.stored < limit && this.#inHour.stored < this.#limits.total) {
@@ -158,11 +160,11 @@ export class DeadLetterQuota {
     for (const [code, count] of Object.entries(codes)) {
       account.pending[code] = (account.pending[code] ?? 0) + count;
     }
-    const isRecent = Math.abs(receivedAt - account.countedAt) < MINUTE_MS;
+    const isRecent = Math.abs(now - account.countedAt) < MINUTE_MS;
     if (isRecent || this.#inMinute.counting >= this.#limits.counting) return { verdict: 'none', codes };
     this.#inMinute.counting++;
     const all = account.pending;
-    Object.assign(account, { countedAt: receivedAt, pending: {} });
+    Object.assign(account, { countedAt: now, pending: {} });
     return { verdict: 'counts', codes: all };
   }
 

@@ -9,6 +9,7 @@ import { createHandlers, MeasurementStore } from './handlers/index.js';
 import { ImportWriter } from './import-writer.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
 import { Mappings } from './mappings/index.js';
+import { Outbox } from './outbox.js';
 import { IngestPipeline } from './pipeline.js';
 import { ReceiptTimes } from './receipt-times.js';
 import { RefusalNotices } from './refusal-notices.js';
@@ -23,13 +24,10 @@ import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
-export { Outbox } from './outbox.js';
-
 /** @import { Context } from '../observability/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
-/** @import { Outbox } from './outbox.js' */
 /** @import { Submit, SubmitLines } from './submission.js' */
 /** @import { SampleObserver } from './handlers/measurements.js' */
 /** @import { Send } from './pipeline.js' */
@@ -57,12 +55,11 @@ const STUCK_AFTER_MS = 1000;
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
- * @param {Outbox | null} [deps.outbox] of streaming out; default: nothing is streamed out
  * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
  */
 export function createIngest(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, outbox = null, clockGuard } = deps;
+  const { store, send = () => {}, publish = () => {}, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
     config.ingest;
   const groups = config.retention.latestGroups;
@@ -73,6 +70,8 @@ export function createIngest(context, deps) {
   const clocks = new ClockNotices({ logger });
   const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
+  // Commands have it, too: what they commit must reach Kafka.
+  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
     registry,
@@ -80,6 +79,7 @@ export function createIngest(context, deps) {
     notices,
     metrics,
     outbox,
+    clock,
     groups,
   });
   const historyMs = config.retention.historyDays * DAY_MS;
@@ -188,6 +188,8 @@ export function createIngest(context, deps) {
       measurements.setSampleObserver(observer),
     /** The devices in memory, with the newest values that this process committed. */
     peek: (/** @type {string} */ id) => registry.cache.peek(id),
+    /** Announcements of streaming out; null: nothing is streamed out. */
+    outbox,
     /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
     /** Counts the settled messages. */

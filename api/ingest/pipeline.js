@@ -203,6 +203,8 @@ export class IngestPipeline {
       this.#deps.unmatchedTopics.note(message);
       return 'unknown_topic';
     }
+    // A message that is refused after its instants were chosen is replayed at the same ones.
+    message.receipt ??= { from: null };
     try {
       return await this.#route(message, route, HANDLE);
     } catch (error) {
@@ -245,7 +247,8 @@ export class IngestPipeline {
   /** Makes the whole message a dead letter. @param {Message} message @param {Route} route @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, route, refusal) {
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
-    await this.#deps.deadLetters.put(message, route.device, [refusal]);
+    const receivedAt = message.receipt?.from ?? message.receivedAt;
+    await this.#deps.deadLetters.put({ ...message, receivedAt }, route.device, [refusal]);
     this.#deps.processStats.count(ONE_REFUSED);
     return 'refused';
   }

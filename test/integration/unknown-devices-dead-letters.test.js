@@ -54,6 +54,7 @@ test('Dead letter quota: unknown names: they share one quota; a registered devic
     retry,
     notices: new RefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
+    clock: Date.now,
     quota: new DeadLetterQuota({ limits }),
   });
   await registry.device(/** @type {Identity} */ (identifyDevice('known')));

@@ -80,6 +80,7 @@ export function createSparkplugHandler(deps) {
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
+      // Before the commit: a birth that arrives meanwhile has to find it.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
         awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
@@ -105,10 +106,14 @@ export function createSparkplugHandler(deps) {
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
           if (route?.kind === 'sparkplug')
-            await replay({ ...kept, now: kept.receivedAt, isRefused }, route, identity);
+            await replay(
+              { ...kept, receivedAt: kept.receipt?.from ?? kept.receivedAt, now: kept.receivedAt, isRefused },
+              route,
+              identity,
+            );
         });
       }
-      return birth ? 'accepted' : batch.outcome;
+      return 'accepted';
     },
   };
 }

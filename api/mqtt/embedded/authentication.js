@@ -142,7 +142,7 @@ export class AccessNotices {
 }
 
 const WORDS = {
-  publish: 'a topic that it has no permission to publish on; connection closed',
+  publish: 'a topic that it has no permission to publish on; dropped',
   subscribe: 'a filter that it has no permission to subscribe to; refused',
   filters: 'more filters than a connection may have, or a longer one; refused',
   will: 'a last will on a topic that it has no permission to publish on; connection refused',

@@ -184,14 +184,19 @@ export function createSettling(deps) {
         done();
       })();
     } else if (packet.qos === 0) {
-      metrics.reasons.inc({ code: REASONS.notAuthorized });
-      disconnect(connection.client, REASONS.notAuthorized);
+      disconnectForbidden(connection.client);
     } else {
       const reason = 'forbidden: the account may not publish on this topic';
       connection.acknowledgements.track(() =>
         answer(connection, packet, { reasonCode: REASONS.notAuthorized, reason }, done),
       )();
     }
+  }
+
+  /** @param {Client} client that may not publish what it sent with QoS 0 */
+  function disconnectForbidden(client) {
+    if (client.version === 5) metrics.reasons.inc({ code: REASONS.notAuthorized });
+    disconnect(client, REASONS.notAuthorized);
   }
 
   /** @param {Connection} connection @returns {boolean} whether the client sends more than CONNACK allows (MQTT-3.3.4-9) */
@@ -232,7 +237,7 @@ export function createSettling(deps) {
     settle(packet, route, client, connection, onRefused).then(
       (outcome) => {
         // QoS 0 has no acknowledgement that could report the reason.
-        if (outcome === 'forbidden' && packet.qos === 0) return void client?.conn.destroy();
+        if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
         reader.leave(size);
       },

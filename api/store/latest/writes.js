@@ -81,7 +81,7 @@ export class LatestWrites {
       await row.done;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      await this.#writeAlone(partition, update);
+      if (!(await this.#writeAlone(partition, update))) return [];
     }
     /** @type {S[]} */
     const changed = [];
@@ -95,14 +95,16 @@ export class LatestWrites {
     return changed;
   }
 
-  /** One device with refused values must not fail the others. @param {Partition} partition @param {LatestUpdate} update */
+  /** One device with refused values must not fail the others. @param {Partition} partition @param {LatestUpdate} update @returns {Promise<boolean>} whether it is committed */
   async #writeAlone(partition, update) {
     try {
       await this.#rows.sendAlone(new PendingLatest(partition, update));
+      return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const { message } = /** @type {Error} */ (error);
       this.#logger.warn({ reason: message }, 'the database refuses the latest values of a device');
+      return false;
     }
   }
 }
@@ -116,8 +118,10 @@ export class LatestWrites {
  * @extends {PendingRow<LatestUpdate>}
  */
 export class PendingLatest extends PendingRow {
-  /** By device. @type {Map<Buffer, LatestUpdate>} */
+  /** By device. An update of one message is that of the message, so it is copied before another one joins it. @type {Map<Buffer, LatestUpdate>} */
   updates = new Map();
+  /** Updates that are copies. @type {Set<LatestUpdate> | null} */
+  #copies = null;
 
   /** @param {Partition} partition of the group @param {LatestUpdate} update */
   constructor(partition, update) {
@@ -132,12 +136,22 @@ export class PendingLatest extends PendingRow {
     const added = same ? countNew(same, update) : update.newest.size;
     const isAlone = same !== undefined && this.updates.size === 1;
     if (!isAlone && this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
-    if (same) merge(same, update);
+    if (same) merge(this.#copyOf(same), update);
     else this.updates.set(update.device, update);
     this.messages++;
     this.entries += added;
     this.bytes += ENTRY_WEIGHT * added;
     return true;
+  }
+
+  /** @param {LatestUpdate} update of the row @returns {LatestUpdate} that no message has */
+  #copyOf(update) {
+    if (this.#copies?.has(update)) return update;
+    const copy = { ...update, newest: new Map(update.newest) };
+    this.#copies ??= new Set();
+    this.#copies.add(copy);
+    this.updates.set(copy.device, copy);
+    return copy;
   }
 
   /** @override */

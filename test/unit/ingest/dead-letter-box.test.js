@@ -88,3 +88,56 @@ test('Dead letter: process ends while the database is away: it is not written wi
   pipeline.ingest.abort();
   expect(await failed).toMatchObject({ code: 'unavailable' });
 });
+
+test('Dead letter: messages of the hour before are delivered between new ones: the quota of the hour goes on', async () => {
+  const pipeline = await start();
+  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
+  for (let index = 0; index < QUOTA + 1; index++)
+    await pipeline.refuse('d', index % 2 === 0 ? NOW + index : NOW - 60 * MINUTE_MS);
+  const [newest] = await pipeline.deadLetters();
+  expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
+});
+
+test('Dead letter: database rejects values that have their instants: a replay finds the same instants', async () => {
+  let isRejecting = false;
+  const pipeline = await start({
+    async around({ table }, run) {
+      if (table === 'message' && isRejecting) throw new ResponseError(0x2200, 'no');
+      return run();
+    },
+  });
+  await pipeline.measure('d', [{ sensor_id: 's', value: 1 }]);
+  isRejecting = true;
+  expect(await pipeline.measure('d', [{ sensor_id: 's', value: 2 }])).toBe('refused');
+  const [newest] = await pipeline.deadLetters();
+  expect(newest).toMatchObject({ receivedAt: NOW + 1, codes: { rejected: 1 } });
+});
+
+test('Dead letter: ingest of a command while values are streamed out: its row of the outbox comes first', async () => {
+  /** @type {string[]} */
+  const written = [];
+  const pipeline = await start({
+    settings: { STREAM_KAFKA: '127.0.0.1:9092' },
+    async around({ table, kind }, run) {
+      if (kind !== 'select' && /outbox|dead_letter/.test(table)) written.push(table);
+      return run();
+    },
+  });
+  await pipeline.refuse('d');
+  expect(written).toEqual(['stream_outbox', 'dead_letter']);
+});
+
+test('Latest: database refuses the newest value of a device: it is not published, and the next one is written', async () => {
+  let isRefusing = true;
+  const pipeline = await start({
+    async around({ table, kind }, run) {
+      if (table === 'latest' && kind !== 'select' && isRefusing) throw new ResponseError(0x2200, 'no');
+      return run();
+    },
+  });
+  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
+  expect(pipeline.published).toEqual([]);
+  isRefusing = false;
+  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
+  expect(pipeline.published).toEqual([{ sensor: 's', value: 1 }]);
+});
