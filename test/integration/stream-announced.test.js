@@ -91,7 +91,8 @@ async function request(path, body) {
 
 test('events: a device is born and changes its status: records in order, keyed by the device', async () => {
   newHour();
-  const session = clock.now;
+  // Not the very ms of the receipt. After a step of the clock, Millrace computes the time of the receipt, which may be 1 ms earlier.
+  const session = clock.now - 1000;
   await publish(system(), 'door', {
     birth: { session, sensors: [{ sensor_id: 's' }] },
     status: { state: 'online', session },

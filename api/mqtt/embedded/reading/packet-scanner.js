@@ -74,7 +74,10 @@ export class PacketScanner {
       return;
     }
     this.#length += (byte & 0x7f) * 128 ** (this.#header - 2);
-    if (byte & 0x80 && this.#header <= MAX_LENGTH_BYTES) return;
+    const goesOn = (byte & 0x80) > 0;
+    if (goesOn && this.#header <= MAX_LENGTH_BYTES) return;
+    // A length of more than four bytes is malformed. The packet ends here, so aedes gets it at once and closes the connection.
+    if (goesOn) this.#length = 0;
     if (this.#length > this.#limit) {
       throw new PacketTooLarge(this.#length, { limit: this.#limit, from: end - this.#header, to: end });
     }

@@ -143,3 +143,10 @@ function headerOf(bytes) {
   while (/** @type {number} */ (bytes[at]) >= 128) at++;
   return at + 1;
 }
+
+test('Packet scanner: a length of five bytes: the packet ends there, and is not too large', () => {
+  const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
+  const malformed = Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+  expect(scanner.scan(malformed, 1)).toBe(5);
+  expect(scanner.packets).toBe(1);
+});
