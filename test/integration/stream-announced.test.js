@@ -108,7 +108,7 @@ test('events: a device is born and changes its status: records in order, keyed b
       headers,
       event,
       id: `${id}.${session}.${event}`,
-      ts: iso(session),
+      ts: iso(event === 'offline' ? clock.now : session),
     })),
   );
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DAY_MS } from '../../../schema/rules.js';
 import { createChanges } from '../../stream-out/changes/index.js';
 import { abortOnClose } from '../long-requests.js';
-import { fields, parseTimeParameter, readQuery } from '../parameters.js';
+import { digits, fields, parseTimeParameter, readQuery } from '../parameters.js';
 import { createWrite } from '../write.js';
 
 /** @import { RequestHandler } from 'express' */
@@ -12,8 +12,8 @@ import { createWrite } from '../write.js';
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** How long an answer waits for a first change, in ms. Proxies close a silent connection after a minute. */
-const WAIT_MS = 20_000;
+/** How long an answer waits for a first change, in s. Proxies close a silent connection after a minute. */
+const MAX_WAIT_S = 20;
 
 /** How long an answer goes on at most, in ms, so that a reader of little gets a new cursor now and then. */
 const ANSWER_MS = 30_000;
@@ -27,6 +27,9 @@ const QUERY = {
     example: '2026-11-22T00:00:00Z',
   }),
   limit: fields.limit,
+  wait: digits(0, MAX_WAIT_S)
+    .default(MAX_WAIT_S)
+    .meta({ description: 'How long the answer waits for a first change, in s.' }),
 };
 
 /**
@@ -47,7 +50,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
   }
 
   return async (req, res) => {
-    const { since, limit } = readQuery(req, QUERY);
+    const { since, limit, wait } = readQuery(req, QUERY);
     let position = positionOf(since);
     const seal = () => cursors.seal(SCOPE, position, batchDays * DAY_MS);
     const release = limits.changes.acquire();
@@ -61,7 +64,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
       while (!isOver()) {
         const waitMs = changes.readableAt(position) - clock();
         if (waitMs > 0) {
-          const left = WAIT_MS - (performance.now() - began);
+          const left = wait * 1000 - (performance.now() - began);
           if (sent > 0 || left <= 0) break;
           await sleep(Math.min(waitMs, left), undefined, { signal });
           continue;
@@ -101,7 +104,7 @@ export const readChanges = {
   description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
 \`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
 \`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. Changes appear 150 to 210 s after their commit, because the order must be final; batches that come far out of order appear when their hour has closed.
-The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits 20 s for a first change, and ends after \`limit\` lines. Cursors are valid for \`BATCH_DAYS\`.`,
+The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. Cursors are valid for \`BATCH_DAYS\`.`,
   query: QUERY,
   answers: {
     200: {

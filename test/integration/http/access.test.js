@@ -41,8 +41,12 @@ const fromElsewhere = () => `192.0.2.${++addresses}`;
 /** @param {string} token */
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 
-/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist */
-const pathOf = (path) => path.replaceAll('{id}', 'none').replaceAll(/\{\w+\}/g, 'nothing-has-this-name');
+/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist, and that waits for nothing */
+const pathOf = (path) =>
+  path
+    .replaceAll('{id}', 'none')
+    .replaceAll(/\{\w+\}/g, 'nothing-has-this-name')
+    .replace(/\/changes$/, '/changes?wait=0');
 
 /**
  * @param {{ method: string, path: string }} route
