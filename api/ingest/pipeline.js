@@ -46,7 +46,7 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
  * @property {boolean} [dup] whether the DUP flag is set: an earlier delivery may have been handled
- * @property {Receipt} [receipt] of this message, which a redelivery has too. A source passes it if its protocol may deliver a message again
+ * @property {Receipt} receipt of this message. A redelivery of it has the same one
  * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
  *   source passes it if its protocol can report a reason
  * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
@@ -69,6 +69,15 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
   receivedAt,
   as: retained ? 'retained' : dup ? 'repeated' : 'live',
 });
+
+/**
+ * A message as it is kept, to be stored later. Its values then get the instants that this receipt gave them.
+ *
+ * @template {Pick<Message, 'receivedAt' | 'receipt'>} M
+ * @param {M} message
+ * @returns {M} received when its times began to count
+ */
+export const toKept = (message) => ({ ...message, receivedAt: message.receipt.from ?? message.receivedAt });
 
 /**
  * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
@@ -107,7 +116,8 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  *
  *     receive -> limit -> decode -> validate -> resolve -> write -> publish -> acknowledge
  *
- * The source receives and acknowledges, `admission/` limits, and the handler of measurements does the others. Replays take the same path, and HTTP enters it with `submission.js`.
+ * The source receives and acknowledges, `admission/` limits, and the handler of measurements does the others. Replays take the same path,
+ * and HTTP enters it with `submission.js`.
  *
  * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one sample a message:
  * functions are async only where they await, known sensors are found synchronously, and one promise needs no Promise.all.
@@ -203,8 +213,6 @@ export class IngestPipeline {
       this.#deps.unmatchedTopics.note(message);
       return 'unknown_topic';
     }
-    // A message that is refused after its instants were chosen is replayed at the same ones.
-    message.receipt ??= { from: null };
     try {
       return await this.#route(message, route, HANDLE);
     } catch (error) {
@@ -247,8 +255,7 @@ export class IngestPipeline {
   /** Makes the whole message a dead letter. @param {Message} message @param {Route} route @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, route, refusal) {
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
-    const receivedAt = message.receipt?.from ?? message.receivedAt;
-    await this.#deps.deadLetters.put({ ...message, receivedAt }, route.device, [refusal]);
+    await this.#deps.deadLetters.put(toKept(message), route.device, [refusal]);
     this.#deps.processStats.count(ONE_REFUSED);
     return 'refused';
   }

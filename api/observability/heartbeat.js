@@ -24,7 +24,8 @@ const SILENT_AFTER_MS = 30_000;
  */
 
 /**
- * Writes the heartbeat of this process, and extends its watched time. A process that stops removes its row. The row of a process that died expires after an hour.
+ * Writes the heartbeat of this process, and extends its watched time. A process that stops removes its row. The row of a process that
+ * died expires after an hour.
  */
 export class Heartbeat {
   #clock;
@@ -61,7 +62,12 @@ export class Heartbeat {
     this.#everyMs = everyMs;
   }
 
-  /** Writes a heartbeat now and periodically. @param {string} clientId of this process @returns {Promise<void>} resolves after the first heartbeat */
+  /**
+   * Writes a heartbeat now and periodically.
+   *
+   * @param {string} clientId of this process
+   * @returns {Promise<void>} resolves after the first heartbeat
+   */
   start(clientId) {
     this.#clientId = clientId;
     this.#startedAt = this.#clock();

@@ -5,8 +5,8 @@ import { DAY_MS, dayOf } from '../../schema/rules.js';
 /** @import { Context } from './index.js' */
 
 /**
- * A process did not watch during a break that is longer than this many heartbeats. One heartbeat may be missed, and the next one may be late. A
- * restart within this time is no break either.
+ * A process did not watch during a break that is longer than this many heartbeats. One heartbeat may be missed, and the next one may be
+ * late. A restart within this time is no break either.
  */
 const LONGEST_BREAK_BEATS = 2.5;
 
@@ -104,7 +104,8 @@ export class UnwatchedTime {
   async read({ from, to }) {
     const now = this.#clock();
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
-    const longest = new LongestSpans(this.#breakMs);
+    /** @type {UnwatchedSpan[]} */
+    const spans = [];
     // Nobody knows what was watched before the record began.
     const begin = Math.max(from - this.#breakMs, this.#since ?? now);
     const end = Math.min(to + this.#breakMs, now);
@@ -113,7 +114,8 @@ export class UnwatchedTime {
     // The range is read with a margin, so that a break at its edge counts in its full length.
     const note = (/** @type {number} */ until) => {
       if (until - covered <= this.#breakMs) return;
-      longest.add({ from: Math.max(covered, from), to: Math.min(until, to) });
+      const span = { from: Math.max(covered, from), to: Math.min(until, to) };
+      if (span.from < span.to) spans.push(span);
     };
     for await (const page of begin < end ? this.#store.pages({ from: begin, to: end }) : []) {
       for (const span of page) {
@@ -122,43 +124,24 @@ export class UnwatchedTime {
       }
     }
     note(end);
-    return { since: this.#since, ...longest.take() };
+    return { since: this.#since, ...longestOf(spans, this.#breakMs) };
   }
 }
 
 /**
- * Keeps the longest spans, so that an answer is bounded. Each span that it leaves out is shorter than a thousandth of the range, which no
- * chart can show.
+ * Bounds an answer. Each span that it leaves out is shorter than a thousandth of the range, which no chart can show.
+ *
+ * @param {UnwatchedSpan[]} spans oldest first
+ * @param {number} leftOutMs spans up to this length are not among them
  */
-class LongestSpans {
-  /** @type {UnwatchedSpan[]} */
-  #spans = [];
-  #leftOutMs;
-
-  /** @param {number} leftOutMs spans up to this length are not added */
-  constructor(leftOutMs) {
-    this.#leftOutMs = leftOutMs;
-  }
-
-  /** @param {UnwatchedSpan} span later than all before */
-  add(span) {
-    if (span.from >= span.to) return;
-    this.#spans.push(span);
-    if (this.#spans.length >= 2 * MAX_UNWATCHED_SPANS) this.#cut();
-  }
-
-  take() {
-    this.#cut();
-    return { spans: this.#spans, leftOutMs: this.#leftOutMs };
-  }
-
-  #cut() {
-    if (this.#spans.length <= MAX_UNWATCHED_SPANS) return;
-    const byLength = this.#spans.toSorted((a, b) => lengthOf(b) - lengthOf(a));
-    const [longestLeftOut] = byLength.splice(MAX_UNWATCHED_SPANS);
-    this.#leftOutMs = Math.max(this.#leftOutMs, longestLeftOut ? lengthOf(longestLeftOut) : 0);
-    this.#spans = byLength.sort((a, b) => a.from - b.from);
-  }
+function longestOf(spans, leftOutMs) {
+  if (spans.length <= MAX_UNWATCHED_SPANS) return { spans, leftOutMs };
+  const byLength = spans.toSorted((a, b) => lengthOf(b) - lengthOf(a));
+  const [longestLeftOut] = byLength.splice(MAX_UNWATCHED_SPANS);
+  return {
+    spans: byLength.sort((a, b) => a.from - b.from),
+    leftOutMs: Math.max(leftOutMs, longestLeftOut ? lengthOf(longestLeftOut) : 0),
+  };
 }
 
 /** @param {UnwatchedSpan} span */

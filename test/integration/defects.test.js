@@ -73,6 +73,7 @@ const messageOf = (value) => ({
   route: parseTopic('iot/v1/unlucky/measurements'),
   payload: Buffer.from(JSON.stringify({ sensor_id: 't', ts: Date.now(), value })),
   retained: false,
+  receipt: { from: null },
   receivedAt: Date.now(),
 });
 

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { refusalOf, wholeRefusal } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
-import { arrivalOf } from '../pipeline.js';
+import { arrivalOf, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
 import { readSession } from '../registry/sessions.js';
 
@@ -95,10 +95,8 @@ export function createMappedHandler(deps) {
     }
     const batch = decoder.emptyBatch(receivedAt);
     const described = readInto(batch, topic, opened);
-    const receipt = message.receipt ?? { from: null };
-    const isKnown = await measurements.store(identity, batch, arrivalOf(message), receipt);
-    // A replay has to compute the same times.
-    const kept = { ...message, route: topic, receivedAt: receipt.from ?? receivedAt };
+    const isKnown = await measurements.store(identity, batch, arrivalOf(message), message.receipt);
+    const kept = { ...toKept(message), route: topic };
     if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
-import { arrivalOf } from '../pipeline.js';
+import { arrivalOf, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
@@ -55,12 +55,10 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
     async handle(message, { device }, identity) {
       const began = performance.now();
       const { payload, contentType, receivedAt } = message;
-      const receipt = message.receipt ?? { from: null };
       const batch = decoder.decode(payload, contentType, receivedAt);
-      const isKnown = await measurements.store(identity, batch, arrivalOf(message), receipt);
+      const isKnown = await measurements.store(identity, batch, arrivalOf(message), message.receipt);
       if (!isKnown || batch.refused.length > 0) {
-        // A replay has to compute the same times.
-        const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
+        const kept = toKept(message);
         if (!isKnown) awaitingRegistration.remember(identity.id, kept);
         await deadLetters.put(kept, device, batch.refused);
       }

@@ -1,7 +1,7 @@
 import { isBirth } from '../../../schema/sparkplug-topics.js';
 import { storeWaiting } from '../awaiting-registration.js';
 import { notReplayable, resultOf } from '../ingest-result.js';
-import { arrivalOf } from '../pipeline.js';
+import { arrivalOf, toKept } from '../pipeline.js';
 import { arrivalOfSession, eventOf } from '../registry/status.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -94,23 +94,16 @@ export function createSparkplugHandler(deps) {
       const asBirth = isContradictory ? { receivedAt, as: 'contradictory' } : arrival;
       const tooMany = birth ? await registerBirth(birth, identity, asBirth) : [];
       if (!batch) return 'accepted';
-      const receipt = message.receipt ?? { from: null };
-      await measurements.store(identity, batch, arrival, receipt);
+      await measurements.store(identity, batch, arrival, message.receipt);
       if (!birth) await setOnline(arrival, [identity, nodeIdentity]);
-      // A replay has to compute the same times.
-      const kept = { ...message, receivedAt: receipt.from ?? receivedAt };
-      await deadLetters.put(kept, topic.device, oncePerMetric([...batch.refused, ...tooMany]));
+      await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, began);
       // Messages of the session before are not explained by this birth.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
           if (route?.kind === 'sparkplug')
-            await replay(
-              { ...kept, receivedAt: kept.receipt?.from ?? kept.receivedAt, now: kept.receivedAt, isRefused },
-              route,
-              identity,
-            );
+            await replay({ ...toKept(kept), now: kept.receivedAt, isRefused }, route, identity);
         });
       }
       return 'accepted';

@@ -77,7 +77,7 @@ export function createSettling(deps) {
       receipt:
         connection && packet.qos > 0
           ? deliveriesOf(connection).receive({ ...packet, topic, payload })
-          : undefined,
+          : { from: null },
       signal: connection?.closed,
       permits: client ? permitsOf(client) : undefined,
       onRefused,

@@ -18,7 +18,7 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * @param {MqttClient} client
  * @param {object} options
- * @param {(packet: IPublishPacket, receipt: Receipt | undefined) => unknown} options.onPublish resolves when the message is settled;
+ * @param {(packet: IPublishPacket, receipt: Receipt) => unknown} options.onPublish resolves when the message is settled;
  *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
@@ -76,7 +76,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     unsettled++;
     unsettledBytes += bytes;
     try {
-      await onPublish(packet, packet.qos > 0 ? deliveries.receive({ ...packet, payload }) : undefined);
+      await onPublish(packet, packet.qos > 0 ? deliveries.receive({ ...packet, payload }) : { from: null });
       settled();
     } catch (error) {
       if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));

@@ -69,11 +69,7 @@ export class LatestWrites {
   async write(device, newest) {
     const news = newest.filter(isNews);
     if (news.length === 0) return [];
-    const update = {
-      device: device.bytes,
-      newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
-      retiredAt: device.retiredAt,
-    };
+    const update = updateOf(device, news);
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
@@ -81,7 +77,8 @@ export class LatestWrites {
       await row.done;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      if (!(await this.#writeAlone(partition, update))) return [];
+      // Later messages of the device were merged into the update, so this message makes its own again.
+      if (!(await this.#writeAlone(partition, updateOf(device, news)))) return [];
     }
     /** @type {S[]} */
     const changed = [];
@@ -95,7 +92,13 @@ export class LatestWrites {
     return changed;
   }
 
-  /** One device with refused values must not fail the others. @param {Partition} partition @param {LatestUpdate} update @returns {Promise<boolean>} whether it is committed */
+  /**
+   * One device with refused values must not fail the others.
+   *
+   * @param {Partition} partition
+   * @param {LatestUpdate} update
+   * @returns {Promise<boolean>} whether it is committed
+   */
   async #writeAlone(partition, update) {
     try {
       await this.#rows.sendAlone(new PendingLatest(partition, update));
@@ -118,10 +121,8 @@ export class LatestWrites {
  * @extends {PendingRow<LatestUpdate>}
  */
 export class PendingLatest extends PendingRow {
-  /** By device. An update of one message is that of the message, so it is copied before another one joins it. @type {Map<Buffer, LatestUpdate>} */
+  /** By device. @type {Map<Buffer, LatestUpdate>} */
   updates = new Map();
-  /** Updates that are copies. @type {Set<LatestUpdate> | null} */
-  #copies = null;
 
   /** @param {Partition} partition of the group @param {LatestUpdate} update */
   constructor(partition, update) {
@@ -136,22 +137,12 @@ export class PendingLatest extends PendingRow {
     const added = same ? countNew(same, update) : update.newest.size;
     const isAlone = same !== undefined && this.updates.size === 1;
     if (!isAlone && this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
-    if (same) merge(this.#copyOf(same), update);
+    if (same) merge(same, update);
     else this.updates.set(update.device, update);
     this.messages++;
     this.entries += added;
     this.bytes += ENTRY_WEIGHT * added;
     return true;
-  }
-
-  /** @param {LatestUpdate} update of the row @returns {LatestUpdate} that no message has */
-  #copyOf(update) {
-    if (this.#copies?.has(update)) return update;
-    const copy = { ...update, newest: new Map(update.newest) };
-    this.#copies ??= new Set();
-    this.#copies.add(copy);
-    this.updates.set(copy.device, copy);
-    return copy;
   }
 
   /** @override */
@@ -168,6 +159,17 @@ export class PendingLatest extends PendingRow {
     return queries;
   }
 }
+
+/**
+ * @param {{ bytes: Buffer, retiredAt: number | null }} device
+ * @param {SensorNewest[]} news
+ * @returns {LatestUpdate}
+ */
+const updateOf = ({ bytes, retiredAt }, news) => ({
+  device: bytes,
+  newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
+  retiredAt,
+});
 
 /** @param {SensorNewest} newest */
 const isNews = ({ sensor, ts, value }) =>

@@ -124,6 +124,7 @@ export async function createMemoryEdgeNode(clock) {
         route: parseTopic(topic),
         payload,
         retained: false,
+        receipt: { from: null },
         receivedAt: clock(),
         dup,
       };

@@ -83,6 +83,7 @@ export async function startMemoryPipeline(options = {}) {
       route: parseTopic(topic),
       payload: memory.own(payload),
       retained: false,
+      receipt: { from: null },
       receivedAt: clock(),
       ...rest,
     });

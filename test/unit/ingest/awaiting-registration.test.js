@@ -9,6 +9,7 @@ const messageOf = (bytes) => ({
   route: null,
   payload: Buffer.alloc(bytes),
   retained: false,
+  receipt: { from: null },
   receivedAt: 0,
 });
 

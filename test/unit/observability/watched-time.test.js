@@ -136,7 +136,7 @@ describe('Watched time', () => {
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('one heartbeat is missed: no break', async () => {
+  test('a missed heartbeat: no break', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 71, 91);

@@ -40,6 +40,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
         route: parseTopic(topic),
         payload,
         retained: false,
+        receipt: { from: null },
         receivedAt,
       };
     };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import pino from 'pino';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { LatestWrites } from '../../../../api/store/latest/writes.js';
+import { MillraceError } from '../../../../common/errors.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
 /** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
@@ -103,6 +104,29 @@ test('Latest: any messages wait for the database: a request of several devices h
     }),
     { numRuns: 20, endOnFailure: true },
   );
+});
+
+test('Latest: the row of two messages is refused: each message is written alone with its own values', async () => {
+  const [one] = createFleet();
+  const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
+  const sensor = /** @type {Sensor} */ (sensors[0]);
+  const retry = /** @type {Retry} */ (
+    /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
+  );
+  /** @type {number[]} values of the rows that are sent alone */
+  const alone = [];
+  const session = {
+    async writeMerged(/** @type {PendingRow<any>} */ row) {
+      await settle();
+      row.encode();
+      if (!row.isAlone) throw new MillraceError('rejected');
+      const [update] = /** @type {PendingLatest} */ (row).updates.values();
+      alone.push(Number(update?.newest.get(sensor.bytes)?.value));
+    },
+  };
+  const writer = new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) });
+  await Promise.all([1, 2].map((value) => writer.write(device, [{ sensor, ts: value, value }])));
+  expect(alone).toEqual([1, 2]);
 });
 
 /** @param {number} count of entries */
