@@ -6,6 +6,7 @@
  * `npm run test:infra`: the files that deploy the system.
  * `npm run test:contract`: the interfaces against their documents, with generated requests and generated clients.
  * `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is killed.
+ * Several suites run as one: `node test/run.js --infra --contract`. Their waits overlap, and they share one database.
  * Files in folders `long` run with `-- --long`, as `npm run test:all` does, or when they are named. `-- --seed=N` repeats a run.
  * Each run records the statements that the processes send to their databases, and checks them against the query rules
  * (`support/query-rules`).
@@ -22,6 +23,7 @@ import { LONG, SUITES } from './suites.js';
 import { recordingInto } from './support/query-rules/recording.js';
 
 /** @import { MillraceError } from '../common/errors.js' */
+/** @import { Suite } from './suites.js' */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -39,14 +41,11 @@ await runCommand(async () => {
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
   if (args.includes('--help')) return await printHelp(args);
-  const suite = args[0]?.replace(/^--/, '') ?? '';
-  const isNamed = Object.hasOwn(SUITES, suite);
-  const { projects, tools } = SUITES[isNamed ? /** @type {keyof typeof SUITES} */ (suite) : 'main'];
+  const { projects, tools, ownArgs } = readSuites(args);
   await ensureTools(tools, { onStatus });
   if (tools.includes('python')) await ensurePythonTools(onStatus);
   await ensureDashboard(onStatus);
   line.clear();
-  const ownArgs = isNamed ? args.slice(1) : args;
   const jestArgs = ownArgs.filter((arg) => arg !== '--long');
   const isLong = ownArgs.some((arg) => arg === '--long' || LONG.test(arg));
   const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
@@ -72,6 +71,24 @@ await runCommand(async () => {
     await rm(records, { recursive: true, force: true });
   }
 });
+
+/**
+ * @param {string[]} args the suites come first
+ * @returns {Suite & { ownArgs: string[] }} `ownArgs`: those that are no suite
+ */
+function readSuites(args) {
+  const isSuite = (/** @type {string} */ arg) => arg.startsWith('--') && Object.hasOwn(SUITES, arg.slice(2));
+  const end = args.findIndex((arg) => !isSuite(arg));
+  const names = (end === -1 ? args : args.slice(0, end)).map((arg) => arg.slice(2));
+  const suites = (names.length > 0 ? names : ['main']).map(
+    (name) => SUITES[/** @type {keyof typeof SUITES} */ (name)],
+  );
+  return {
+    projects: suites.flatMap(({ projects }) => projects),
+    tools: [...new Set(suites.flatMap(({ tools }) => tools))],
+    ownArgs: args.slice(names.length),
+  };
+}
 
 /** @param {string[]} args @throws {MillraceError} `help` */
 async function printHelp([suite = '']) {

@@ -170,11 +170,12 @@ export const LOCAL = createZone('local');
 
 /**
  * @param wallMs what a clock of the zone shows, as if it were UTC, in ms
- * @returns epoch ms
+ * @returns epoch ms; for a time that the clock skips, one after the gap
  */
 export function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs);
-  return wallMs - zone.offsetAt(near);
+  const at = wallMs - zone.offsetAt(near);
+  return at + zone.offsetAt(at) < wallMs ? near : at;
 }
 
 /** @returns whether a text names a zone that this browser knows */

@@ -21,19 +21,29 @@ const REREAD_EVERY_MS = 60_000;
 /** A silent sensor is looked at again after this time, in ms, or after its silence if that is longer. */
 const SILENT_MS = 5000;
 
-/** A sensor under rules of absence. `ts`: the newest sample known; `found`: the sample whose silence was evaluated. @typedef {{ subject: MonitoredSensor, rules: Rule[], ts: number, found: number }} Watched */
+/**
+ * A sensor under rules of absence.
+ *
+ * @typedef {object} Watched
+ * @property {MonitoredSensor} subject
+ * @property {Rule[]} rules
+ * @property {number} ts epoch ms of the newest sample known
+ * @property {number} found epoch ms of the sample whose silence all rules were evaluated for; NaN: none
+ */
 
 /** The sensors of a device under rules of absence, and when the first of them may be absent. @typedef {{ id: string, bytes: Buffer, sensors: Watched[], dueAt: number }} WatchedDevice */
 
 /**
- * Notices silence. Processes share the groups of devices by leases. The holder of a lease knows for each sensor when it will have been silent for too
- * long, and then reads its newest value again. So an absence is found in time whichever process receives the sensor. The holder also takes over the
- * open episodes of its groups, so that those of a process that died go on.
+ * Notices silence. Processes share the groups of devices by leases. The holder of a lease knows for each
+ * sensor when it will have been silent for too long, and then reads its newest value again. So an absence is
+ * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
+ * also takes over the open episodes of the group, so that those of a process that ended go on.
  */
 export class AbsenceWatch {
   #deps;
   #owner;
   #groups;
+  #rereadMs;
   /** By group. @type {Map<number, { devices: Map<string, WatchedDevice>, readAt: number, generation: number }>} */
   #held = new Map();
   #generation = 0;
@@ -57,11 +67,13 @@ export class AbsenceWatch {
    * @param {string} deps.owner no other process has it
    * @param {number} deps.groups `LATEST_GROUPS`
    * @param {number} deps.everyMs
+   * @param {number} [deps.rereadMs] pause until the sensors of a group are read again
    */
   constructor(deps) {
     this.#deps = deps;
     this.#owner = deps.owner;
     this.#groups = deps.groups;
+    this.#rereadMs = deps.rereadMs ?? REREAD_EVERY_MS;
     deps.rules.onChange(() => this.#generation++);
   }
 
@@ -95,12 +107,14 @@ export class AbsenceWatch {
   async #once() {
     if (this.#deps.rules.isEmpty && this.#held.size === 0) return;
     try {
-      if (performance.now() - this.#renewedAt >= RENEW_EVERY_MS) {
-        this.#renewedAt = performance.now();
+      const now = performance.now();
+      if (now - this.#renewedAt >= RENEW_EVERY_MS) {
+        // A failure leaves the time as it was, so the next round tries again.
         await this.#renew();
+        this.#renewedAt = now;
       }
       for (const [group, held] of this.#held) {
-        const isOld = performance.now() - held.readAt >= REREAD_EVERY_MS;
+        const isOld = performance.now() - held.readAt >= this.#rereadMs;
         if (isOld || held.generation !== this.#generation) await this.#read(group);
         await this.#check(group);
       }
@@ -116,8 +130,6 @@ export class AbsenceWatch {
       if (known) {
         if (!(await leases.renew(group, this.#owner))) this.#held.delete(group);
       } else if (await leases.take(group, this.#owner)) {
-        // After a failure the next round takes the lease again, and so does this again.
-        await this.#deps.takeOverOpenEpisodes(group);
         this.#held.set(group, { devices: new Map(), readAt: Number.NEGATIVE_INFINITY, generation: -1 });
       }
     }
@@ -138,8 +150,10 @@ export class AbsenceWatch {
         for (const row of rows) this.#add(devices, held.devices, rules, row, group);
     }
     held.devices = devices;
-    held.readAt = performance.now();
     held.generation = generation;
+    await this.#deps.takeOverOpenEpisodes(group);
+    // After a failure the next round reads the group again.
+    held.readAt = performance.now();
   }
 
   /**
@@ -159,7 +173,7 @@ export class AbsenceWatch {
       sensor: { ...row, bytes: uuidBytes(row.id) },
     };
     const known = before.get(row.deviceId)?.sensors.find(({ subject }) => subject.sensor.id === row.id);
-    device.sensors.push({ subject, rules: own, ts: row.ts, found: known?.found ?? Number.NaN });
+    device.sensors.push({ subject, rules: own, ts: row.ts, found: foundBy(known, own, row.intervalMs) });
     devices.set(row.deviceId, device);
   }
 
@@ -187,31 +201,38 @@ export class AbsenceWatch {
     let dueAt = Number.POSITIVE_INFINITY;
     for (const sensor of device.sensors) {
       sensor.ts = Math.max(sensor.ts, newest(sensor.subject.sensor.id) ?? Number.NEGATIVE_INFINITY);
+      let isFound = true;
       for (const rule of sensor.rules) {
         const { condition } = newestOf(rule).definition;
         if (condition.kind !== 'absent') continue;
         const silence = silenceOf(condition, sensor.subject.sensor.intervalMs);
         if (silence === null) continue;
         if (sensor.ts + silence > now) {
+          isFound = false;
           dueAt = Math.min(dueAt, sensor.ts + silence);
           continue;
         }
         if (!isCertain) return false;
-        if (sensor.found !== sensor.ts)
-          this.#deps.scheduler.evaluate(sensor.subject, rule, { from: sensor.ts, to: sensor.ts });
-        dueAt = Math.min(dueAt, now + Math.max(silence, SILENT_MS));
+        const range = { from: sensor.ts, to: sensor.ts };
+        const isTaken =
+          sensor.found === sensor.ts || this.#deps.scheduler.evaluate(sensor.subject, rule, range);
+        if (!isTaken) isFound = false;
+        dueAt = Math.min(dueAt, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
       }
-      if (isCertain) sensor.found = isAbsent(sensor, now) ? sensor.ts : Number.NaN;
+      if (isCertain) sensor.found = isFound ? sensor.ts : Number.NaN;
     }
     device.dueAt = dueAt;
     return true;
   }
 }
 
-/** @param {Watched} sensor @param {number} now */
-const isAbsent = ({ subject, rules, ts }, now) =>
-  rules.every((rule) => {
-    const { condition } = newestOf(rule).definition;
-    const silence = condition.kind === 'absent' ? silenceOf(condition, subject.sensor.intervalMs) : null;
-    return silence === null || ts + silence <= now;
-  });
+/**
+ * @param {Watched | undefined} known
+ * @param {Rule[]} rules of the sensor now
+ * @param {number | null} intervalMs of the sensor now
+ * @returns {number} `found`, if it is what these rules find; else NaN
+ */
+function foundBy(known, rules, intervalMs) {
+  if (!known || known.subject.sensor.intervalMs !== intervalMs) return Number.NaN;
+  return rules.every((rule) => known.rules.includes(rule)) ? known.found : Number.NaN;
+}

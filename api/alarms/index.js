@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MillraceError } from '../../common/errors.js';
-import { groupOf, uuidText } from '../../schema/ids.js';
+import { groupOf } from '../../schema/ids.js';
 import { DAY_MS, dayOf } from '../../schema/rules.js';
 import { changeId, Retry } from '../store/index.js';
 import { AbsenceWatch } from './absence.js';
@@ -10,12 +10,13 @@ import { Deliveries } from './delivery/deliveries.js';
 import { createReceivers } from './delivery/receivers.js';
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js';
 import { Evaluator } from './evaluation/evaluator.js';
+import { OpenEpisodes } from './open-episodes.js';
 import { Recovery } from './recovery.js';
 import { RuleRegistry } from './rules/rule-registry.js';
 import { createSubjects } from './subjects.js';
 
 export { createBacktest, MAX_EPISODES, MAX_SENSORS } from './backtest.js';
-export { newestOf, RuleDefinition, SEVERITIES, toRule, WantedRule } from './rules/rule.js';
+export { CONDITION_KINDS, newestOf, RuleDefinition, SEVERITIES, toRule, WantedRule } from './rules/rule.js';
 export { RuleRegistry } from './rules/rule-registry.js';
 export { createSubjects } from './subjects.js';
 
@@ -36,12 +37,24 @@ const LATE_MS = 10 * 60_000;
 /** An orderly end waits so long for evaluations, in ms. */
 const STOP_WITHIN_MS = 3000;
 
+/**
+ * Periods in ms.
+ *
+ * @typedef {object} AlarmPeriods
+ * @property {number} rules
+ * @property {number} absence
+ * @property {number} recovery
+ * @property {number} deliveries
+ * @property {number} [reread] of the sensors and the open alarms of a group, by the holder of its lease
+ */
+
 /** A change of an alarm, as `/stream` and `iot/live/alarms` have it. @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage */
 
 /**
- * Alarms: rules, the episodes of sensors that they find, and their delivery. Episodes are computed from committed samples in the time of measurement,
- * never from what arrives. `evaluation/windows.js` has the rule, `evaluation/evaluation-scheduler.js` decides when, `recovery.js` sees to crashes,
- * `absence.js` to silence. This module uses no MQTT.
+ * Alarms: rules, the episodes of sensors that they find, and their delivery. Episodes are computed from
+ * committed samples in the time of measurement, never from what arrives. `evaluation/windows.js` has the
+ * rule, `evaluation/evaluation-scheduler.js` decides when. `recovery.js` sees to crashes, `absence.js` to
+ * silence, `open-episodes.js` to open episodes that no sample of this process ends. This module uses no MQTT.
  *
  * @param {Context} context
  * @param {object} deps
@@ -52,7 +65,7 @@ const STOP_WITHIN_MS = 3000;
  * @param {(id: string) => Device | undefined} deps.peek the devices in the memory of ingest
  * @param {(message: AlarmMessage) => void} deps.publish to readers
  * @param {Outbox | null} deps.outbox of streaming out; null: nothing is streamed out
- * @param {{ rules: number, absence: number, recovery: number, deliveries: number }} deps.periods
+ * @param {AlarmPeriods} deps.periods
  */
 export function createAlarms(context, deps) {
   const { config, clock, logger, metrics } = context;
@@ -152,34 +165,29 @@ export function createAlarms(context, deps) {
     everyMs: periods.recovery,
   });
 
-  /** Takes over the open episodes of a group. @param {number} group */
-  async function takeOverOpenEpisodes(group) {
-    for (const key of await tables.episodes.open(group)) await evaluateAgain(key);
-  }
-
-  /** @param {EpisodeKey} key */
-  async function evaluateAgain(key) {
-    // A removed rule still ends its episodes.
-    const rule = rules.find(uuidText(key.rule));
-    const subject = await subjects.find(key);
-    if (!subject) {
-      const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
-      if (change) report(change.alarm, change.kinds);
-    } else if (rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
-  }
-
+  const openEpisodes = new OpenEpisodes({
+    episodes: tables.episodes,
+    rules,
+    subjects,
+    scheduler,
+    evaluator,
+    onChange: ({ alarm, kinds }) => report(alarm, kinds),
+    clock,
+    groups,
+  });
   const absence = new AbsenceWatch({
     store,
     leases: tables.progress,
     rules,
     scheduler,
-    takeOverOpenEpisodes,
+    takeOverOpenEpisodes: (group) => openEpisodes.takeOver(group),
     peek,
     clock,
     logger,
     owner,
     groups,
     everyMs: periods.absence,
+    rereadMs: periods.reread,
   });
 
   /** @type {SampleObserver} */
@@ -211,20 +219,13 @@ export function createAlarms(context, deps) {
 
   rules.onChange((changed) => {
     setSampleObserver(rules.isEmpty ? null : observer);
-    void endOld(changed).catch((error) =>
-      logger.warn({ reason: String(error) }, 'the episodes of a changed rule could not be looked at'),
-    );
+    scheduler.renewRules(changed);
+    void openEpisodes
+      .endOld(changed)
+      .catch((error) =>
+        logger.warn({ reason: String(error) }, 'the episodes of a changed rule could not be looked at'),
+      );
   });
-
-  /** Ends the open episodes of older versions. @param {ReturnType<typeof rules.list>} changed */
-  async function endOld(changed) {
-    const ended = changed.filter(({ versions }) => versions.length > 1);
-    if (ended.length === 0) return;
-    for (let group = 0; group < groups; group++) {
-      for (const key of await tables.episodes.open(group))
-        if (ended.some(({ bytes }) => bytes.equals(key.rule))) await evaluateAgain(key);
-    }
-  }
 
   metrics.gauge(
     'iot_alarm_waiting',
@@ -254,15 +255,14 @@ export function createAlarms(context, deps) {
       const rule = rules.find(ruleId);
       const version = rule?.versions.at(-1);
       if (!rule || !version) return;
-      for await (const subject of subjects.inScope(version))
+      for await (const subject of subjects.inScope(version)) {
+        await recovery.waitForRoom();
         scheduler.evaluate(subject, rule, { from: version.since, to: clock() });
+      }
     },
 
     /** Ends the open alarms of a device that was retired. @param {Buffer} device 16 bytes */
-    async endOfDevice(device) {
-      for (const key of await tables.episodes.open(groupOf(device, groups)))
-        if (key.device.equals(device)) await evaluateAgain(key);
-    },
+    endOfDevice: (device) => openEpisodes.endOfDevice(device),
 
     /**
      * @param {EpisodeKey} key

@@ -67,14 +67,25 @@ export class Recovery {
     this.#later(0);
   }
 
-  /** Ends. When everything is evaluated, nothing is left to a successor. */
+  /** Ends. When everything is evaluated and no run is under way, nothing is left to a successor. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#round;
-    const { store, process, scheduler } = this.#deps;
-    if (scheduler.waiting === 0 && !scheduler.isOverflowed)
-      await store.remove({ process, run: this.#run }).catch(() => {});
+    const { store, process, scheduler, clock } = this.#deps;
+    const { evaluatedUntil, unopenedRuns } = scheduler;
+    const noticed = bucketOf(clock());
+    try {
+      // A value between the limit and `clear` goes on with a run, but shows a successor none.
+      await someAtOnce(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
+        store.noteDue(device, noticed, [dayOf(start)]),
+      );
+      if (unopenedRuns.length > 0) await store.write({ process, run: this.#run, evaluatedUntil });
+      else if (scheduler.waiting === 0 && !scheduler.isOverflowed)
+        await store.remove({ process, run: this.#run });
+    } catch {
+      // The row of the last round stays, so a successor evaluates more than it has to.
+    }
   }
 
   /**
@@ -123,9 +134,14 @@ export class Recovery {
     }
   }
 
+  /** Waits until few evaluations wait, or this process ends. */
+  waitForRoom() {
+    return this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+  }
+
   /** @param {Buffer} device @param {{ from: number, to: number }} range @param {Rule[] | null} only */
   async #evaluateDevice(device, range, only) {
-    await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+    await this.waitForRoom();
     for (const subject of await this.#deps.subjects.ofDevice(device)) {
       const rules = this.#deps.rules.rulesOf(subject.device, subject.sensor);
       for (const rule of rules)

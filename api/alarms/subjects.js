@@ -73,6 +73,7 @@ const toSubject = (row, id, bytes, group) => ({
     bytes: uuidBytes(row.id),
     name: row.name,
     type: row.type,
+    unit: row.unit,
     site: row.site,
     intervalMs: row.intervalMs,
   },

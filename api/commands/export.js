@@ -20,14 +20,14 @@ const FLAGS = {
   site: { type: 'text', help: 'only sensors of this site' },
   type: { type: 'text', help: 'only sensors of this type' },
   device: { type: 'text', help: 'only sensors of this device, by id or name' },
-  from: { type: 'text', help: 'ISO 8601, or how long ago: 30d or -30d; default all of history' },
-  to: { type: 'text', help: 'the same, not included; default after the newest' },
+  from: { type: 'text', help: 'the first day, by a time in it: ISO 8601 or 30d; default all of history' },
+  to: { type: 'text', help: 'only days that begin before this time; default after the newest' },
 };
 
 /** @type {CommandLine<typeof FLAGS>} */
 const LINE = {
   command: 'npm run export --',
-  help: 'Writes samples as Parquet files, one for each site and UTC day: DIR/site=NAME/day=2026-11-21/part-0.parquet.',
+  help: 'Writes samples as Parquet files, one for each site and whole UTC day: DIR/site=NAME/day=2026-11-21/part-0.parquet.',
   examples: ['npm run export -- --out data', 'npm run export -- --out data --site berlin --from 30d'],
   flags: FLAGS,
 };
@@ -55,6 +55,7 @@ await runCommand(async () => {
         directory,
         selection,
         range,
+        oldest: () => oldestAt(config, Date.now()),
         signal: stopping.signal,
         onFile: (progress) => statusLine.update(`${progress.samples} samples written; ${progress.path}`),
       },
@@ -76,14 +77,23 @@ function readSelection({ site, type, device: ref }) {
 }
 
 /** @param {Record<string, string | undefined>} given @param {Config} config @param {number} now epoch ms @throws {MillraceError} `usage` */
-function readRange(given, { retention, ingest }, now) {
+function readRange(given, config, now) {
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
   if (from === null) problems.push('--from is ISO 8601, or a duration such as 30d');
   if (to === null) problems.push('--to is ISO 8601, or a duration such as 30d');
   if (problems.length > 0) throw usageError(LINE.command, problems);
   return {
-    from: Math.max(from ?? 0, now - retention.historyDays * DAY_MS),
-    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + ingest.maxClockSkewMs),
+    from: Math.max(from ?? 0, oldestAt(config, now)),
+    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + config.ingest.maxClockSkewMs),
   };
+}
+
+/**
+ * @param {Config} config
+ * @param {number} now epoch ms
+ * @returns {number} epoch ms: retention removes samples before it
+ */
+function oldestAt({ retention }, now) {
+  return now - retention.historyDays * DAY_MS;
 }

@@ -43,10 +43,13 @@ const COMMANDS = {
   },
   replay: {
     help: 'sends all blocks, events, dead letters and alarms of a range again; each hour that it touches is sent whole',
-    examples: [`${COMMAND} replay --from 2026-11-21T00:00:00Z --to 2026-11-22T00:00:00Z`],
+    examples: [
+      `${COMMAND} replay --from 2026-11-21T00:00:00Z --to 2026-11-22T00:00:00Z`,
+      `${COMMAND} replay --from 2026-11-21T00:00:00Z`,
+    ],
     flags: {
       from: { type: 'text', help: 'ISO 8601 or epoch ms' },
-      to: { type: 'text', help: 'the first instant that does not count' },
+      to: { type: 'text', help: 'the first instant that does not count; default: now' },
     },
   },
 };
@@ -103,6 +106,8 @@ async function withAdmin({ stream }, work) {
 
 /** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
 async function init(config, { partitions, replicas = -1 }, print) {
+  /** @type {Set<TopicKind>} */
+  const made = new Set();
   await withAdmin(config, async (admin) => {
     for (const kind of usedTopics(config.stream)) {
       const name = topicName(config.stream.prefix, kind);
@@ -118,9 +123,33 @@ async function init(config, { partitions, replicas = -1 }, print) {
         },
       );
       print(`${isNew ? '✓ made' : '✓ is there'}  ${name}: ${TOPICS[kind].holds}`);
+      if (isNew) made.add(kind);
     }
   });
   await registerSchemas(config, print);
+  if (made.has('batches')) await printReplay(config, print);
+}
+
+/**
+ * Prints how to send again what went to other topics: the progress of streaming out is not by topic name.
+ *
+ * @param {Config} config
+ * @param {(text: string) => void} print
+ */
+async function printReplay(config, print) {
+  // Topics can be made before the tables are there.
+  const database = await openDatabase(quietContext(config)).catch(() => null);
+  if (!database) return;
+  const { store } = database;
+  try {
+    const begun = await readBegun(config, store);
+    if (begun.length === 0) return;
+    const from = formatTime(Math.min(...begun.map(({ until }) => until)));
+    print('Records that went to other topics are not in these. Restart the processes, then send them again:');
+    print(`  ${COMMAND} replay --from ${from}`);
+  } finally {
+    await store.close();
+  }
 }
 
 /**
@@ -184,13 +213,7 @@ async function status(config, print) {
 /** @param {Config} config @param {Store} store @param {(text: string) => void} print */
 async function printProgress(config, store, print) {
   const groups = config.retention.latestGroups;
-  const all = await Promise.all(
-    Array.from({ length: groups }, async (_, group) => {
-      const until = await store.streaming.streamedUntil(group);
-      return until === null ? null : { until, topics: await store.streaming.topicsUntil(group) };
-    }),
-  );
-  const begun = all.filter((shard) => shard !== null);
+  const begun = await readBegun(config, store);
   if (begun.length < groups) print(`${groups - begun.length} of ${groups} shards have not begun`);
   const now = Date.now();
   for (const { topic, hours, shards } of backlogOf(begun, now)) {
@@ -211,10 +234,21 @@ async function printProgress(config, store, print) {
   print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
 }
 
+/** @param {Config} config @param {Store} store @returns the progress of the shards that have begun */
+async function readBegun({ retention }, store) {
+  const all = await Promise.all(
+    Array.from({ length: retention.latestGroups }, async (_, group) => {
+      const until = await store.streaming.streamedUntil(group);
+      return until === null ? null : { until, topics: await store.streaming.topicsUntil(group) };
+    }),
+  );
+  return all.filter((shard) => shard !== null);
+}
+
 /** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
 async function replay(config, flags, print) {
   const from = parseTime(flags['from'] ?? '');
-  const to = parseTime(flags['to'] ?? '');
+  const to = flags['to'] === undefined ? Date.now() : parseTime(flags['to']);
   if (from === null || to === null || from >= to) {
     throw usageError(`${COMMAND} replay`, ['--from and --to are times, and --from is before --to']);
   }

@@ -1,4 +1,5 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DAY_MS, dayOf } from '../../schema/rules.js';
 import { encodeParquet } from './parquet.js';
@@ -13,8 +14,12 @@ import { listSensors, readSensors } from './sensors.js';
 /** How far an export is. @typedef {{ files: number, samples: number, bytes: number, path: string }} DatasetProgress `path`: of the newest file */
 
 /**
- * Writes a data set of Parquet files, one for each site and UTC day that has samples: `site=NAME/day=2026-11-21/part-0.parquet`. The sensors
- * of a site are in memory, their samples are not. A file gets its name when it is complete, and replaces an earlier one.
+ * Writes a data set of Parquet files, one for each site and UTC day that has samples:
+ * `site=NAME/day=2026-11-21/part-0.parquet`. The sensors are in memory, their samples are not. A file has the
+ * whole day. It gets its name when it is complete, and replaces an earlier one.
+ *
+ * Without a selection the data set equals the database: on each day that gets a file, files of other sites
+ * are removed. They are of devices that have changed their site since.
  *
  * @param {object} deps
  * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
@@ -23,31 +28,65 @@ import { listSensors, readSensors } from './sensors.js';
  * @param {object} options
  * @param {string} options.directory
  * @param {Selection} options.selection
- * @param {Range} options.range
+ * @param {Range} options.range each day that it touches is written
+ * @param {() => number} options.oldest epoch ms: retention removes samples before it
  * @param {AbortSignal} options.signal
  * @param {(progress: DatasetProgress) => void} options.onFile
  * @returns {Promise<DatasetProgress>}
  * @throws what `signal` was aborted with
  */
 export async function writeDataset({ store, reading, groups }, options) {
-  const { directory, selection, range, signal, onFile } = options;
+  const { directory, selection, range, oldest, signal, onFile } = options;
   const progress = { files: 0, samples: 0, bytes: 0, path: '' };
   const sites = await sensorsBySite(listSensors(store, groups, selection));
-  for (const [site, sensors] of sites) {
-    for (let day = dayOf(range.from); day < range.to; day += DAY_MS) {
+  const isEverything = Object.values(selection).every((term) => term === undefined);
+  for (const day of daysOf(range)) {
+    /** @type {Set<string>} */
+    const written = new Set();
+    for (const [site, sensors] of sites) {
       signal.throwIfAborted();
-      const part = { from: Math.max(day, range.from), to: Math.min(day + DAY_MS, range.to) };
-      const path = join(directory, partitionOf(site, day), 'part-0.parquet');
-      const written = await writePart(path, readSensors(reading, sensors, part, signal));
-      if (written === null) continue;
+      const siteDirectory = directoryOf(site ?? NO_SITE);
+      const path = fileOf(directory, siteDirectory, day);
+      const part = { from: Math.max(day, oldest()), to: day + DAY_MS };
+      // An earlier run may have written samples of this day that retention has removed since.
+      if (part.from > day && existsSync(path)) continue;
+      const file = await writePart(path, readSensors(reading, sensors, part, signal));
+      if (file === null) continue;
+      written.add(siteDirectory);
       progress.files++;
-      progress.samples += written.samples;
-      progress.bytes += written.bytes;
+      progress.samples += file.samples;
+      progress.bytes += file.bytes;
       progress.path = path;
       onFile(progress);
     }
+    if (isEverything && day >= oldest()) await removeOthers(directory, day, written);
   }
   return progress;
+}
+
+/** @param {Range} range @returns {number[]} the UTC days that it touches, in epoch ms */
+function daysOf({ from, to }) {
+  const days = [];
+  for (let day = dayOf(from); from < to && day < to; day += DAY_MS) days.push(day);
+  return days;
+}
+
+/**
+ * Removes the files of a day from the sites that a complete run did not write.
+ *
+ * @param {string} directory
+ * @param {number} day epoch ms
+ * @param {Set<string>} written directories of sites; empty: nothing is removed, since a database without any
+ *   sample of the day may be the wrong one
+ */
+async function removeOthers(directory, day, written) {
+  if (written.size === 0) return;
+  const present = new Set((await readdir(directory)).filter((name) => name.startsWith(SITE)));
+  // A file system that ignores case lists a new site under the name of an old one.
+  if (![...written].every((site) => present.has(site))) return;
+  for (const site of present) {
+    if (!written.has(site)) await rm(fileOf(directory, site, day), { force: true });
+  }
 }
 
 /** @param {AsyncIterable<ExportedSensor>} sensors @returns {Promise<Map<string | null, ExportedSensor[]>>} */
@@ -62,32 +101,40 @@ async function sensorsBySite(sensors) {
   return sites;
 }
 
+/** The directory of a site begins with it. */
+const SITE = 'site=';
+
+/**
+ * The directory of sensors without a site is `site=`, since no site has an empty name. pandas 3.1 cannot read
+ * the usual name of a missing value, `__HIVE_DEFAULT_PARTITION__`, next to others.
+ */
+const NO_SITE = '';
+
 /** A file system takes no longer name of a directory, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**
- * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. Where the name is too long for a directory, other
- * alphabets stand as they are: a device chooses its site, and must not stop the export of all others.
+ * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. Where the
+ * name is too long for a directory, other alphabets stand as they are: a device chooses its site, and must
+ * not stop the export of all others.
  *
  * @param {string} site
  * @returns {string}
  */
 function directoryOf(site) {
-  const encoded = `site=${encodeURIComponent(site)}`;
+  const encoded = SITE + encodeURIComponent(site);
   if (encoded.length <= MAX_DIRECTORY_BYTES) return encoded;
-  return `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
+  return SITE + site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char));
 }
 
 /**
- * Sensors without a site are in `site=`, since no site has an empty name. pandas 3.1 cannot read the usual name of a missing value,
- * `__HIVE_DEFAULT_PARTITION__`, next to others.
- *
- * @param {string | null} site
+ * @param {string} directory of the data set
+ * @param {string} site its directory
  * @param {number} day epoch ms
  * @returns {string}
  */
-const partitionOf = (site, day) =>
-  join(directoryOf(site ?? ''), `day=${new Date(day).toISOString().slice(0, 10)}`);
+const fileOf = (directory, site, day) =>
+  join(directory, site, `day=${new Date(day).toISOString().slice(0, 10)}`, 'part-0.parquet');
 
 /**
  * @param {string} path

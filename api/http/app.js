@@ -42,7 +42,12 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.set('etag', false);
   app.use(requestId);
   app.set('trust proxy', settings.trustProxy);
-  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), demandHost, hostGuard(settings));
+  app.use(
+    timed(metrics),
+    safeHeaders({ encrypted: settings.tls !== null }),
+    demandHost,
+    hostGuard({ settings, access }),
+  );
   // With tokens or a proxy, clients on loopback may be other people.
   const exemptLoopback = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { exemptLoopback }));
@@ -102,17 +107,23 @@ const isOriginForm = (target) => target.startsWith('/') || target === '*';
 const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
- * On loopback, serves only loopback host names. That refuses requests of a page whose host name was pointed here (DNS rebinding).
+ * On loopback, serves only loopback host names. That refuses requests of a page whose host name was pointed
+ * here (DNS rebinding). Behind a proxy, clients use its host name, and such a page would need a token.
  *
- * @param {Pick<Config['http'], 'host' | 'tls'>} settings
+ * @param {object} deps
+ * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy'>} deps.settings
+ * @param {Pick<Access, 'isRequired'>} deps.access
  * @returns {RequestHandler}
  */
-const hostGuard = (settings) => (req, res, next) => {
-  if (!isLoopback(settings.host)) return next();
-  const host = (req.headers.host ?? '').replace(/:\d*$/, '');
-  if (isLoopback(host)) return next();
-  const scheme = settings.tls ? 'https' : 'http';
-  sendProblem(res, new MillraceError('wrong_host', `Use ${scheme}://localhost or ${scheme}://127.0.0.1.`));
+const hostGuard = ({ settings, access }) => {
+  const servesAll = !isLoopback(settings.host) || (settings.trustProxy > 0 && access.isRequired);
+  return (req, res, next) => {
+    if (servesAll) return next();
+    const host = (req.headers.host ?? '').replace(/:\d*$/, '');
+    if (isLoopback(host)) return next();
+    const scheme = settings.tls ? 'https' : 'http';
+    sendProblem(res, new MillraceError('wrong_host', `Use ${scheme}://localhost or ${scheme}://127.0.0.1.`));
+  };
 };
 
 /** The ids of clients that are safe to copy into logs and answers. */

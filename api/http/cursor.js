@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createHmac, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
@@ -76,15 +76,38 @@ export function createCursors({ secret, clock }) {
  *
  * @param {string} dataDir
  * @returns {Promise<string>}
+ * @throws {MillraceError} `bad_settings` if the file is empty
  */
 export async function cursorSecret(dataDir) {
   const path = join(dataDir, 'cursor-secret');
   await claimDataDir(dataDir);
+  const secret = (await readIfThere(path)) ?? (await createSecret(path));
+  if (secret !== '') return secret;
+  throw new MillraceError('bad_settings', `${path} is empty: remove it, or set CURSOR_SECRET.`);
+}
+
+/** @param {string} path @returns {Promise<string | null>} null: there is no such file */
+async function readIfThere(path) {
   try {
-    // If two processes start at once, one writes the file and both read it.
-    await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+    return null;
+  }
+}
+
+/** @param {string} path @returns {Promise<string>} the secret in the file */
+async function createSecret(path) {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    // A full disk leaves an incomplete file. So the name exists only for a complete one.
+    await writeFile(draft, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    // If two processes start at once, one makes the file and both read it.
+    await link(draft, path);
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
   return readFile(path, 'utf8');
 }

@@ -26,6 +26,8 @@ export const latestItem = (row) => ({
   type: row.type,
   unit: row.unit,
   site: row.site,
+  // JSON leaves out an interval that nobody announced: a snapshot has an item for each sensor.
+  interval_ms: row.intervalMs ?? undefined,
   ts: optionalTime(row.ts),
   value: row.value,
 });

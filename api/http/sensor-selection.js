@@ -39,10 +39,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   /** @type {SelectedSensor[]} */
   const found = [];
   const wanted = sensorTest(sensors);
-  // An index by name finds the sensors of one name, if nothing else narrows the fleet down.
-  const [name] = devices.length === 0 && site === undefined && sensors.length === 1 ? sensors : [];
-  const isPrefix = name !== undefined && identifySensor(NOBODY, name)?.name === name;
-  const filter = { type, site, ...(isPrefix ? { name } : {}) };
+  const filter = { type, site };
 
   /** @param {LatestRow[]} rows */
   function add(rows) {
@@ -61,8 +58,9 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   }
 
   if (devices.length > 0) {
-    await someAtOnce(AT_ONCE, new Set(devices), async (text) => {
-      const { bytes } = parseDevice(text);
+    // A name and an id may mean the same device.
+    const identities = new Map(devices.map(parseDevice).map((device) => [device.id, device]));
+    await someAtOnce(AT_ONCE, identities.values(), async ({ bytes }) => {
       const key = { group: groupOf(bytes, groups), bytes };
       const rows = await store.fleet.latestOfDevice(key);
       if (rows.length === 0 && !(await store.devices.device(key))) throw noSuchDevice();

@@ -34,6 +34,9 @@ export const SAMPLES_AT_ONCE = 20_000;
 /** Columns of a file, and members of an object. */
 const MAX_COLUMNS = 2000;
 
+/** The index of a pandas frame, as CSV and Parquet name it. It is no sensor. */
+const INDEX = /^(?:__index_level_\d+__)?$/;
+
 /** @typedef {keyof typeof NAMES} Role */
 
 /**
@@ -53,12 +56,7 @@ const MAX_COLUMNS = 2000;
 export function layoutOf(names, device) {
   if (names.length > MAX_COLUMNS)
     throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
-  /** @type {Partial<Record<Role, string>>} */
-  const roles = {};
-  for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
-    const found = names.find((name) => known.includes(name.toLowerCase()));
-    if (found !== undefined) roles[role] = found;
-  }
+  const roles = rolesOf(names);
   if (roles.ts === undefined)
     throw new MillraceError(
       'bad_file',
@@ -68,14 +66,53 @@ export function layoutOf(names, device) {
     throw new MillraceError('bad_file', 'The file has no column named device. Name the device of all rows.');
   if (roles.sensor !== undefined && roles.value !== undefined) return { roles, wide: null };
   const { ts, device: deviceColumn, site } = roles;
-  const wide = names.filter((name) => name !== '' && ![ts, deviceColumn, site].includes(name));
+  const wide = names.filter((name) => !INDEX.test(name) && ![ts, deviceColumn, site].includes(name));
   if (wide.length === 0)
     throw new MillraceError(
       'bad_file',
       'The file has neither the columns sensor and value nor a column for each sensor.',
     );
+  checkWide(roles, wide);
   const rest = { ...(deviceColumn && { device: deviceColumn }), ...(site && { site }) };
   return { roles: { ts, ...rest }, wide };
+}
+
+/**
+ * @param {string[]} names of columns
+ * @returns {Layout['roles']} the column of each role
+ * @throws {MillraceError} `bad_file`
+ */
+function rolesOf(names) {
+  /** @type {Layout['roles']} */
+  const roles = {};
+  for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
+    const [found, other] = names.filter((name) => known.includes(name.toLowerCase()));
+    if (role === 'ts' && other !== undefined)
+      throw new MillraceError(
+        'bad_file',
+        `The columns ${found} and ${other} both mean the time of a row. Keep one, or join them into one.`,
+      );
+    if (found !== undefined) roles[role] = found;
+  }
+  return roles;
+}
+
+/**
+ * Refuses a sample a row that lacks the column of its sensor or of its value. Read as a sensor a column, the
+ * values of all its sensors would be stored as those of one.
+ *
+ * @param {Layout['roles']} roles
+ * @param {string[]} wide
+ * @throws {MillraceError} `bad_file`
+ */
+function checkWide({ sensor, value }, wide) {
+  if (sensor !== undefined)
+    throw new MillraceError('bad_file', `The column ${sensor} needs a column named value.`);
+  if (value !== undefined && wide.length > 1)
+    throw new MillraceError(
+      'bad_file',
+      `The column ${value} needs a column named sensor. If ${value} is a sensor itself, rename it.`,
+    );
 }
 
 /** Rows that grow one by one. */
@@ -115,15 +152,15 @@ export class RowList {
    */
   add(line, { roles, wide }, read) {
     const cell = (/** @type {Role} */ role) => (roles[role] === undefined ? undefined : read(roles[role]));
-    const device = cell('device') || this.#device;
+    const named = cell('device');
+    const device = isEmpty(named) ? this.#device : named;
     const [ts, site] = [cell('ts'), cell('site')];
     if (wide === null)
       return this.#push(line, [device, cell('sensor'), ts, cell('value'), site, cell('type'), cell('unit')]);
     for (const name of wide) {
       const value = read(name);
       // A device need not measure everything at once.
-      if (value !== undefined && value !== null && value !== '')
-        this.#push(line, [device, name, ts, value, site, null, null]);
+      if (!isEmpty(value)) this.#push(line, [device, name, ts, value, site, null, null]);
     }
   }
 
@@ -139,6 +176,9 @@ export class RowList {
     this.site.push(site);
   }
 }
+
+/** @param {unknown} cell */
+const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
 /** A number as programs write it. `Number` would also take an empty text and 0x10. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { parse } from 'csv-parse/sync';
 import { MillraceError } from '../../common/errors.js';
+import { parseJsonText } from '../ingest/decode/index.js';
 import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { Layout, Rows } from './rows.js' */
@@ -10,6 +11,9 @@ const LINES_AT_ONCE = 5000;
 
 /** Longest line of NDJSON, in characters. */
 const MAX_LINE = 1024 * 1024;
+
+/** Programs of Windows write it before the first line. */
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Separators of CSV files. */
 const DELIMITERS = [',', ';', '\t'];
@@ -48,7 +52,7 @@ export async function* readCsv(source, { device }) {
 
 /** @param {string} text the first line @param {string | undefined} device */
 function readHead(text, device) {
-  const line = text.replace(/^\ufeff/, '');
+  const line = text.replace(BYTE_ORDER_MARK, '');
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
   const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
   const names = cellsOf(line, delimiter) ?? [];
@@ -96,7 +100,8 @@ export async function* readNdjson(source, { device }) {
   for await (const text of linesOf(source)) {
     line++;
     list.end = line;
-    if (text.trim() !== '') addObject(list, line, text, device);
+    const json = line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text;
+    if (json.trim() !== '') addObject(list, line, json, device);
     if (line % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;
     list = new RowList(device);
@@ -108,7 +113,7 @@ export async function* readNdjson(source, { device }) {
 /** @param {RowList} list @param {number} line @param {string} text @param {string | undefined} device */
 function addObject(list, line, text, device) {
   try {
-    const object = JSON.parse(text);
+    const object = parseJsonText(text);
     if (typeof object !== 'object' || object === null || Array.isArray(object)) {
       list.malformed.push({ line, rule: 'must be an object' });
       return;

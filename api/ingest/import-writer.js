@@ -128,7 +128,7 @@ export class ImportWriter {
       if (firstOpen) open.push(partOf(one, firstOpen.from));
       for (const hour of await this.#writeClosed(device, one, closed)) late.add(hour);
     });
-    if (late.size > 0) await this.#deps.days.note(device, [...late], await clock.now());
+    if (late.size > 0) await this.#deps.days.note(device, [...late]);
     if (open.length > 0) await samples.write(device, open);
     const changed = await store.write.latest(device, series.map(newestOf));
     // A file may have years of samples. Live topics get the newest only.

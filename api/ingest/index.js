@@ -88,7 +88,7 @@ export function createIngest(context, deps) {
   const mappings = Mappings.load(config.mqtt.mappings);
   const unmatchedTopics = new UnmatchedTopics({ clock });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
-  const days = new LateDayNotes({ store: store.write.lateDays, retry });
+  const days = new LateDayNotes({ store: store.write.lateDays, retry, clock: clockGuard });
   const late = createLateWriter({
     store: store.write.history,
     retry,

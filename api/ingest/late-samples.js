@@ -63,7 +63,7 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
         writeSensor({ device: device.bytes, sensor }, packed, at),
       );
       const late = hours.map(({ bucket }) => bucket).filter((bucket) => isLate(bucket, at));
-      await days.note(device, late, at);
+      await days.note(device, late);
       await arrivals.note(device, new Set(late), { began, at });
     },
   };
@@ -94,44 +94,64 @@ const MAX_REMEMBERED = 100_000;
 export class LateDayNotes {
   #store;
   #retry;
+  #clock;
   #hour = 0;
   /** @type {Set<string>} */
   #written = new Set();
 
   /**
    * @param {object} deps
-   * @param {LateDayStore} deps.store
+   * @param {Pick<LateDayStore, 'write'>} deps.store
    * @param {Retry} deps.retry
+   * @param {Pick<ClockGuard, 'now'>} deps.clock
    */
-  constructor({ store, retry }) {
+  constructor({ store, retry, clock }) {
     this.#store = store;
     this.#retry = retry;
+    this.#clock = clock;
   }
 
   /**
    * Writes a note for each settled day that received late samples.
    *
    * @param {{ bytes: Buffer, group: number }} device
-   * @param {number[]} hours with late samples, epoch ms
-   * @param {number} at epoch ms
+   * @param {number[]} hours with late samples in history, epoch ms
    * @returns {Promise<void>} settles when they are committed
    */
-  async note({ bytes, group }, hours, at) {
+  async note(device, hours) {
+    // The clock is read after the commit to history, which may have taken hours.
+    let now = await this.#clock.now();
+    let noticed = bucketOf(now);
+    do {
+      noticed = bucketOf(now);
+      await this.#write(device, noticed, settledDays(hours, now));
+      now = await this.#clock.now();
+      // Packers may have read the notes of the hour while the database was away. Then the next hour gets it too.
+    } while (isLate(noticed, now));
+  }
+
+  /**
+   * @param {{ bytes: Buffer, group: number }} device
+   * @param {number} noticed epoch ms
+   * @param {number[]} settled days, epoch ms
+   */
+  async #write({ bytes, group }, noticed, settled) {
     const id = bytes.toString('hex');
-    const noticed = bucketOf(at);
     if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
       this.#hour = noticed;
       this.#written = new Set();
     }
-    const days = [...new Set(hours.map(dayOf))].filter(
-      (day) => at >= settlingOf(day) - LATE_MARGIN_MS && !this.#written.has(`${id} ${day}`),
-    );
+    const days = settled.filter((day) => !this.#written.has(`${id} ${day}`));
     if (days.length === 0) return;
     const rows = days.map((day) => ({ device: bytes, day }));
     await this.#retry.run(() => this.#store.write(group, noticed, rows));
     if (noticed === this.#hour) for (const day of days) this.#written.add(`${id} ${day}`);
   }
 }
+
+/** @param {number[]} hours epoch ms @param {number} now epoch ms @returns {number[]} days, epoch ms */
+const settledDays = (hours, now) =>
+  [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
  * Notes the hours of devices that got late messages, by the hour in which they were committed. Readers of changes and the completion of

@@ -137,7 +137,7 @@ export class BrokerTransport {
 
   /** @type {Transport['send']} */
   send(topic, payload, { retain, waited } = {}) {
-    this.#outbox.put(topic, payload, waited, retain);
+    return this.#outbox.put(topic, payload, waited, retain);
   }
 
   /** The broker does not report its subscribers, so the chosen topics are always published. @type {Transport['demandOf']} */
@@ -348,16 +348,18 @@ export class Outbox {
    * @param {string} payload
    * @param {number} [waited] ms since the oldest commit in it
    * @param {boolean} [retain] default: false
+   * @returns {boolean} false: the message was dropped
    */
   put(topic, payload, waited, retain) {
     if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MOST_WAITING) {
       this.#live.inc({ result: 'dropped' });
-      return;
+      return false;
     }
     const packet = publishPacket(topic, payload, waited, retain);
     this.#live.inc({ result: 'published' });
     this.#bytes += packet.length;
     if (this.#packets.push(packet) === 1) setImmediate(() => this.flush());
+    return true;
   }
 }
 

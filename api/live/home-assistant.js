@@ -79,8 +79,8 @@ const CLASS_OF_WORD = [
 
 /**
  * Announces sensors to Home Assistant by MQTT discovery: a retained message with the topic, the unit and the class of a sensor. It
- * leaves with the first value of a sensor after its registration, after a change of its attributes, and after a start of the process or of
- * the broker.
+ * leaves with the first value of a sensor after its registration, after a change of its attributes, and after a
+ * start of the process or of the broker. A message that was dropped leaves with the next value.
  *
  * https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
@@ -101,9 +101,9 @@ export class HomeAssistant {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
     const attributes = `${device}\n${name}\n${type}\n${unit}\n${site}`;
     if (this.#announced.get(sensor_id) === attributes) return;
-    this.#announced.set(sensor_id, attributes);
     const topic = `${this.#prefix}/sensor/${device_id}/${sensor_id}/config`;
-    this.#send(topic, JSON.stringify(discoveryOf(item, stateTopic)), { retain: true });
+    const isSent = this.#send(topic, JSON.stringify(discoveryOf(item, stateTopic)), { retain: true });
+    if (isSent) this.#announced.set(sensor_id, attributes);
   }
 
   /** Announces all sensors again, each with its next value. */
@@ -115,14 +115,16 @@ export class HomeAssistant {
 /** @param {LiveItem} item @param {string} stateTopic */
 export function discoveryOf({ device_id, sensor_id, device, name, type, unit, site }, stateTopic) {
   const shownUnit = unit === null ? undefined : (UNITS.get(unit) ?? unit) || undefined;
+  const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
   return {
     name: name ?? sensor_id,
     unique_id: sensor_id,
     state_topic: stateTopic,
     value_template: '{{ value_json.value }}',
     unit_of_measurement: shownUnit,
-    device_class: deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`),
-    state_class: 'measurement',
+    device_class,
+    // Home Assistant takes energy only as a total.
+    state_class: device_class === 'energy' ? 'total_increasing' : 'measurement',
     device: {
       identifiers: [device_id],
       name: device ?? device_id,

@@ -27,7 +27,10 @@ export function createLocalTransport(brokerClients) {
         brokerClients.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
     },
 
-    send: (topic, payload, options) => brokerClients.send(topic, Buffer.from(payload), options?.retain),
+    send(topic, payload, options) {
+      brokerClients.send(topic, Buffer.from(payload), options?.retain);
+      return true;
+    },
 
     async listen(devices, listener) {
       hub.add(devices, listener);

@@ -13,6 +13,7 @@ import { formatTime } from '../../common/times.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
+ * @property {number} [interval_ms] as announced. Only an item that was read from the database has it
  * @property {string | null} ts ISO 8601 in UTC, with milliseconds. Such texts sort by time
  * @property {number | null} value
  */

@@ -1,3 +1,4 @@
+import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { liveItem, liveTopic } from './messages.js';
 
 /** @import { Device } from '../ingest/registry/cache.js' */
@@ -8,6 +9,9 @@ import { liveItem, liveTopic } from './messages.js';
 /** Items of one message, as in `publisher.js`. */
 const MOST_ITEMS = 100;
 
+/** Topics of devices, and of sensors, that are remembered. */
+const MAX_TOPICS = 100_000;
+
 /** @typedef {'name' | 'samples' | 'sensors'} NamedTopic the kinds of further topics */
 
 /**
@@ -17,6 +21,7 @@ const MOST_ITEMS = 100;
  * @param {string} topic
  * @param {string} payload
  * @param {{ retain?: boolean, waited?: number }} [options] `waited`: ms since the oldest commit in it
+ * @returns {boolean} false: the message was dropped
  */
 
 /**
@@ -34,13 +39,18 @@ const MOST_ITEMS = 100;
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
  *
- * A device or sensor without a name has its id there.
+ * A name stands there only if the id is computed from it. Otherwise the id stands there, because births may
+ * give several devices or sensors the same name.
  */
 export class NamedTopics {
   #demand;
   #send;
   #isRetained;
   #homeAssistant;
+  /** By device id. @type {Map<string, { device: string | null, topic: string }>} */
+  #deviceTopics = new Map();
+  /** By sensor id. @type {Map<string, { above: string, name: string | null, topic: string }>} */
+  #sensorTopics = new Map();
 
   /**
    * @param {object} deps
@@ -65,12 +75,12 @@ export class NamedTopics {
   publish(items, committedAt) {
     const [first] = items;
     if (!first || !(this.isAlways || this.#demand.any())) return;
-    const topic = deviceTopic(first);
+    const topic = this.#deviceTopic(first);
     const waited = performance.now() - committedAt;
-    if (first.device !== null && this.#demand.wants('name', topic))
+    if (topic !== liveTopic(first.device_id) && this.#demand.wants('name', topic))
       this.#send(topic, JSON.stringify(items), { waited });
     for (const item of items) {
-      const sensorTopic = topicOfSensor(item);
+      const sensorTopic = this.#sensorTopic(topic, item);
       if (this.isAlways || this.#demand.wants('sensors', sensorTopic))
         this.#send(sensorTopic, JSON.stringify(item), { retain: this.#isRetained, waited });
       this.#homeAssistant?.announce(item, sensorTopic);
@@ -81,7 +91,7 @@ export class NamedTopics {
   publishSamples(device, series) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
-    const topic = `${deviceTopic({ device: device.name, device_id: device.id })}/samples`;
+    const topic = `${this.#deviceTopic({ device: device.name, device_id: device.id })}/samples`;
     if (!this.#demand.wants('samples', topic)) return;
     const items = series.flatMap(({ known, times, values }) =>
       Array.from(times, (ts, index) => liveItem(device, { ...known, ts, value: Number(values[index]) })),
@@ -94,17 +104,55 @@ export class NamedTopics {
   forget() {
     this.#homeAssistant?.forget();
   }
+
+  /** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */
+  #deviceTopic(item) {
+    const { device, device_id } = item;
+    const known = this.#deviceTopics.get(device_id);
+    if (known?.device === device) return known.topic;
+    const topic = liveTopic(deviceLevel(item));
+    remember(this.#deviceTopics, device_id, { device, topic });
+    return topic;
+  }
+
+  /** @param {string} above the topic of the device @param {LiveItem} item @returns {string} */
+  #sensorTopic(above, item) {
+    const { name, sensor_id } = item;
+    const known = this.#sensorTopics.get(sensor_id);
+    // Sensors of several devices may have the same id.
+    if (known?.above === above && known.name === name) return known.topic;
+    const topic = `${above}/sensors/${sensorLevel(item)}`;
+    remember(this.#sensorTopics, sensor_id, { above, name, topic });
+    return topic;
+  }
+}
+
+/**
+ * Remembers a topic, because it takes a hash to find out whether an id is computed from a name. Empties a
+ * full map first.
+ *
+ * @template T
+ * @param {Map<string, T>} topics by id
+ * @param {string} id
+ * @param {T} topic
+ */
+function remember(topics, id, topic) {
+  if (topics.size >= MAX_TOPICS) topics.clear();
+  topics.set(id, topic);
 }
 
 /** The levels of the stats of processes, of their announcements and of alarms, which no device may have. */
 const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
-/** @param {Pick<LiveItem, 'device' | 'device_id'>} item */
-const deviceTopic = ({ device, device_id }) =>
-  liveTopic(device === null || RESERVED.has(device) ? device_id : levelOf(device));
+/** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */
+const deviceLevel = ({ device, device_id }) =>
+  device !== null && !RESERVED.has(device) && identifyDevice(device)?.id === device_id
+    ? levelOf(device)
+    : device_id;
 
-/** @param {LiveItem} item */
-const topicOfSensor = (item) => `${deviceTopic(item)}/sensors/${levelOf(item.name ?? item.sensor_id)}`;
+/** @param {LiveItem} item @returns {string} */
+const sensorLevel = ({ device_id, name, sensor_id }) =>
+  name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;
 
 /** @param {string} name @returns {string} a level of a topic: `%`, slash, `+` and `#` are percent-encoded */
 export const levelOf = (name) => name.replace(/[%/+#]/g, (character) => encodeURIComponent(character));

@@ -38,6 +38,15 @@ export function createMetrics({ version, role }) {
     registers,
   }).set({ version, role }, 1);
 
+  const alarmDeliveries = counter(
+    'iot_alarm_deliveries_total',
+    'Deliveries of alarms by target (webhook, alertmanager) and result: delivered, failed (repeated later), dead (given up after a day)',
+    'target',
+    'result',
+  );
+  for (const target of ['webhook', 'alertmanager'])
+    counted(alarmDeliveries, 'result', ['delivered', 'failed', 'dead'], { target });
+
   return {
     registry,
 
@@ -181,12 +190,7 @@ export function createMetrics({ version, role }) {
       'Time from the commit of samples to the end of their evaluation, of those that may change an alarm',
       COMMIT_BUCKETS,
     ),
-    alarmDeliveries: counter(
-      'iot_alarm_deliveries_total',
-      'Deliveries of alarms by target (webhook, alertmanager) and result: delivered, failed (repeated later), dead (given up after a day)',
-      'target',
-      'result',
-    ),
+    alarmDeliveries,
     alarmDeliverySeconds: histogram(
       'iot_alarm_delivery_seconds',
       'Time from the change of an alarm to the answer of its receiver',
@@ -338,8 +342,9 @@ export function createMetrics({ version, role }) {
  * @param {Counter<string>} counter
  * @param {string} label
  * @param {string[]} values
+ * @param {Record<string, string>} [others] values of the other labels
  */
-function counted(counter, label, values) {
-  for (const value of values) counter.inc({ [label]: value }, 0);
+function counted(counter, label, values, others = {}) {
+  for (const value of values) counter.inc({ ...others, [label]: value }, 0);
   return counter;
 }

@@ -69,7 +69,7 @@ export class ClockGuard {
     if (this.#stopped) return Promise.reject(ended());
     if (this.#trusted) {
       this.#trusted = false;
-      void this.#compareOnce();
+      void this.#compareOnce().then(() => this.#compareLater());
     }
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
@@ -128,6 +128,7 @@ export class ClockGuard {
 
   #compareLater() {
     if (this.#stopped) return;
+    clearTimeout(this.#timer);
     const pause = this.#trusted ? this.#periods.trusted : this.#periods.distrusted;
     this.#timer = setTimeout(() => void this.#compareOnce().then(() => this.#compareLater()), pause).unref();
   }

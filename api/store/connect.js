@@ -18,6 +18,9 @@ const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
 ]);
 
+/** Messages of nodes that could not read their accounts. They have the code of a wrong password. */
+const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
+
 /**
  * Connects to the database. Each error names the cause and the setting to check.
  *
@@ -54,8 +57,14 @@ async function abandon(client) {
   await controlConnection.connection?.closeAsync();
 }
 
-/** @param {unknown} error @param {Config['cql']} cql @returns {unknown} */
-function explain(error, cql) {
+/**
+ * Names the cause of a failed connection, and the setting to check.
+ *
+ * @param {unknown} error of the driver
+ * @param {Config['cql']} cql
+ * @returns {MillraceError} `database_away`; if a retry cannot help, `bad_settings` or `schema_differs`
+ */
+export function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
   const inner = innerErrors(error);
@@ -67,7 +76,9 @@ function explain(error, cql) {
       { cause: error },
     );
   }
-  const refused = inner.find((cause) => cause instanceof errors.AuthenticationError);
+  const refused = inner.find(
+    (cause) => cause instanceof errors.AuthenticationError && !ACCOUNTS_AWAY.test(cause.message),
+  );
   if (refused) {
     return new MillraceError(
       'bad_settings',

@@ -11,7 +11,7 @@ const ITEM_BYTES = 256;
 export class ByteQueue {
   #limit;
   #bytes = 0;
-  /** @type {T[]} */
+  /** undefined: it was taken. @type {Array<T | undefined>} */
   #items = [];
   /** Index of the first item that waits. Shifting a long array would copy it. */
   #first = 0;
@@ -52,8 +52,10 @@ export class ByteQueue {
       bytes += size;
       this.#first++;
     }
-    const taken = this.#items.slice(from, this.#first);
-    if (this.#first > 1024 && this.#first * 2 > this.#items.length) {
+    const taken = /** @type {T[]} */ (this.#items.slice(from, this.#first));
+    // An item that was sent must not stay in memory because others wait.
+    this.#items.fill(undefined, from, this.#first);
+    if (this.length === 0 || (this.#first > 1024 && this.#first * 2 > this.#items.length)) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;
     }

@@ -140,14 +140,29 @@ export function createCompletion(deps) {
     return sent;
   }
 
-  /** @param {number} group @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {(device: Buffer) => Promise<void>} onLacking */
-  async function completeHour(group, device, bucket, onLacking) {
+  /**
+   * @param {number} group
+   * @param {Buffer} device 16 bytes
+   * @param {number} bucket epoch ms
+   * @param {(device: Buffer) => Promise<void>} onMeasured called if the device has a block in the hour
+   */
+  async function completeHour(group, device, bucket, onMeasured) {
     const [stored, sent] = await Promise.all([
       steps.run(() => streaming.digests(device, bucket)),
       steps.run(() => streaming.notes(device, bucket)),
     ]);
     const missing = [...stored].filter((digest) => !sent.has(digest));
-    if (missing.length === 0) return;
+    if (missing.length > 0) await sendMissing(group, device, bucket, missing);
+    if (stored.size > 0) await onMeasured(device);
+  }
+
+  /**
+   * @param {number} group
+   * @param {Buffer} device 16 bytes
+   * @param {number} bucket epoch ms
+   * @param {string[]} missing digests, as hex
+   */
+  async function sendMissing(group, device, bucket, missing) {
     const unread = new Set(missing);
     const count = await sendHour(group, device, bucket, 'completion', (digest) =>
       unread.delete(digest.toString('hex', 0, DIGEST_BYTES)),
@@ -155,10 +170,9 @@ export function createCompletion(deps) {
     observer.onCompleted(count);
     if (unread.size > 0)
       throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
-    await onLacking(device);
   }
 
-  /** A process that lost blocks has lost newest values as well. @param {number} group @param {Buffer} device 16 bytes */
+  /** @param {number} group @param {Buffer} device 16 bytes */
   async function sendLatest(group, device) {
     const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
     const made = rows.flatMap((row) =>
@@ -181,29 +195,31 @@ export function createCompletion(deps) {
     for (const some of chunks(made)) await mustSend(some);
   }
 
-  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => Promise<void>} onLacking of a device that lacked blocks */
-  async function completeBatches(group, hour, onLacking) {
+  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => Promise<void>} onMeasured */
+  async function completeBatches(group, hour, onMeasured) {
     await someAtOnce(
       DEVICES_AT_ONCE,
       iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
-      (device) => completeHour(group, device, hour, onLacking),
+      (device) => completeHour(group, device, hour, onMeasured),
     );
     await someAtOnce(
       DEVICES_AT_ONCE,
       iteratePages((after) => steps.run(() => streaming.lateArrivalPage(group, hour, after))),
-      ({ device, bucket }) => completeHour(group, device, bucket, onLacking),
+      ({ device, bucket }) => completeHour(group, device, bucket, onMeasured),
     );
   }
 
   /**
-   * Completes the newest values with the batches of an hour. If the topic was refused before, it gets the values of all devices.
+   * Completes the newest values with the batches of an hour. It sends those of each device that measured in
+   * the hour. A process may have ended before it sent them, and two processes may have sent them in another
+   * order. If the topic was refused before, or is new, it gets the values of all devices.
    *
    * @param {number} group
    * @param {number} hour epoch ms
    * @param {Progress} progress
    */
   async function completeWithLatest(group, hour, progress) {
-    const isBehind = (progress.get('latest') ?? hour) < hour;
+    const isBehind = (progress.get('latest') ?? 0) < hour;
     const sendNewest = (/** @type {Buffer} */ device) =>
       unlessRefused('latest', () => sendLatest(group, device));
     await completeBatches(group, hour, async (device) => {
@@ -274,11 +290,12 @@ export function createCompletion(deps) {
     return nextHour(progress);
   }
 
-  /** @param {number} group @returns {Promise<Progress>} */
+  /** @param {number} group @returns {Promise<Progress>} without `latest`, if it was never complete */
   async function readProgress(group) {
     const least = await streamedUntil(group);
-    const topics = await steps.run(() => streaming.topicsUntil(group));
-    return new Map([...COMPLETED_TOPICS, 'latest'].map((topic) => [topic, topics.get(topic) ?? least]));
+    const progress = new Map(await steps.run(() => streaming.topicsUntil(group)));
+    for (const topic of COMPLETED_TOPICS) if (!progress.has(topic)) progress.set(topic, least);
+    return progress;
   }
 
   /** @param {Progress} progress */

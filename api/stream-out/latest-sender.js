@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from './kafka/sender.js';
+import { withTimeLimit } from './time-limit.js';
 
 /** @import { Device, Sensor } from '../ingest/registry/cache.js' */
 /** @import { KafkaSender } from './kafka/sender.js' */
@@ -13,6 +14,9 @@ export class LatestSender {
   #deps;
   /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor }>} */
   #changed = new Map();
+  /** Ends the pause: what has changed is sent a last time. */
+  #ending = new AbortController();
+  /** Ends a request under way. */
   #stopping = new AbortController();
   #running = Promise.resolve();
 
@@ -35,7 +39,10 @@ export class LatestSender {
     this.#running = this.#run();
   }
 
-  async stop() {
+  /** Ends when what has changed is sent. @param {number} withinMs time to send it */
+  async stop(withinMs) {
+    this.#ending.abort();
+    if (!this.isFailing) await withTimeLimit(this.#running, withinMs);
     this.#stopping.abort();
     await this.#deps.sender.stop();
   }
@@ -51,11 +58,12 @@ export class LatestSender {
   }
 
   async #run() {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    const { signal } = this.#ending;
+    for (let isLast = false; !isLast; ) {
       await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      isLast = signal.aborted;
       if (this.#changed.size === 0) continue;
-      if (!(await this.#deps.prepare(signal))) return;
+      if (!(await this.#deps.prepare(this.#stopping.signal))) return;
       if (!(await this.#send())) return;
     }
   }

@@ -22,7 +22,11 @@
 export class Resequencer {
   #accepts;
   #release;
-  /** By device, in order of arrival. @type {Map<Device, Place[]>} */
+  /**
+   * By the id of the device, in order of arrival. The cache may replace the object of a device meanwhile.
+   *
+   * @type {Map<string, Place[]>}
+   */
   #expected = new Map();
 
   /**
@@ -39,23 +43,23 @@ export class Resequencer {
   expect = (device) => {
     /** @type {Place} */
     const place = { device, bucket: 0, rows: null };
-    const places = this.#expected.get(device);
+    const places = this.#expected.get(device.id);
     if (places) places.push(place);
-    else this.#expected.set(device, [place]);
+    else this.#expected.set(device.id, [place]);
     return place;
   };
 
   /** @param {Place} place @param {number} bucket epoch ms @param {Query[]} rows */
   settle = (place, bucket, rows) => {
-    const { device } = place;
+    const { id } = place.device;
     place.bucket = bucket;
     place.rows = rows.length > 0 && this.#accepts(rows) ? rows : [];
-    const places = /** @type {Place[]} */ (this.#expected.get(device));
+    const places = /** @type {Place[]} */ (this.#expected.get(id));
     for (let first = places[0]; first?.rows; first = places[0]) {
       places.shift();
-      if (first.rows.length > 0) this.#release(device, first.bucket, first.rows);
+      if (first.rows.length > 0) this.#release(first.device, first.bucket, first.rows);
     }
-    if (places.length === 0) this.#expected.delete(device);
+    if (places.length === 0) this.#expected.delete(id);
   };
 
   /** Devices with a block that is not released. */

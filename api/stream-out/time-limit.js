@@ -1,12 +1,17 @@
 /** What ends within the stop of a process: sending what waits, writing notes, and the step under way, in ms each. */
 export const STOP_WITHIN_MS = 1500;
 
-/** Waits for work, but no longer than the stop of a process may take. @param {Promise<unknown>} work */
-export async function withTimeLimit(work) {
+/**
+ * Waits for work, but no longer than the stop of a process may take.
+ *
+ * @param {Promise<unknown>} work
+ * @param {number} [withinMs]
+ */
+export async function withTimeLimit(work, withinMs = STOP_WITHIN_MS) {
   /** @type {NodeJS.Timeout | undefined} */
   let limit;
   const tooLong = new Promise((resolve) => {
-    limit = setTimeout(resolve, STOP_WITHIN_MS);
+    limit = setTimeout(resolve, withinMs);
   });
   await Promise.race([work, tooLong]);
   clearTimeout(limit);

@@ -55,8 +55,10 @@ export async function byManager(given) {
 async function collected(keyspace) {
   const text = (await readMigrations()).map((migration) => migration.text).join('\n');
   const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];
+  const kept = [...text.matchAll(/ALTER TABLE (\w+) WITH \$\{keepTombstones\}/g)].map(([, name]) => name);
   const statements = tables.map(([, name, rest]) => {
-    const mode = rest?.includes('${window(') ? 'immediate' : 'repair';
+    const windowed = kept.includes(name) ? 'timeout' : 'immediate';
+    const mode = rest?.includes('${window(') ? windowed : 'repair';
     return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'}`;
   });
   return command('node', 'infra/operations/steps/alter.js', ...statements);

@@ -7,7 +7,8 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  * @typedef {object} Migration
  * @property {number} version from the file's name, counting from 1 without a gap
  * @property {string} name the file's name
- * @property {string} text its CQL, with `${window(SETTING)}` where a table's TTL and compaction stand
+ * @property {string} text its CQL, with `${window(SETTING)}` for a table's TTL and compaction, and
+ *   `${keepTombstones}` of the dialect
  */
 
 /**
@@ -15,14 +16,23 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  *
  * @typedef {object} Dialect
  * @property {string} dropTombstones the option that lets expired data go at once
+ * @property {string} keepTombstones the options of a table with deletions, which each replica has to learn of
  * @property {string} pastCache what stands at the end of a SELECT that reads so much that it would push out what others need
  */
 
 /** @type {Record<'scylla' | 'cassandra', Dialect>} */
 export const DIALECTS = {
-  scylla: { dropTombstones: "tombstone_gc = {'mode': 'immediate'}", pastCache: ' BYPASS CACHE' },
-  // gc_grace_seconds also bounds how long hints are kept, so a day rather than nothing.
-  cassandra: { dropTombstones: 'gc_grace_seconds = 86400', pastCache: '' },
+  scylla: {
+    dropTombstones: "tombstone_gc = {'mode': 'immediate'}",
+    keepTombstones: "tombstone_gc = {'mode': 'timeout'} AND gc_grace_seconds = 864000",
+    pastCache: ' BYPASS CACHE',
+  },
+  cassandra: {
+    // gc_grace_seconds also bounds how long hints are kept, so a day rather than nothing.
+    dropTombstones: 'gc_grace_seconds = 86400',
+    keepTombstones: 'gc_grace_seconds = 864000',
+    pastCache: '',
+  },
 };
 
 /** @returns {Promise<Migration[]>} in order */
@@ -56,6 +66,7 @@ export function statementsOf({ name, text }, days, dialect) {
       if (retention === undefined) throw new RangeError(`${name}: no retention is called ${setting}`);
       return windowOptions(retention, dialect);
     })
+    .replaceAll(/\$\{keepTombstones\}/g, dialect.keepTombstones)
     .split(';')
     .map((statement) => statement.trim())
     .filter(Boolean)
@@ -68,11 +79,18 @@ export function statementsOf({ name, text }, days, dialect) {
  * @returns {string} the table options of a time-window-compacted table
  */
 export function windowOptions(retentionDays, { dropTombstones }) {
+  return `${retentionOptions(retentionDays)}\n  AND ${dropTombstones}`;
+}
+
+/**
+ * @param {number} retentionDays
+ * @returns {string} the options of a time-window-compacted table that follow from its retention
+ */
+export function retentionOptions(retentionDays) {
   const { ttlSeconds, windowDays } = windowFor(retentionDays);
   return [
     `default_time_to_live = ${ttlSeconds}`,
     `compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'DAYS', 'compaction_window_size': ${windowDays}}`,
-    dropTombstones,
   ].join('\n  AND ');
 }
 

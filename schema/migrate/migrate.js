@@ -1,13 +1,12 @@
 import { MillraceError } from '../../common/errors.js';
-import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.js';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS, windowFor } from '../rules.js';
 import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.js';
-import { readMigrations, statementsOf, windowOptions } from './files.js';
+import { readMigrations, retentionOptions, statementsOf } from './files.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { Dialect } from './files.js' */
 
 /** Tables whose retention `migrate` changes when its setting changes. */
 const RETAINED = {
@@ -70,7 +69,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
           );
         }
         await keep();
-        await settle(client, retention, dialect, onStatus);
+        await settle(client, retention, onStatus);
         return { from, to: Math.max(from, migrations.length) };
       },
       onStatus,
@@ -81,14 +80,13 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
 }
 
 /**
- * Stores the settings that all processes share, and gives the tables a retention that has changed.
+ * Stores the settings that all processes share, and gives each table the retention of its setting.
  *
  * @param {Client} client
  * @param {Config['retention']} retention
- * @param {Dialect} dialect
  * @param {(text: string) => void} onStatus
  */
-async function settle(client, retention, dialect, onStatus) {
+async function settle(client, retention, onStatus) {
   const stored = await storedSettings(client);
   if (stored['LATEST_GROUPS'] !== undefined && stored['LATEST_GROUPS'] !== retention.latestGroups) {
     throw new MillraceError(
@@ -97,12 +95,15 @@ async function settle(client, retention, dialect, onStatus) {
     );
   }
   const wanted = namesOf(retention);
+  const seconds = await timesToLive(client);
   for (const [setting, tables] of Object.entries(RETAINED)) {
     const days = wanted[setting];
-    if (stored[setting] === undefined || stored[setting] === days || days === undefined) continue;
+    if (days === undefined) continue;
     for (const table of tables) {
+      // The stored setting does not show a change that broke off between two tables.
+      if (seconds.get(table) === windowFor(days).ttlSeconds) continue;
       onStatus(`${table} keeps ${days} days`);
-      await changeSchema(client, `ALTER TABLE ${table} WITH ${windowOptions(days, dialect)}`);
+      await changeSchema(client, `ALTER TABLE ${table} WITH ${retentionOptions(days)}`);
     }
   }
   // Only lightweight transactions change the row. Plain writes would be ordered by another clock.
@@ -110,6 +111,15 @@ async function settle(client, retention, dialect, onStatus) {
     'UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = ? IF EXISTS',
     [retention.latestGroups, retention.batchDays, retention.historyDays, PART],
   );
+}
+
+/** @param {Client} client @returns {Promise<Map<string, number>>} the TTL of each table, in s */
+async function timesToLive(client) {
+  const { rows } = await client.execute(
+    'SELECT table_name, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?',
+    [client.keyspace],
+  );
+  return new Map(rows.map((row) => [row['table_name'], row['default_time_to_live']]));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
 import { ERRORS } from '../../common/errors.js';
 
 const UNIT = 'infra/systemd/millrace.service';
@@ -50,4 +50,36 @@ test('systemd unit: Alloy: collects its log by its name', () => {
   const output = execFileSync('systemd-analyze', ['security', '--offline=true', UNIT], { encoding: 'utf8' });
   const [, exposed] = /exposure level for millrace\.service: ([\d.]+)/.exec(output) ?? [];
   expect(Number(exposed)).toBeLessThan(MOST_EXPOSED);
+});
+
+describe('Page of the systemd unit', () => {
+  const page = readFileSync('docs/how-to/run-as-a-service.md', 'utf8');
+
+  test('a new version: it is built, migrated by the role of migrate, and started, in this order', () => {
+    const migrate = 'CQL_USERNAME=millrace_migrate CQL_PASSWORD_FILE=secrets/migrate npm run -s migrate';
+    expect(readFileSync('docs/how-to/secure-an-installation.md', 'utf8')).toContain(migrate);
+    const [, section = ''] = page.split('\nFor a new version:\n');
+    const places = [
+      'git pull',
+      'npm ci',
+      'npm run build',
+      'npm run docs:build',
+      migrate,
+      'npm prune --omit=dev',
+      'systemctl restart millrace',
+    ].map((step) => section.indexOf(step));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  test('sudo: no pattern, because the shell of the user expands it, who may not read the directory', () => {
+    const commands = [...page.matchAll(/^ +\$ (sudo .*)$/gm)].map(([, command]) => command);
+    expect(commands.length).toBeGreaterThan(5);
+    for (const command of commands) expect(command).not.toMatch(/[*?]/);
+  });
+
+  test('npm run migrate: the version of the schema', () => {
+    const { length } = readdirSync('schema/migrations');
+    expect(page).toContain(`The schema went from version 0 to ${length}.`);
+  });
 });

@@ -122,11 +122,23 @@ test('changes: a changed cursor: bad_cursor', async () => {
   expect(await response.json()).toMatchObject({ code: 'bad_cursor' });
 });
 
+test('changes: a time before the last 13 days: bad_parameter, because notes of late samples expire', async () => {
+  const response = await system.fetch('/changes?since=-14d');
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    code: 'bad_parameter',
+    parameters: [{ name: 'since', reason: expect.stringContaining('the last 13 days') }],
+  });
+  const [first] = await ask('-13d', 1);
+  expect(first.kind).toBe('watermark');
+  const [second] = await ask(first.cursor, 1);
+  expect(Date.parse(second.until)).toBe(Date.parse(first.until) + HOUR_MS);
+});
+
 test('changes: a step is read: positions between its changes, each continues there, and an abort ends it', async () => {
   const store = await system.openStore();
   try {
-    const options = { groups: 2, batchDays: 30, settleMs: 100, clock };
-    const changes = createChanges({ store, ...options });
+    const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
     const { signal } = new AbortController();
     /** @param {Position} position */
     const readAll = async (position) => {

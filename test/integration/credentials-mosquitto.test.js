@@ -73,6 +73,7 @@ async function write() {
     MQTT_USERNAME: 'operator',
     MQTT_PASSWORD: secrets['operator'],
     MQTT_MAPPINGS: join(files, 'mappings.yaml'),
+    HOME_ASSISTANT_PREFIX: 'homeassistant',
   };
   return startCommand('api/commands/credentials/index.js', settings, ['mosquitto', '--out', files]).ended;
 }
@@ -153,6 +154,19 @@ test('Mosquitto: mapped topics: a device may publish on its own, and the install
   }
   await until(() => received.length === 3);
   expect(received).toEqual(['farm/pump/up', `farm/${idOf('pump')}/up`, 'farm/sheep/up']);
+});
+
+test('Mosquitto: Home Assistant: the installation publishes and reads its topics', async () => {
+  const [operator, pump] = [await connect('operator'), await connect('pump')];
+  /** @type {string[]} */
+  const received = [];
+  operator.on('message', (topic) => received.push(topic));
+  await operator.subscribeAsync('homeassistant/#', { qos: 1 });
+  const topic = 'homeassistant/sensor/a/b/config';
+  expect(await isAccepted(pump, topic)).toBe(false);
+  expect(await isAccepted(operator, topic)).toBe(true);
+  await until(() => received.length === 1);
+  expect(received).toEqual([topic]);
 });
 
 test('Mosquitto: edge node: may publish for itself and for its devices', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -382,21 +382,50 @@ describe('npm run import', () => {
     PROCESSES_MS,
   );
 
+  /**
+   * Writes a file of 12,000 rows, and the state of an earlier run that committed 10,000 of them.
+   *
+   * @param {string} device
+   * @param {object} [changes] of the state
+   * @returns {string} path of the file
+   */
+  function writeInterrupted(device, changes) {
+    const path = join(directory, `${device}.csv`);
+    const rows = Array.from({ length: 12_000 }, (_, i) => `${begin + i * 1000},${device},s,${i}`);
+    writeFileSync(path, `ts,device,sensor,value\n${rows.join('\n')}\n`);
+    const { size, mtimeMs } = statSync(path);
+    const { keyspace, contactPoints } = target.config.cql;
+    const state = { size, mtimeMs, device: null, keyspace, contactPoints, rows: 10_000, ...changes };
+    writeFileSync(`${path}.import.json`, JSON.stringify(state));
+    return path;
+  }
+
   test(
     'a state of an earlier run: continues after its rows',
     async () => {
-      const path = join(directory, 'resumed.csv');
-      const rows = Array.from({ length: 12_000 }, (_, i) => `${begin + i * 1000},resumed,s,${i}`);
-      writeFileSync(path, `ts,device,sensor,value\n${rows.join('\n')}\n`);
-      const { size, mtimeMs } = (await import('node:fs')).statSync(path);
-      writeFileSync(`${path}.import.json`, JSON.stringify({ size, mtimeMs, rows: 10_000 }));
-      const { code, output } = await run(path);
+      const { code, output } = await run(writeInterrupted('resumed'));
       expect({ code, output }).toMatchObject({
         code: 0,
         output: expect.stringContaining('12000 rows, 2000 samples stored'),
       });
       const page = await target.get('/devices/resumed/sensors/s/measurements?order=asc&limit=1');
       expect(page.items).toEqual([{ ts: time(begin + 10_000_000), value: 10_000 }]);
+    },
+    PROCESSES_MS,
+  );
+
+  test.each([
+    ['device', { device: 'another' }],
+    ['keyspace', { keyspace: 'another' }],
+    ['database', { contactPoints: ['192.0.2.1:9042'] }],
+  ])(
+    'a state of an earlier run with another %s: begins with the first row',
+    async (name, changes) => {
+      const { code, output } = await run(writeInterrupted(`begun-${name}`, changes));
+      expect({ code, output }).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('12000 rows, 12000 samples stored'),
+      });
     },
     PROCESSES_MS,
   );

@@ -536,6 +536,20 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     for (const _ of [1, 2, 3]) expect((await client.take('publish')).qos).toBe(0);
   });
 
+  test('MQTT-3.8.4-8, MQTT-3.3.4-9: a filter with a wildcard: retained messages have the granted QoS at most', async () => {
+    const topics = ['iot/v1/d/status', 'iot/v1/e/status'];
+    const device = await connect();
+    for (const topic of topics) {
+      device.send(publish({ topic, retain: true }));
+      await device.take('puback');
+    }
+    const limited = await connect({ properties: { receiveMaximum: 1 } });
+    limited.send(subscribe([{ topic: 'iot/v1/+/status', qos: 1 }]));
+    for (const topic of topics) expect(await limited.take('publish')).toMatchObject({ topic, qos: 0 });
+    const unlimited = await subscriber('iot/v1/+/status', { qos: 1 });
+    for (const topic of topics) expect(await unlimited.take('publish')).toMatchObject({ topic, qos: 1 });
+  });
+
   test('MQTT-3.1.2-24, MQTT-3.1.2-25: a message is larger than the client accepts: it is not sent', async () => {
     const client = await connect({ properties: { maximumPacketSize: 60 } });
     client.send(subscribe([{ topic: STATUS, qos: 0 }]));

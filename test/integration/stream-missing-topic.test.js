@@ -173,3 +173,30 @@ test('streaming out: the topic of watermarks is missing: batches go on, and the 
   const all = await untilMarked(['batches'], bucketOf(hour) + HOUR_MS);
   expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
+
+test('streaming out: the lost records of a device are larger than a request of their topic may be: the hour is completed', async () => {
+  await remove('batches');
+  await make('batches', { 'max.message.bytes': '100000' });
+  const hour = newHour();
+  for (let from = 0; from < 10_000; from += 500) {
+    const samples = Array.from({ length: 500 }, (_, index) => ({
+      sensor_id: 's',
+      ts: hour + from + index,
+      value: Math.random(),
+    }));
+    const response = await silent.fetch('/measurements?device=large', {
+      method: 'POST',
+      body: JSON.stringify(samples),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(response.status).toBe(200);
+  }
+  await closeHour(hour);
+  const records = (await recordsOf('batches')).filter(({ device }) => device === 'large');
+  const times = records.flatMap(({ sensors }) =>
+    sensors.flatMap((/** @type {any} */ { samples }) =>
+      samples.map((/** @type {[number, number]} */ [ts]) => ts),
+    ),
+  );
+  expect(times).toEqual(Array.from({ length: 10_000 }, (_, index) => hour + index));
+});

@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const PREFIX = 'out';
 const kafka = await startTestKafka();
-const { clock, system, send, newHour, closeHour } = usePackedSystem({
+const { clock, system, store, send, newHour, closeHour } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100 },
 });
@@ -177,6 +177,24 @@ test('streaming out: a sensor has newer values: the compacted topic gets the new
   expect(latest.key).toBe(latest.sensor_id);
 });
 
+test('streaming out: a process stops right after a message: the compacted topic has its newest value', async () => {
+  const hour = newHour();
+  const stopping = await startTestSystem({
+    settings: {
+      CQL_KEYSPACE: system().config.cql.keyspace,
+      LATEST_GROUPS: '2',
+      STREAM_KAFKA: kafka.address,
+      STREAM_TOPIC_PREFIX: PREFIX,
+    },
+    clock: () => clock.now,
+  });
+  await post(stopping, 'stopped', samplesOf(hour, 3)).finally(() => stopping.stop());
+  await closeHour(hour);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
+  const latest = records.map(({ value }) => JSON.parse(String(value)));
+  expect(latest).toContainEqual(expect.objectContaining({ device: 'stopped', ts: hour + 2000, value: -1.5 }));
+});
+
 describe('npm run stream', () => {
   /** @param {string} prefix @param {string[]} args */
   async function stream(prefix, ...args) {
@@ -199,8 +217,13 @@ describe('npm run stream', () => {
     );
     const first = await stream('made', 'init', '--partitions', '2');
     expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`✓ made  ${batches}`) });
+    // What was committed since then may be in the topics of another prefix only.
+    const [, from = ''] = /^ {2}npm run stream -- replay --from (\S+)$/m.exec(first.output) ?? [];
+    const groups = [0, 1].map((group) => store().streaming.streamedUntil(group));
+    expect(Date.parse(from)).toBe(Math.min(...(await Promise.all(groups)).map(Number)));
     const again = await stream('made', 'init');
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining(`✓ is there  ${batches}`) });
+    expect(again.output).not.toContain('replay');
     const { code, output } = await stream('made', 'status');
     expect(code === 0 ? '' : output).toBe('');
     expect(output).toContain(`✓ ${batches}: 0 records in 2 partitions`);

@@ -26,12 +26,7 @@ export const FINDINGS = [
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
   ['S5', 'api/store/latest/writes.js', 'await row.done;', 'void row.done;'],
   ['S6', 'api/store/latest/writes.js', 'if (!isNews(each)) continue;', ''],
-  [
-    'S7',
-    'api/ingest/late-samples.js',
-    'await days.note(device, late, at);',
-    'void days.note(device, late, at);',
-  ],
+  ['S7', 'api/ingest/late-samples.js', 'await days.note(device, late);', 'void days.note(device, late);'],
   ['S7', 'api/ingest/late-samples.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
   ['S9', 'api/store/sending/congestion-window.js', 'this.#bound.record?.(began, isFailure(error));', ''],
   [

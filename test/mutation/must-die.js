@@ -250,8 +250,8 @@ export const MUST_DIE = [
   {
     // S7
     file: 'api/ingest/late-samples.js',
-    before: 'await days.note(device, late, at);',
-    after: 'void days.note(device, late, at);',
+    before: 'await days.note(device, late);',
+    after: 'void days.note(device, late);',
     test: 'test/unit/history/late-rows.test.js',
   },
   {

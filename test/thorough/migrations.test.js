@@ -28,6 +28,8 @@ test('Migration: new keyspace: it gets every table with its TTL, window and gc_g
     strategy: 'TimeWindowCompactionStrategy',
     window: '1 DAYS',
   });
+  // Somebody may delete an annotation, and a replica that is away has ten days to learn of it.
+  expect(tables['annotation']).toMatchObject({ ttl: 365 * 86_400, grace: 864_000, window: '13 DAYS' });
   expect(tables['latest']).toMatchObject({ ttl: 0, strategy: 'LeveledCompactionStrategy' });
 
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: version, to: version });
@@ -107,6 +109,31 @@ test('Migration: the last one broke off after it added a column: it is completed
   );
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: 4, to: await newest() });
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
+});
+
+test.each([
+  ['a change of HISTORY_DAYS broke off, and the setting has its old value again', []],
+  [
+    'the first one broke off after it made some tables, and HISTORY_DAYS is another',
+    [
+      "DELETE FROM schema_version WHERE part = 'millrace' AND version > 7",
+      "DELETE latest_groups, batch_days, history_days FROM installation WHERE part = 'millrace' IF EXISTS",
+    ],
+  ],
+])('Migration: %s: each table gets its TTL', async (_, statements) => {
+  const settings = migrations.fresh({ HISTORY_DAYS: '365' });
+  const { CQL_KEYSPACE: keyspace } = settings;
+  await migrateDatabase(configOf(settings));
+  const whole = await migrations.tablesOf(keyspace);
+  for (const statement of [
+    'ALTER TABLE history WITH default_time_to_live = 2592000',
+    'ALTER TABLE alarm WITH default_time_to_live = 2592000',
+    ...statements,
+  ]) {
+    await migrations.execute(statement.replace(/(TABLE|FROM) /, `$1 ${keyspace}.`));
+  }
+  await migrateDatabase(configOf(settings));
+  expect(await migrations.tablesOf(keyspace)).toEqual(whole);
 });
 
 test('Migration: devices registered before the index of sites: the index has them afterwards', async () => {

@@ -9,6 +9,7 @@ starts. The statements are valid for ScyllaDB and Cassandra. [Data model](../exp
 [packed form](packed-form.md) describes the bytes of \`samples\`.
 
 \`\${window(DAYS)}\` stands for time-window compaction and a default time to live, both calculated from that setting.
+\`\${keepTombstones}\` stands for the options of a table with deletions: each replica keeps a deletion for ten days.
 
 This page is generated from \`schema/migrations\` by \`npm run docs:reference\`.
 `;

@@ -13,6 +13,8 @@ export interface LatestItem {
   type: string | null;
   unit: string | null;
   site: string | null;
+  /** between two values, from the device's birth; missing or null: not announced */
+  interval_ms?: number | null;
   /** ISO 8601, null before the first sample */
   ts: string | null;
   value: number | null;
@@ -378,6 +380,8 @@ export interface Alarm {
   /** its name */
   rule: string;
   severity: Severity;
+  /** null: an alarm from before this was stored */
+  condition: AlarmCondition['kind'] | null;
   /** what to do */
   text: string | null;
   device_id: string;
@@ -391,6 +395,8 @@ export interface Alarm {
   cleared_at: string | null;
   /** null: an absence */
   peak: number | null;
+  /** as sent */
+  unit: string | null;
   state: 'open' | 'cleared' | 'withdrawn';
   seen_late: boolean;
   acknowledged_at: string | null;

@@ -15,7 +15,7 @@ import {
 } from '../format.ts';
 import { Choice } from '../kit/controls.tsx';
 import { useServices } from '../state/hooks.ts';
-import { lengthOf, parseAgo, SPANS, settle, zoomStep } from './window.ts';
+import { lengthOf, parseAgo, SPANS, settle, typedWindow, zoomStep } from './window.ts';
 import './chart.css';
 import type { Edges } from './options.ts';
 import type { Shape } from './shape.ts';
@@ -145,18 +145,23 @@ function RangeForm({
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const [typed, setTyped] = useState({
+  const [opened] = useState({
     from: formatField(window.from, zone),
     to: formatField(window.to, zone),
+    live: window.live,
   });
+  const [typed, setTyped] = useState({ from: opened.from, to: opened.to });
   const [wrong, setWrong] = useState('');
   const problem = useId();
 
   function submit(event: Event) {
     event.preventDefault();
-    const range = readRange(typed, zone);
+    // The end of a live range that nobody changed is still now.
+    const endsNow = opened.live && typed.to === opened.to;
+    const range = readRange(typed, zone, bounds.now);
     setWrong(typeof range === 'string' ? range : '');
-    if (typeof range !== 'string') onChange(settle(range, bounds));
+    if (typeof range === 'string') return;
+    onChange(typedWindow(endsNow ? { ...range, to: bounds.now } : range, bounds.now));
   }
 
   const field = (name: 'from' | 'to', label: string) => (
@@ -189,7 +194,11 @@ function RangeForm({
           </p>
         )}
       </form>
-      <RelativeForm now={bounds.now} onLive={onLive} onChange={(range) => onChange(settle(range, bounds))} />
+      <RelativeForm
+        now={bounds.now}
+        onLive={onLive}
+        onChange={(range) => onChange(typedWindow(range, bounds.now))}
+      />
     </div>
   );
 }
@@ -283,11 +292,19 @@ function RelativeForm({
   );
 }
 
-/** @returns what is wrong with it */
-function readRange(typed: { from: string; to: string }, zone: Zone): { from: number; to: number } | string {
+/**
+ * @param now epoch ms
+ * @returns what is wrong with it
+ */
+function readRange(
+  typed: { from: string; to: string },
+  zone: Zone,
+  now: number,
+): { from: number; to: number } | string {
   const [from, to] = [parseField(typed.from, zone), parseField(typed.to, zone)];
   if (from === null || to === null) return 'Fill in a date and a time in both fields.';
-  return from < to ? { from, to } : 'From has to be before to.';
+  if (from >= to) return 'From has to be before to.';
+  return from < now ? { from, to } : 'From has to be before now.';
 }
 
 const WIDTH = 1000;

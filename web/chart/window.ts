@@ -61,6 +61,17 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
+ * The window of a range that a reader typed. It is not moved. A range that reaches now is cut there, and live.
+ *
+ * @param range begins before now
+ * @param now epoch ms
+ */
+export function typedWindow({ from, to }: { from: number; to: number }, now: number): Window {
+  if (to >= now) return liveWindow(Math.min(Math.max(now - from, NARROWEST_MS), LONGEST_MS), now);
+  return { live: false, from: Math.max(Math.min(from, to - NARROWEST_MS), EARLIEST_MS), to };
+}
+
+/**
  * @param factor of its length: below 1 zooms in
  * @param anchor epoch ms that stays where it is
  */
@@ -107,6 +118,8 @@ const DEFAULT_SPAN_MS = 300_000;
 
 /** Longer than anything is kept. */
 const LONGEST_MS = 100 * UNITS_MS.y;
+/** An address has no earlier time. */
+const EARLIEST_MS = 0;
 
 /**
  * @param text `5m`, `90s`, `1500ms`, 100 years at most

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatAge, formatDateTime, hueOf, NOTHING } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
+import { silentAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 
@@ -220,23 +221,29 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
   }, [element, ts]);
 }
 
-/** A sensor that is silent for so long is shown as old; the API calls its device offline after the same time. */
-const STALE_MS = 5 * 60_000;
-
 /**
- * How long ago something was measured; counts on by itself.
+ * How long ago something was measured; counts on by itself. It is old when its sensor counts as silent.
  *
- * @param props `ts`: ISO 8601; `isAgo`: in a sentence, "12 s ago"
+ * @param props `ts`: ISO 8601; `intervalMs`: of its sensor, if it is known; `isAgo`: in a sentence, "12 s ago"
  */
-export function Age({ ts, isAgo = false }: { ts: string | null; isAgo?: boolean }) {
+export function Age({
+  ts,
+  intervalMs = null,
+  isAgo = false,
+}: {
+  ts: string | null;
+  intervalMs?: number | null;
+  isAgo?: boolean;
+}) {
   const { clock, preferences } = useServices();
   const now = clock.time.value;
   const { zone } = preferences.choice.value;
   if (ts === null) return <span class="age">{NOTHING}</span>;
   const at = Date.parse(ts);
   const age = now - at;
+  const isOld = age > silentAfterMs(intervalMs ?? 0);
   return (
-    <time class="age" datetime={ts} title={formatDateTime(at, zone)} data-stale={age > STALE_MS}>
+    <time class="age" datetime={ts} title={formatDateTime(at, zone)} data-stale={isOld}>
       {formatAge(age)}
       {isAgo && age >= 1000 && ' ago'}
     </time>

@@ -69,9 +69,9 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
 
 /** A sign with how many alarms are open and not acknowledged; nothing where none is. */
 function OpenAlarms() {
-  const { alarms } = useOpenAlarms();
+  const alarms = useOpenAlarms();
   useAlarmNotifications(alarms);
-  const waiting = alarms.filter(({ acknowledged_at }) => acknowledged_at === null);
+  const waiting = (alarms ?? []).filter(({ acknowledged_at }) => acknowledged_at === null);
   if (waiting.length === 0) return null;
   const isCritical = waiting.some(({ severity }) => severity === 'critical');
   return (

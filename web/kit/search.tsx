@@ -63,7 +63,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const field = useRef<HTMLInputElement | null>(null);
-  const { items, more, loading, problem } = useSearch(asked);
+  const { items, more, answered, loading, problem } = useSearch(asked);
   const at = Math.min(chosen, items.length - 1);
 
   useEffect(() => field.current?.focus(), []);
@@ -91,8 +91,8 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
       setChosen((at + step + items.length) % items.length);
     }
     const result = items[at];
-    // What was typed since the last search has other results.
-    if (event.key === 'Enter' && result && asked === text) {
+    // What was typed since the last answer has other results.
+    if (event.key === 'Enter' && result && answered === text.trim()) {
       event.preventDefault();
       open(result);
     }
@@ -253,11 +253,12 @@ function rankOf({ name, result }: Entry, whole: string): number {
 /**
  * Searches the fleet that this page holds as a whole, else asks the API.
  *
- * @returns `problem`: why nothing was found, in words
+ * @returns `answered`: the text that the items match; `problem`: why nothing was found, in words
  */
 function useSearch(text: string): {
   items: SearchResult[];
   more: boolean;
+  answered: string;
   loading: boolean;
   problem: string;
 } {
@@ -271,13 +272,14 @@ function useSearch(text: string): {
   const here = useMemo(() => (entries ? findEntries(entries, text) : null), [entries, text]);
   const asked = isHeld ? '' : text.trim();
   const { data, loading, problem } = useQuery(asked, async (signal) =>
-    asked ? client.search(asked, signal) : null,
+    asked ? { answered: asked, ...(await client.search(asked, signal)) } : null,
   );
-  if (here) return { ...here, loading: false, problem: '' };
-  const { items, more } = data ?? NO_RESULTS;
+  if (here) return { ...here, answered: text.trim(), loading: false, problem: '' };
+  const { items, more, answered } = data ?? { ...NO_RESULTS, answered: '' };
   return {
     items,
     more,
+    answered,
     loading: asked !== '' && loading,
     problem: problem ? problemWords(problem).title : '',
   };

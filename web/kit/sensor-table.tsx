@@ -157,7 +157,7 @@ function SensorRow({
         <Value {...now} recent={recent} decimals={live.decimals(now)} />
       </td>
       <td class="col-age">
-        <Age ts={now.ts} />
+        <Age ts={now.ts} intervalMs={now.interval_ms} />
       </td>
       <td class="col-compare">
         <CompareButton item={now} />

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
 import { createLimit } from '../api/client.ts';
 import { nullIfMissing } from '../api/request.ts';
@@ -25,10 +25,14 @@ function useReloads(reload: () => void) {
   }, [changes, reload]);
 }
 
-/** Keeps the open alarms of the installation up to date; for the header, which stands on every page. */
-export function useOpenAlarms() {
+/**
+ * Keeps the open alarms of the installation up to date; for the header, which stands on every page.
+ *
+ * @returns null: not known yet
+ */
+export function useOpenAlarms(): Alarm[] | null {
   const { client, live } = useServices();
-  const { data, problem, reload } = useQuery(
+  const { data, reload } = useQuery(
     'open-alarms',
     (signal) => client.alarms({ state: 'open', limit: MOST_OPEN }, signal),
     REFRESH,
@@ -37,19 +41,21 @@ export function useOpenAlarms() {
   useEffect(() => {
     live.openAlarms.value = data?.items ?? NONE;
   }, [live, data]);
-  return { alarms: data?.items ?? NONE, problem, reload };
+  return data?.items ?? null;
+}
+
+/** @returns the open alarms that are not shelved */
+export function useActiveAlarms(): readonly Alarm[] {
+  const { live, clock } = useServices();
+  return live.openAlarms.value.filter((alarm) => !isShelved(alarm, clock.now()));
 }
 
 /**
  * @param device id
  * @returns its open alarms that are not shelved
  */
-export function useAlarmsOf(device: string): readonly Alarm[] {
-  const { live, clock } = useServices();
-  return live.openAlarms.value.filter(
-    (alarm) => alarm.device_id === device && !isShelved(alarm, clock.now()),
-  );
-}
+export const useAlarmsOf = (device: string): readonly Alarm[] =>
+  useActiveAlarms().filter(({ device_id }) => device_id === device);
 
 /** @param now epoch ms */
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
@@ -148,17 +154,35 @@ export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
 }
 
 /**
+ * Compares each list of open alarms with the one before.
+ *
+ * @returns takes the open alarms, newest first (null: not known yet), and the time (epoch ms). Returns the
+ *   newest alarm that is not in the list before, and that nobody has acknowledged or shelved. The first list has
+ *   no news.
+ */
+export function createAlarmNews(): (alarms: Alarm[] | null, now: number) => Alarm | undefined {
+  let known: Set<string> | null = null;
+  return (alarms, now) => {
+    if (!alarms) return undefined;
+    const before = known;
+    known = new Set(alarms.map(({ alarm_id }) => alarm_id));
+    return alarms.find(
+      (alarm) =>
+        before && !before.has(alarm.alarm_id) && alarm.acknowledged_at === null && !isShelved(alarm, now),
+    );
+  };
+}
+
+/**
  * Reports alarms that open while the page is open.
  *
- * @param alarms the open ones
+ * @param alarms the open ones; null: not known yet
  */
-export function useAlarmNotifications(alarms: Alarm[]) {
-  const { preferences } = useServices();
-  const known = useRef<Set<string> | null>(null);
+export function useAlarmNotifications(alarms: Alarm[] | null) {
+  const { preferences, clock } = useServices();
+  const [newsAmong] = useState(createAlarmNews);
   useEffect(() => {
-    const before = known.current;
-    known.current = new Set(alarms.map(({ alarm_id }) => alarm_id));
-    const [newest] = before ? alarms.filter(({ alarm_id }) => !before.has(alarm_id)) : [];
+    const newest = newsAmong(alarms, clock.now());
     if (!newest) return;
     const { sound, notification } = preferences.choice.peek().signals;
     if (sound) beep();
@@ -166,7 +190,7 @@ export function useAlarmNotifications(alarms: Alarm[]) {
       const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
       new Notification(newest.rule, { body, tag: newest.alarm_id });
     }
-  }, [alarms, preferences]);
+  }, [alarms, clock, newsAmong, preferences]);
 }
 
 /** Hz, seconds, and loudness from 0 to 1. */

@@ -47,6 +47,7 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
     unit: sensor.unit,
     label: sensor.label,
     site,
+    interval_ms: sensor.interval_ms,
     ts: sensor.ts,
     value: sensor.value,
   }));

@@ -24,8 +24,9 @@ export function useFleetState(): ReadonlySignal<FleetState> {
     async (signal) => {
       const info = await client.fleet(signal);
       vocabulary.learn(typesAndSites(info));
-      const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Map();
+      const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : NONE_OFFLINE;
       fleetState.count(info, offline);
+      if (live.fleet.isOutdated()) live.readAgain();
       live.notifyWatchers();
       return info;
     },
@@ -58,17 +59,25 @@ const typesAndSites = ({ by_type, by_site }: FleetInfo): { type: string | null; 
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];
 
-/** @returns by id */
-async function offlineDevices(client: Client, signal: AbortSignal): Promise<Map<string, DeviceItem>> {
-  const offline: Map<string, DeviceItem> = new Map();
+/** The devices that are offline, by id. `isWhole`: no other one is. */
+type OfflineDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boolean };
+
+const NONE_OFFLINE: OfflineDevices = { devices: new Map(), isWhole: true };
+
+/** Reads them page by page. A page may be short: the API looks at a bounded number of devices for each. */
+export async function offlineDevices(
+  client: Pick<Client, 'devices'>,
+  signal?: AbortSignal,
+): Promise<OfflineDevices> {
+  const devices: Map<string, DeviceItem> = new Map();
   let cursor: string | null = null;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const answer: Page<DeviceItem> = await client.devices({ state: 'offline', limit: PAGE, cursor }, signal);
-    for (const device of answer.items) offline.set(device.device_id, device);
+    for (const device of answer.items) devices.set(device.device_id, device);
     cursor = answer.next;
     if (cursor === null) break;
   }
-  return offline;
+  return { devices, isWhole: cursor === null };
 }
 
 /** Figures of one moment. */
@@ -99,7 +108,7 @@ export function createFleetState({
 }) {
   const figures = signal<FleetState>({ faults: fleet.listFaults(), info: null, now: clock.time.peek() });
   let info: FleetInfo | null = null;
-  let offline: ReadonlyMap<string, DeviceItem> = new Map();
+  let offline = NONE_OFFLINE.devices;
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
   /** epoch ms since when nothing is stored, and until the waiting messages had time to arrive */
@@ -133,12 +142,11 @@ export function createFleetState({
       staleUntil = since === null ? clock.now() + CATCHING_UP_MS : Number.POSITIVE_INFINITY;
     },
 
-    /** @param away devices that are offline, by id */
-    count(counted: FleetInfo, away: ReadonlyMap<string, DeviceItem>) {
+    count(counted: FleetInfo, away: OfflineDevices) {
       if (status.peek() === 'reconnecting' || (staleSince !== null && info !== null)) return;
-      info = withCount(counted, away.size);
-      offline = away;
-      fleet.setOffline(new Set(away.keys()));
+      info = withCount(counted, away);
+      offline = away.devices;
+      fleet.setOffline(new Set(offline.keys()));
       fleet.expect(counted.sensors);
       update();
     },
@@ -169,13 +177,22 @@ function withEmptyDevices(
 }
 
 /**
- * The API counts every ten seconds, so its list of offline devices is newer. One number is shown everywhere.
- *
- * @param offline devices of the list
+ * The API counts every ten seconds, so its list of offline devices is newer. One number is shown everywhere. A
+ * list that was cut counts too few.
  */
-function withCount(info: FleetInfo, offline: number): FleetInfo {
-  if (offline >= MOST_PAGES * PAGE) return info;
+function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): FleetInfo {
+  if (!isWhole) return info;
+  const offline = devices.size;
   return { ...info, devices: { online: Math.max(deviceCount(info) - offline, 0), offline } };
+}
+
+/** @returns null: unknown, since not all sensors are followed */
+export function sensorsOnline(
+  { faults, info }: Pick<FleetState, 'faults' | 'info'>,
+  fleet: Pick<Fleet, 'holdsAll'>,
+): number | null {
+  if (info === null || !fleet.holdsAll()) return null;
+  return Math.max(0, info.sensors - faults.offlineSensors - faults.silentCount);
 }
 
 /** @returns devices of the fleet, online or not */

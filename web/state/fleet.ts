@@ -19,6 +19,13 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   let total = Number.POSITIVE_INFINITY;
   /** Whether it had as many since it was last narrowed. */
   let isComplete = false;
+  /** The number of the snapshot that is coming in, or came in last. */
+  let snapshot = 0;
+  let isComing = false;
+  /** The last complete snapshot, and the API's counts since then. */
+  let complete = { snapshot: 0, counts: 0 };
+  /** Counts in a row, since that snapshot, with fewer sensors than are here. */
+  let smallerCounts = 0;
   let wanted: FleetFilter = {};
 
   function touch(sensor: FleetSensor) {
@@ -54,6 +61,11 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** Notes that a snapshot is complete: from then on, every sensor that was sent is judged. */
     noteRead() {
       isRead = true;
+      // One without sensors.
+      if (!isComing) snapshot += 1;
+      isComing = false;
+      complete = { snapshot, counts: 0 };
+      smallerCounts = 0;
     },
     /** @returns whether the whole fleet was read, or as much as there is room for */
     isRead: (): boolean => isRead,
@@ -62,9 +74,12 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
 
     /**
      * @param key device_id/sensor_id
+     * @param isOfSnapshot else of a change
      * @returns null: nothing is new
      */
-    take(key: string, item: LatestItem): FleetSensor | null {
+    take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
+      if (isOfSnapshot && !isComing) snapshot += 1;
+      isComing = isOfSnapshot;
       let sensor = sensors.get(key);
       if (
         !sensor &&
@@ -79,6 +94,8 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       const isNew = !sensor;
       sensor ??= deviceIndex.add(key, item);
       deviceIndex.label(sensor, item);
+      sensor.intervalMs = item.interval_ms ?? 0;
+      sensor.snapshot = snapshot;
       const isJudgedAgain = judge(sensor, item);
       // ISO 8601 texts of one form and zone sort as times do.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
@@ -109,10 +126,26 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** @returns whether only some sensors are taken in */
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
-    /** @param count of sensors by the API's count */
+    /**
+     * Some time after a snapshot it also forgets the sensors that were not sent since the snapshot began: their
+     * devices were retired.
+     *
+     * @param count of sensors by the API's count
+     */
     expect(count: number) {
       total = count;
+      complete.counts += 1;
+      // A sensor that changes while a snapshot is sent is not in it, but in the changes that follow.
+      if (complete.counts === 2 && deviceIndex.removeBefore(complete.snapshot))
+        dirty = dirty.filter(({ key }) => sensors.has(key));
+      smallerCounts = sensors.size > count ? smallerCounts + 1 : 0;
     },
+
+    /**
+     * @returns whether devices that are here were retired. One smaller count proves nothing: it may be older than
+     *   the newest sensors
+     */
+    isOutdated: (): boolean => smallerCounts > 1,
 
     /** @returns whether it has all sensors: a list or a search needs no other source */
     holdsAll(): boolean {
@@ -131,6 +164,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       wanted = next;
       total = Number.POSITIVE_INFINITY;
       isComplete = false;
+      smallerCounts = 0;
       deviceIndex.clear();
       dirty = [];
       overflow = 0;
@@ -178,12 +212,16 @@ export interface FleetSensor {
   value: number;
   /** between values, as seen; 0 while that is not known */
   gapMs: number;
+  /** the same, from the device's birth; 0: not announced */
+  intervalMs: number;
   /** how unusual its value is; null: not judged. See outliers.ts */
   sigmas: number | null;
   /** it was judged by its last hours */
   provisional: boolean;
   /** of its cell on the wall; see outliers.ts */
   cellState: number;
+  /** number of the newest snapshot when it was last sent */
+  snapshot: number;
   /** it is among those to be drawn */
   dirty: boolean;
   /** its number on the wall; -1: none */
@@ -264,6 +302,23 @@ function createDeviceIndex() {
       return device;
     },
 
+    /**
+     * Removes the sensors that were last sent before a snapshot.
+     *
+     * @returns whether there were any
+     */
+    removeBefore(snapshot: number): boolean {
+      const before = sensors.size;
+      for (const [key, sensor] of sensors) if (sensor.snapshot < snapshot) sensors.delete(key);
+      if (sensors.size === before) return false;
+      for (const device of devices.values()) {
+        device.sensors = device.sensors.filter(({ key }) => sensors.has(key));
+        if (device.sensors.length === 0) devices.delete(device.id);
+      }
+      structure += 1;
+      return true;
+    },
+
     clear() {
       sensors.clear();
       devices.clear();
@@ -283,9 +338,11 @@ const newSensor = (key: string, device: FleetDevice, item: LatestItem): FleetSen
   at: 0,
   value: Number.NaN,
   gapMs: 0,
+  intervalMs: 0,
   sigmas: null,
   provisional: false,
   cellState: 0,
+  snapshot: 0,
   dirty: false,
   cell: -1,
 });

@@ -271,7 +271,7 @@ export const sortedSensors = (sensors: FleetSensor[], { by, down }: Sorting): Fl
   by === 'device' && !down ? sensors : sorted(sensors, SORT_VALUES[by] ?? (() => null), down);
 
 /** @returns as the API has it */
-export const itemOf = ({ id, name, type, unit, device, ts, value }: FleetSensor): LatestItem => ({
+export const itemOf = ({ id, name, type, unit, device, intervalMs, ts, value }: FleetSensor): LatestItem => ({
   device_id: device.id,
   sensor_id: id,
   device: device.name === device.id ? null : device.name,
@@ -279,6 +279,7 @@ export const itemOf = ({ id, name, type, unit, device, ts, value }: FleetSensor)
   type,
   unit,
   site: device.site,
+  interval_ms: intervalMs || undefined,
   ts: ts || null,
   value: Number.isNaN(value) ? null : value,
 });

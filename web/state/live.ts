@@ -76,12 +76,13 @@ export function createLive({
   const input = createInputQueue({
     take(text, arrivedAt, isLast) {
       const { items, committed_at, sent_at }: Partial<Delta> & { items: LatestItem[] } = JSON.parse(text);
+      const isOfSnapshot = sent_at === undefined;
       if (committed_at && sent_at && !isHidden()) {
         screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
       }
       for (const item of items) {
         const key = keyOf(item);
-        if (whole && fleet.take(key, item)) notifySoon();
+        if (whole && fleet.take(key, item, isOfSnapshot)) notifySoon();
         if (whole && !sensors.get(key)) continue;
         if (sensors.take(item)) changed.notify(key);
       }
@@ -93,7 +94,8 @@ export function createLive({
 
   const stream = createStream({
     EventSource,
-    onItems: input.push,
+    // The snapshot of a device may wait here while the whole fleet is followed already.
+    onItems: (text, isLast) => input.push(text, isLast && whole),
     onStats({ health: processes, ...next }) {
       const receivedAt = Date.now();
       screen.sum(receivedAt);
@@ -146,6 +148,8 @@ export function createLive({
       fleet.setFilter(wanted);
       stream.again();
     },
+    /** Begins with a snapshot again: the stream does not report what was retired. */
+    readAgain: stream.again,
     stop() {
       isFollowed = false;
       stream.stop();

@@ -91,8 +91,8 @@ export const silentAfterMs = (intervalMs: number): number =>
   Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
 
 /** @param now epoch ms */
-const isSilent = (now: number, { at, gapMs }: FleetSensor): boolean =>
-  at > 0 && now - at > silentAfterMs(gapMs);
+const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
+  at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
 
 /** @returns deviations from what is usual */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
+import { useActiveAlarms } from '../state/alarms.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
@@ -15,7 +16,7 @@ import {
   provisionalText,
 } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
-import { RefusedDevices } from './outlier-list.tsx';
+import { AlarmsOnWall, RefusedDevices } from './outlier-list.tsx';
 import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
@@ -152,6 +153,7 @@ export function FleetOutliers({
   const { client, preferences } = useServices();
   const { units } = preferences.choice.value;
   const offline = info?.devices.offline ?? 0;
+  const alarms = useActiveAlarms();
   const filter = useFilter();
   const { data } = useQuery(
     JSON.stringify(['outliers', filter]),
@@ -160,6 +162,7 @@ export function FleetOutliers({
   );
   return (
     <section class="stands-out" aria-label="What stands out">
+      <AlarmsOnWall alarms={alarms} />
       {offline > 0 && (
         <div class="stands-out-kind" data-look="offline">
           <h3>
@@ -187,7 +190,7 @@ export function FleetOutliers({
           )}
         </div>
       )}
-      {data?.outliers === 0 && refused.length + offline === 0 && (
+      {data?.outliers === 0 && refused.length + offline + alarms.length === 0 && (
         <p class="stands-out-none">{isStale ? OLD_VALUES : nothingFar(data)}</p>
       )}
       {data && data.provisional > 0 && <p class="stands-out-note">{provisionalText(data.provisional)}</p>}

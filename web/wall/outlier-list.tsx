@@ -1,6 +1,6 @@
 import { formatCount, formatCounted, formatSpan, NOTHING } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
-import { isShelved } from '../state/alarms.ts';
+import { useActiveAlarms } from '../state/alarms.ts';
 import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
@@ -9,7 +9,7 @@ import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
-import type { FleetInfo, RefusedDevice } from '../api/types.ts';
+import type { Alarm, FleetInfo, RefusedDevice } from '../api/types.ts';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
@@ -37,13 +37,14 @@ export function OutlierList({
   const { faults, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
   const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
-  const nothing = farCount + silentCount + offline.length + refused.length === 0;
+  const alarms = useActiveAlarms();
+  const nothing = farCount + silentCount + offline.length + refused.length + alarms.length === 0;
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
   const isRead = live.fleet.isRead() && info !== null;
   return (
     <section class="stands-out" aria-label="What stands out">
-      <AlarmsOnWall now={now} choices={units} />
+      <AlarmsOnWall alarms={alarms} />
       <Kind
         look="offline"
         title="Devices offline"
@@ -76,10 +77,14 @@ export function OutlierList({
   );
 }
 
-/** The open alarms, next to the wall. */
-function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
-  const { live } = useServices();
-  const alarms = live.openAlarms.value.filter((alarm) => !isShelved(alarm, now));
+/**
+ * The open alarms, next to the wall.
+ *
+ * @param props those that are not shelved
+ */
+export function AlarmsOnWall({ alarms }: { alarms: readonly Alarm[] }) {
+  const { live, preferences } = useServices();
+  const { units } = preferences.choice.value;
   if (alarms.length === 0) return null;
   return (
     <div class="stands-out-kind">
@@ -99,7 +104,7 @@ function AlarmsOnWall({ now, choices }: { now: number; choices: UnitChoices }) {
                   <span class="stands-out-of">{device ?? device_id}</span>
                 </span>
                 <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
-                  {known ? sensorValueText(known, choices) : NOTHING}
+                  {known ? sensorValueText(known, units) : NOTHING}
                 </span>
               </a>
             </li>

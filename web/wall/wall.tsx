@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted, formatNumber, NOTHING } from '../format.ts';
 import { sensorHref, withQuery } from '../routes.ts';
-import { isShelved } from '../state/alarms.ts';
+import { useActiveAlarms } from '../state/alarms.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
 import { describeCellState, levelOf, NOT_JUDGED } from '../state/outliers.ts';
@@ -130,8 +130,8 @@ const MOST_MARKS = 500;
 
 /** Marks the cells of the sensors with open alarms. */
 function AlarmMarks({ picture }: { picture: Picture | null }) {
-  const { live, clock } = useServices();
-  const alarms = live.openAlarms.value.filter((alarm) => !isShelved(alarm, clock.now()));
+  const { live } = useServices();
+  const alarms = useActiveAlarms();
   return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
     const sensor = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
     const box = sensor && picture?.boxOf(sensor);

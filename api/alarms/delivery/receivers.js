@@ -105,6 +105,7 @@ function alertOf(alarm, item, now) {
       summary: `${labels.device}/${labels.sensor}: ${item.rule}`,
       ...(item.text !== null && { description: item.text }),
       ...(item.peak !== null && { peak: String(item.peak) }),
+      ...(item.unit !== null && { unit: item.unit }),
       seen_late: String(item.seen_late),
     },
     startsAt: item.opened_at,

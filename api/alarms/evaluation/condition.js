@@ -89,10 +89,15 @@ export class EpisodeTracker {
   /** Epoch ms of the last value that cleared, or infinitely long ago. */
   clearedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param {Threshold} threshold @param {number} most episodes that are kept */
-  constructor(threshold, most) {
+  /**
+   * @param {Threshold} threshold
+   * @param {number} most episodes that are kept
+   * @param {Episode | null} [open] an episode that is open before the first sample
+   */
+  constructor(threshold, most, open = null) {
     this.#threshold = threshold;
     this.#ended = new EpisodeList(most);
+    if (open) this.#run = { start: open.start, opened: open.opened, samples: 0, peak: Number(open.peak) };
   }
 
   /** Takes a sample. @param {number} ts epoch ms, later than all before @param {number} value */
@@ -167,13 +172,15 @@ export class EpisodeTracker {
 const episodeOf = ({ start, opened, peak }) => ({ start, opened: Number(opened), cleared: null, peak });
 
 /**
- * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last sample before it, and opens when the
- * silence has lasted.
+ * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last
+ * sample before it, and opens when the silence has lasted. It begins no earlier than its version of the rule:
+ * two versions that found absences with one start would write one row.
  */
 export class AbsenceTracker {
   #silenceMs;
   #since;
   #until;
+  #open;
   /** @type {number | null} epoch ms of the newest sample */
   #last = null;
   /** Epoch ms of the first sample; null: there was none. @type {number | null} */
@@ -187,11 +194,13 @@ export class AbsenceTracker {
    * @param {number} options.since epoch ms from which the rule applies
    * @param {number} options.until epoch ms at which it ends, not later than now
    * @param {number} options.most absences that are kept
+   * @param {Episode | null} options.open an absence that is open before the first sample
    */
-  constructor({ silenceMs, since, until, most }) {
+  constructor({ silenceMs, since, until, most, open }) {
     this.#silenceMs = silenceMs;
     this.#since = since;
     this.#until = until;
+    this.#open = open;
     this.found = new EpisodeList(most);
   }
 
@@ -209,10 +218,13 @@ export class AbsenceTracker {
 
   /** @param {number | null} next epoch ms of the sample after the newest */
   #judge(next) {
-    if (this.#last === null) return;
-    // A silence that the rule already found opens with the rule.
-    const start = Math.max(this.#last, this.#since - this.#silenceMs);
-    const opened = start + this.#silenceMs;
+    if (this.#last === null) {
+      // A sample at its start is the one before the silence.
+      if (this.#open && this.#open.start !== next) this.found.add({ ...this.#open, cleared: next });
+      return;
+    }
+    const start = Math.max(this.#last, this.#since);
+    const opened = Math.max(this.#last + this.#silenceMs, this.#since);
     if (opened > this.#until || (next !== null && next <= opened)) return;
     this.found.add({ start, opened, cleared: next, peak: null });
   }

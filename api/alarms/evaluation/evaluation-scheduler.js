@@ -106,6 +106,13 @@ export class EvaluationScheduler {
     return this.#tasks.size;
   }
 
+  /** Runs that have not opened yet. Only this process knows of them. */
+  get unopenedRuns() {
+    return [...this.#tasks.values()].flatMap(({ subject, run }) =>
+      run && run.opened === null ? [{ device: subject.device, start: run.start }] : [],
+    );
+  }
+
   /** @returns {number} epoch ms: everything that this process committed before is evaluated */
   get evaluatedUntil() {
     let until = Math.min(this.#overflowedAt, this.#clock());
@@ -160,15 +167,16 @@ export class EvaluationScheduler {
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
    * @param {{ from: number, to: number }} range epoch ms
+   * @returns {boolean} false: too many wait already, or this process ends
    */
   evaluate(subject, rule, { from, to }) {
-    if (this.#stopped) return;
+    if (this.#stopped) return false;
     const key = keyOf(subject.sensor.bytes, rule.bytes);
     let task = this.#tasks.get(key);
     if (!task) {
       if (this.#waiting.size >= MAX_WAITING) {
         this.overflow(this.#clock());
-        return;
+        return false;
       }
       task = newTask(key, subject, rule);
       this.#tasks.set(key, task);
@@ -176,10 +184,23 @@ export class EvaluationScheduler {
       this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
     }
     task.subject = subject;
-    task.rule = rule;
+    // The caller may have read the rule before it changed.
+    if (rule.versions.length > task.rule.versions.length) task.rule = rule;
     task.due = merged(task.due, { from, to, committedAt: this.#clock() });
     if (!task.current) this.#waiting.add(task);
     this.#next();
+    return true;
+  }
+
+  /** Whether there is a task. @param {Buffer} sensor id of 16 bytes @param {Buffer} rule id of 16 bytes */
+  has(sensor, rule) {
+    return this.#tasks.has(keyOf(sensor, rule));
+  }
+
+  /** Gives tasks the new versions of their rules. @param {Rule[]} changed */
+  renewRules(changed) {
+    const rules = new Map(changed.map((rule) => [rule.id, rule]));
+    for (const task of this.#tasks.values()) task.rule = rules.get(task.rule.id) ?? task.rule;
   }
 
   /** Ends after the evaluations under way. @param {number} withinMs */

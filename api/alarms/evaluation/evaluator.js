@@ -14,7 +14,7 @@ import { readWindow } from './windows.js';
  *
  * @typedef {object} MonitoredSensor
  * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
- * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, site: string | null, intervalMs: number | null }} sensor
+ * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, unit: string | null, site: string | null, intervalMs: number | null }} sensor
  */
 
 /** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
@@ -23,6 +23,9 @@ import { readWindow } from './windows.js';
 
 /** An episode that becomes known so long after it opened is marked as seen late, in ms. */
 const LATE_AFTER_MS = 5 * 60_000;
+
+/** The row of an open episode is written again after this share of `HISTORY_DAYS`, or it would expire. */
+const REWRITE_SHARE = 1 / 4;
 
 /**
  * The result of an evaluation.
@@ -108,6 +111,7 @@ export class Evaluator {
     const since = Math.max(version.since, now - historyMs);
     const until = Math.min(version.until, now + maxClockSkewMs + 1);
     const { condition } = version.definition;
+    const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
     const window = await readWindow(reading, condition, {
       sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
       intervalMs: sensor.intervalMs,
@@ -117,8 +121,11 @@ export class Evaluator {
       until,
       historyFrom: now - historyMs,
       now,
+      // The last sample before a silence may have expired even if all of the version is stored.
+      ...((since > version.since || condition.kind === 'absent') && {
+        openBefore: () => this.#openBefore(task, since),
+      }),
     });
-    const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
     const earliest = condition.kind === 'absent' || window.from <= since ? window.from : window.from + 1;
     const stored = (await episodes.inRange(key, earliest, Math.min(window.to, now + DAY_MS))).filter(
       (alarm) => alarm.version === version.version,
@@ -151,6 +158,23 @@ export class Evaluator {
   }
 
   /**
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion }} task
+   * @param {number} since epoch ms
+   * @returns {Promise<Episode | null>} the oldest open episode that began then or before
+   */
+  async #openBefore({ subject, rule, version }, since) {
+    const { episodes } = this.#deps;
+    const { device, sensor } = subject;
+    const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
+    for (const start of await episodes.openUntil(device.group, key, since)) {
+      const alarm = await episodes.find({ ...key, start });
+      if (alarm && alarm.version === version.version && alarm.cleared === null && !alarm.withdrawn)
+        return { start, opened: alarm.opened, cleared: null, peak: alarm.peak };
+    }
+    return null;
+  }
+
+  /**
    * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
    * @param {Episode} episode
    * @param {Alarm | undefined} before as it is stored
@@ -160,7 +184,8 @@ export class Evaluator {
     const { subject, rule, version, now } = task;
     const { device, sensor } = subject;
     const kinds = kindsOf(before, episode);
-    if (before && kinds.length === 0 && before.peak === episode.peak) return null;
+    const isSame = kinds.length === 0 && before?.peak === episode.peak;
+    if (before && isSame && !this.#expires(before, now)) return null;
     const isCorrected = kinds.includes('corrected');
     const { definition } = version;
     /** @type {Alarm} */
@@ -177,13 +202,20 @@ export class Evaluator {
       version: version.version,
       ruleName: definition.name,
       severity: definition.severity,
+      condition: definition.condition.kind,
       deviceName: device.name,
       sensorName: sensor.name,
       site: sensor.site,
+      unit: sensor.unit,
       late: before?.late || isCorrected || (!before && now - episode.opened > LATE_AFTER_MS),
       withdrawn: false,
     };
     return this.#write({ group: device.group, readAt: task.readAt }, alarm, kinds);
+  }
+
+  /** Whether the row of an open episode is old. @param {Alarm} alarm @param {number} now epoch ms */
+  #expires({ cleared, writtenAt }, now) {
+    return cleared === null && now - (writtenAt ?? now) > this.#deps.historyMs * REWRITE_SHARE;
   }
 
   /** @param {{ group: number, readAt: Buffer }} target @param {Alarm} alarm @param {AlarmEventKind[]} kinds @returns {Promise<AlarmChange>} */

@@ -33,6 +33,7 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @property {number} historyFrom epoch ms: before it nothing is stored
  * @property {number} now epoch ms
  * @property {number} [most] episodes that are kept; default all
+ * @property {() => Promise<Episode | null>} [openBefore] reads an open episode as old as `since`, or older
  */
 
 /** Samples that are younger than this are looked for in the open hours first, in ms. */
@@ -48,8 +49,9 @@ const FIRST_MS = 4 * HOUR_MS;
 const ALL = Number.POSITIVE_INFINITY;
 
 /**
- * Computes the episodes around some samples from what is stored. It begins after the last value before them that clears, and ends with the
- * first one after them. So it needs no state, and gives the same episodes in any order of arrival.
+ * Computes the episodes around some samples from what is stored. It begins after the last value before them
+ * that clears, and ends with the first one after them. So it needs no state, and gives the same episodes in
+ * any order of arrival. Only an episode that is older than all stored samples goes on as it was written.
  *
  * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} reading
  * @param {RuleCondition} condition
@@ -96,9 +98,11 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
  * @param {Part} part
  * @returns {Promise<Window>}
  */
-async function readOld(reading, threshold, { sensor, from, to, since, until, most = ALL }) {
+async function readOld(reading, threshold, { sensor, from, to, since, until, openBefore, most = ALL }) {
   const begin = await findClear(reading, threshold, sensor, { from: since, to: from });
-  const tracker = new EpisodeTracker(threshold, most);
+  const open = begin === since && openBefore ? await openBefore() : null;
+  const earliest = open?.start ?? begin;
+  const tracker = new EpisodeTracker(threshold, most, open);
   // The first sample after a changed one has another rate now. It may clear where it did not, and then an episode begins behind it.
   let unchangedAfter = threshold.isRate ? Number.POSITIVE_INFINITY : to;
   for await (const hours of reading.hours(sensor, { from: begin, to: until }, 'asc', FIRST_MS)) {
@@ -107,7 +111,7 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, mos
       const isWhole = hour.hour > begin && end <= until;
       const isSkippable = !threshold.isRate && isWhole && tracker.first !== null;
       if (isSkippable && hour.exact && tracker.takeHour(hour.exact, end - 1)) {
-        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, begin, end - 1);
+        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, earliest, end - 1);
         continue;
       }
       const [series] = await reading.samplesOf(sensor, [hour]);
@@ -117,12 +121,12 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, mos
         if (ts < begin) continue;
         if (ts >= until) break;
         tracker.take(ts, Number(values[index]));
-        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, begin, ts);
+        if (tracker.clearedAt > unchangedAfter) return windowOf(tracker, earliest, ts);
         if (ts > to) unchangedAfter = Math.min(unchangedAfter, ts);
       }
     }
   }
-  return windowOf(tracker, begin, until - 1);
+  return windowOf(tracker, earliest, until - 1);
 }
 
 /**
@@ -184,11 +188,12 @@ const windowOf = ({ found: { episodes, count }, first, run }, from, to) => ({
  * @returns {Promise<Window>}
  */
 async function readAbsences(reading, condition, part) {
-  const { sensor, intervalMs, from, to, since, until, now, historyFrom, most = ALL } = part;
+  const { sensor, intervalMs, from, to, since, until, now, historyFrom, openBefore, most = ALL } = part;
   const silenceMs = silenceOf(condition, intervalMs);
   if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
   const before = await findBefore(reading, sensor, { from: historyFrom, to: from });
-  const tracker = new AbsenceTracker({ silenceMs, since, until: Math.min(until, now), most });
+  const open = before === null && openBefore ? await openBefore() : null;
+  const tracker = new AbsenceTracker({ silenceMs, since, until: Math.min(until, now), most, open });
   if (before !== null) tracker.take(before);
   let next = Number.POSITIVE_INFINITY;
   search: for await (const hours of reading.hours(sensor, { from, to: until }, 'asc', FIRST_MS)) {
@@ -209,7 +214,7 @@ async function readAbsences(reading, condition, part) {
   const { episodes, count } = tracker.found;
   const last = episodes.at(-1);
   return {
-    from: Math.max(tracker.first ?? from, since - silenceMs),
+    from: open?.start ?? Math.max(tracker.first ?? from, since - silenceMs),
     to: next - 1,
     episodes,
     count,

@@ -136,7 +136,7 @@ export class RuleRegistry {
     const changedAt = await this.#store.changedAt();
     const now = performance.now();
     if (changedAt === this.#changedAt && now - this.#readAt < READ_ALL_EVERY_MS) return;
-    this.#take(await this.#store.all());
+    this.#takeAll(await this.#store.all());
     this.#changedAt = changedAt;
     this.#readAt = now;
   }
@@ -148,7 +148,6 @@ export class RuleRegistry {
    * @throws {MillraceError} `too_large`: there are 10,000 rules
    */
   async add(definition, since) {
-    await this.refresh();
     if (this.list().length >= MAX_RULES)
       throw new MillraceError('too_large', `An installation has at most ${MAX_RULES} alarm rules.`);
     const ruleId = randomUUID();
@@ -177,28 +176,40 @@ export class RuleRegistry {
 
   /** @param {string} ruleId */
   async #reread(ruleId) {
-    this.#take(await this.#store.all());
+    const before = new Map(this.#rules);
+    this.#take(ruleId, await this.#store.versions(ruleId), before);
+    this.#report(before);
     return /** @type {Rule} */ (this.#rules.get(ruleId));
   }
 
-  /** @param {StoredRule[]} rows */
-  #take(rows) {
+  /** @param {StoredRule[]} rows of all rules */
+  #takeAll(rows) {
     /** @type {Map<string, StoredRule[]>} */
     const byRule = new Map();
-    for (const row of rows) byRule.set(row.ruleId, [...(byRule.get(row.ruleId) ?? []), row]);
+    for (const row of rows) {
+      const versions = byRule.get(row.ruleId);
+      if (versions) versions.push(row);
+      else byRule.set(row.ruleId, [row]);
+    }
     const before = this.#rules;
     this.#rules = new Map();
-    for (const [id, versions] of byRule) {
-      const known = before.get(id);
-      try {
-        this.#rules.set(
-          id,
-          known?.versions.length === versions.length ? known : toRule(versions, uuidBytes(id)),
-        );
-      } catch (err) {
-        this.#logger.error({ err, rule: id }, 'an alarm rule of a newer version cannot be read');
-      }
+    for (const [id, versions] of byRule) this.#take(id, versions, before);
+    this.#report(before);
+  }
+
+  /** @param {string} id @param {StoredRule[]} versions all of this rule @param {Map<string, Rule>} before */
+  #take(id, versions, before) {
+    const known = before.get(id);
+    try {
+      const isKnown = known?.versions.length === versions.length;
+      this.#rules.set(id, isKnown ? known : toRule(versions, uuidBytes(id)));
+    } catch (err) {
+      this.#logger.error({ err, rule: id }, 'an alarm rule of a newer version cannot be read');
     }
+  }
+
+  /** Reports to the listeners what has changed. @param {Map<string, Rule>} before */
+  #report(before) {
     const changed = [...this.#rules.values()].filter((rule) => before.get(rule.id) !== rule);
     if (changed.length === 0) return;
     this.#generation++;

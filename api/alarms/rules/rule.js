@@ -42,6 +42,9 @@ const band = /** @type {z.ZodType<[number, number]>} */ (
 
 const THRESHOLD = { clear: limit.optional(), ...held };
 
+/** What rules look for. */
+export const CONDITION_KINDS = /** @type {const} */ (['above', 'below', 'outside', 'rate', 'absent']);
+
 const Condition = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('above'), limit, ...THRESHOLD })

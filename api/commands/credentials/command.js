@@ -18,6 +18,7 @@ import { mosquitto } from './mosquitto.js';
  * @property {Arguments} given
  * @property {{ username?: string | undefined, password?: string | undefined }} installation account of the installation
  * @property {Mappings} mappings of MQTT_MAPPINGS
+ * @property {string} [homeAssistantPrefix] HOME_ASSISTANT_PREFIX
  * @property {boolean} autoRegister whether devices register by their first message
  * @property {(text: string) => void} print writes a line of the answer to standard output
  * @property {(text: string) => void} note writes a line for a person to standard error
@@ -32,7 +33,7 @@ const COMMANDS = { issue, list, rotate, revoke, mosquitto };
  *
  * @param {string[]} argv without node and script
  * @param {object} deps
- * @param {() => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'ingest'>} deps.readSettings
+ * @param {() => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>} deps.readSettings
  * @param {(options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>} deps.connect the store is closed at the end
  * @param {CommandParts['print']} deps.print
  * @param {CommandParts['note']} deps.note
@@ -40,7 +41,7 @@ const COMMANDS = { issue, list, rotate, revoke, mosquitto };
  */
 export async function credentialsCommand(argv, { readSettings, connect, print, note }) {
   const given = readArguments(argv);
-  const { cql, retention, mqtt, ingest } = readSettings();
+  const { cql, retention, mqtt, live, ingest } = readSettings();
   const store = await connect({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
   try {
     await COMMANDS[given.command]({
@@ -52,6 +53,7 @@ export async function credentialsCommand(argv, { readSettings, connect, print, n
       given,
       installation: mqtt,
       mappings: Mappings.load(mqtt.mappings),
+      homeAssistantPrefix: live.homeAssistantPrefix,
       autoRegister: ingest.autoRegister,
       print,
       note,

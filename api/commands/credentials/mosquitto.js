@@ -15,7 +15,8 @@ import { deviceAccount, hashSecret } from '../../access/credentials/index.js';
  *
  * @param {CommandParts} parts
  */
-export async function mosquitto({ credentialService, given, installation, mappings, note }) {
+export async function mosquitto(parts) {
+  const { credentialService, given, installation, mappings, homeAssistantPrefix, note } = parts;
   const { username, password } = installation;
   /** @type {string[]} */
   const passwords = [];
@@ -23,7 +24,8 @@ export async function mosquitto({ credentialService, given, installation, mappin
   const rights = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
-    rights.push(`user ${username}`, ...INSTALLATION_RIGHTS, ...readRights(mappings), '');
+    const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...discoveryRights(homeAssistantPrefix)];
+    rights.push(`user ${username}`, ...own, '');
   } else {
     note(
       'MQTT_USERNAME or MQTT_PASSWORD is not set, or Mosquitto does not allow the name. So the programs of the installation cannot sign in.',
@@ -120,6 +122,14 @@ export const INSTALLATION_RIGHTS = [
 /** @param {Mappings} mappings @returns {string[]} permissions of the installation for mapped topics */
 const readRights = ({ filters }) =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
+
+/**
+ * Home Assistant signs in with the account of the installation, too.
+ *
+ * @param {string} [prefix] of its discovery topics
+ * @returns {string[]} permissions of the installation for them
+ */
+const discoveryRights = (prefix) => (prefix === undefined ? [] : [`topic readwrite ${prefix}/#`]);
 
 /** @param {string} account @returns {boolean} whether Mosquitto allows this user name */
 export const isFit = (account) => !INVALID_NAME.test(account);

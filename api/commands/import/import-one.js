@@ -1,7 +1,9 @@
 import { createWriteStream, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../common/errors.js';
 import { importFile } from '../../import/index.js';
 
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { StatusLine } from '../../../common/status-line.js' */
 /** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
@@ -11,14 +13,19 @@ import { importFile } from '../../import/index.js';
  *
  * @param {Ingest} ingest
  * @param {Parameters<typeof importFile>[1]} file
- * @param {{ flags: { device: string | undefined, 'dry-run': boolean | undefined, restart: boolean | undefined }, statusLine: StatusLine, signal: AbortSignal }} options
+ * @param {object} options
+ * @param {{ device: string | undefined, 'dry-run': boolean | undefined,
+ *   restart: boolean | undefined }} options.flags
+ * @param {Config['cql']} options.cql the database that gets the samples
+ * @param {StatusLine} options.statusLine
+ * @param {AbortSignal} options.signal
  * @returns {Promise<number>} refused samples and lines
  * @throws {MillraceError} `failed` after a stop
  */
-export async function importOne(ingest, file, { flags, statusLine, signal }) {
+export async function importOne(ingest, file, { flags, cql, statusLine, signal }) {
   const { path } = file;
   const dryRun = flags['dry-run'] === true;
-  const state = createState(path);
+  const state = createState(path, { device: flags.device ?? null, cql });
   const skip = dryRun || flags.restart ? 0 : state.read();
   const refusals = createRefusedFile(dryRun ? null : `${path}.refused.csv`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
@@ -58,28 +65,31 @@ const shownRows = (rows) =>
   );
 
 /**
- * Remembers how many rows of a file are committed. The state belongs to this size and time of the file.
+ * Remembers how many rows of a file are committed. The state belongs to this size and time of the file, to
+ * this device, and to this database.
  *
  * @param {string} path
+ * @param {{ device: string | null, cql: Config['cql'] }} target
  */
-function createState(path) {
+function createState(path, { device, cql }) {
   const place = `${path}.import.json`;
   const { size, mtimeMs } = statSync(path);
+  const { keyspace, contactPoints, localPort } = cql;
+  const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
+  const subject = { size, mtimeMs, ...target };
   return {
     /** @returns {number} rows that are committed */
     read() {
       try {
-        const state = JSON.parse(readFileSync(place, 'utf8'));
-        return state.size === size && state.mtimeMs === mtimeMs && Number.isInteger(state.rows)
-          ? state.rows
-          : 0;
+        const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
+        return Number.isInteger(rows) && isDeepStrictEqual(known, subject) ? rows : 0;
       } catch {
         return 0; // No state, or a damaged one. Rows that are imported again change nothing.
       }
     },
     /** @param {number} rows */
     write(rows) {
-      writeFileSync(`${place}.new`, `${JSON.stringify({ size, mtimeMs, rows })}\n`);
+      writeFileSync(`${place}.new`, `${JSON.stringify({ ...subject, rows })}\n`);
       renameSync(`${place}.new`, place);
     },
     remove: () => rmSync(place, { force: true }),

@@ -51,7 +51,12 @@ await runCommand(async () => {
     await ingest.start();
     let refused = 0;
     for (const file of files) {
-      refused += await importOne(ingest, file, { flags, statusLine, signal: stopping.signal });
+      refused += await importOne(ingest, file, {
+        flags,
+        cql: config.cql,
+        statusLine,
+        signal: stopping.signal,
+      });
     }
     if (refused > 0)
       throw new MillraceError('failed', 'Some lines are not stored. The files above list them.');

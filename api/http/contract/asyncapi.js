@@ -16,7 +16,7 @@ const WAITED_HEADER = {
 
 const NAMED = {
   description:
-    'The name of the device, or its UUID if it has none. `%`, `/`, `+` and `#` are percent-encoded.',
+    'A name if the UUID is computed from it, else the UUID. `%`, `/`, `+` and `#` are percent-encoded.',
   examples: ['my-desk'],
 };
 

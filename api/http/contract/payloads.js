@@ -144,7 +144,7 @@ const HomeAssistantConfig = z
     value_template: z.string(),
     unit_of_measurement: z.string().optional(),
     device_class: z.string().optional(),
-    state_class: z.literal('measurement'),
+    state_class: z.enum(['measurement', 'total_increasing']),
     device: z.strictObject({
       identifiers: z.array(z.string()),
       name: z.string(),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { DAY_MS } from '../../../schema/rules.js';
+import { MillraceError } from '../../../common/errors.js';
+import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.js';
 import { createChanges } from '../../stream-out/changes/index.js';
 import { abortOnClose } from '../long-requests.js';
 import { digits, fields, parseTimeParameter, readQuery } from '../parameters.js';
@@ -23,8 +24,8 @@ const SCOPE = 'changes';
 const QUERY = {
   since: z.string().optional().meta({
     description:
-      'A `cursor` of an earlier answer, or a time. A time begins with its whole hour. Default: from now on.',
-    example: '2026-11-22T00:00:00Z',
+      'A `cursor` of an earlier answer, or a time of the last 13 days. A time begins with its whole hour. Default: from now on.',
+    example: '-1h',
   }),
   limit: fields.limit,
   wait: digits(0, MAX_WAIT_S)
@@ -39,20 +40,45 @@ const QUERY = {
  * @returns {RequestHandler}
  */
 export function getChanges({ store, groups, batchDays, changesSettleMs, cursors, clock, limits }) {
-  const changes = createChanges({ store, groups, batchDays, settleMs: changesSettleMs, clock });
+  const changes = createChanges({ store, groups, settleMs: changesSettleMs, clock });
+  // Blocks expire after BATCH_DAYS, and the notes of late ones after LATE_DAY_DAYS.
+  const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;
+  // A reader that begins with the oldest time must get ahead of it.
+  const validMs = (days + 1 / 2) * DAY_MS;
 
-  /** @param {string | undefined} since @returns {Position} @throws {MillraceError} `bad_cursor` */
+  /**
+   * @param {string | undefined} since
+   * @returns {Position}
+   * @throws {MillraceError} `bad_parameter`, `bad_cursor`
+   */
   function positionOf(since) {
     if (since === undefined) return changes.fromNow();
     const time = parseTimeParameter(since);
-    if (time !== null) return changes.fromTime(typeof time === 'object' ? clock() - time.ago : time);
-    return cursors.open(SCOPE, since);
+    if (time === null) return openCursor(since);
+    const now = clock();
+    const from = typeof time === 'object' ? now - time.ago : time;
+    if (from >= now - days * DAY_MS) return changes.fromTime(from);
+    const reason = `a time of the last ${days} days, because changes from before are not complete`;
+    throw new MillraceError('bad_parameter', `since: ${reason}`, {
+      details: { parameters: [{ name: 'since', reason }] },
+    });
+  }
+
+  /** @param {string} cursor @returns {Position} @throws {MillraceError} `bad_cursor` */
+  function openCursor(cursor) {
+    /** @type {Position} */
+    const position = cursors.open(SCOPE, cursor);
+    if (position.at >= clock() - validMs) return position;
+    throw new MillraceError(
+      'bad_cursor',
+      `The cursor is at a time more than ${days} days ago: begin again with a time, and export what is before.`,
+    );
   }
 
   return async (req, res) => {
     const { since, limit, wait } = readQuery(req, QUERY);
     let position = positionOf(since);
-    const seal = () => cursors.seal(SCOPE, position, batchDays * DAY_MS);
+    const seal = () => cursors.seal(SCOPE, position, validMs);
     const release = limits.changes.acquire();
     res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
     /** @param {AbortSignal} signal */
@@ -104,7 +130,7 @@ export const readChanges = {
   description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
 \`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
 \`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. Changes appear 150 to 210 s after their commit, because the order must be final; batches that come far out of order appear when their hour has closed.
-The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. Cursors are valid for \`BATCH_DAYS\`.`,
+The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. \`since\` reaches back 13 days, or a day less than \`BATCH_DAYS\`. An older time is \`bad_parameter\`, and a cursor at an older time \`bad_cursor\`.`,
   query: QUERY,
   answers: {
     200: {

@@ -107,7 +107,7 @@ export function createChannel(subscription, deps) {
         if (!open || rows === null) return false;
         let changes = 0;
         for (const row of rows) if (cache.refresh(latestItem(row), since)) changes++;
-        if (!loaded || changes === 0) return true;
+        if (!loaded || cache.position === since) return true;
         metrics.resynced.inc(changes);
         sendSoon();
         return true;

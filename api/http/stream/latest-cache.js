@@ -82,7 +82,7 @@ export class LatestCache {
    *
    * @param {LiveItem} item
    * @param {number} since the position when its read started
-   * @returns {boolean} whether it changed the cache
+   * @returns {boolean} whether it found a lost change. A new interval is none: published items have no interval
    */
   refresh(item, since) {
     const key = keyOf(item);
@@ -91,6 +91,10 @@ export class LatestCache {
     entry.resync = this.#resync;
     const { item: own } = entry;
     if (entry.position > since) return isNewer(item, own) && this.#replace(key, entry, item, UNKNOWN);
+    if (item.interval_ms !== own.interval_ms) {
+      own.interval_ms = item.interval_ms;
+      this.#noteChange(entry, UNKNOWN);
+    }
     const isSame = item.ts === own.ts && item.value === own.value && sameLabels(item, own);
     return !isSame && this.#replace(key, entry, item, UNKNOWN);
   }

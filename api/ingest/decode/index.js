@@ -11,6 +11,7 @@ import { hasMark } from './text.js';
 export { timeRefusal } from './message-batch.js';
 export { ruleOf } from './refusals.js';
 export { parseSenmlCbor } from './senml-cbor.js';
+export { parseJsonText } from './text.js';
 
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];

@@ -125,6 +125,7 @@ export class Mapping {
     const content = parsePayload(payload);
     if (this.#skips.some((rule) => isSkippedBy(rule, find(content, rule.at)))) return null;
     const extended = this.#extract(levels, content);
+    if (extended === null) return null;
     const device = this.#nameOf(this.#spec.device, { levels: extended, root: content, content });
     if (device !== null) return { device, levels: extended, content };
     if (this.isDescription) return null;
@@ -170,19 +171,19 @@ export class Mapping {
     return sensor === null ? null : { sensor, ...textsOf(describes, place) };
   }
 
-  /** @param {Levels} levels @param {unknown} content @returns {Levels} with the parts of texts */
+  /**
+   * @param {Levels} levels
+   * @param {unknown} content
+   * @returns {Levels | null} with the parts of texts; null: the mapping cannot read which sensor is described
+   */
   #extract(levels, content) {
     let extended = levels;
     for (const { pointers, patterns } of this.#extracts) {
       const text = withBase(firstOf(pointers, content), content);
       if (typeof text !== 'string') continue;
-      const topic = text.split('/');
-      for (const pattern of patterns) {
-        const found = pattern instanceof TopicPattern ? pattern.match(topic) : pattern.match(text);
-        if (!found) continue;
-        extended = { ...extended, ...found };
-        break;
-      }
+      const found = partsOf(patterns, text);
+      if (found === null && this.isDescription) return null;
+      extended = { ...extended, ...found };
     }
     return extended;
   }
@@ -381,6 +382,20 @@ function firstOf(pointers, content) {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/**
+ * @param {Array<TopicPattern | TextPattern>} patterns
+ * @param {string} text
+ * @returns {Levels | null} its named parts, by the first pattern that fits
+ */
+function partsOf(patterns, text) {
+  const topic = text.split('/');
+  for (const pattern of patterns) {
+    const found = pattern instanceof TopicPattern ? pattern.match(topic) : pattern.match(text);
+    if (found) return found;
+  }
+  return null;
 }
 
 /** Home Assistant abbreviates topics: `~` at the beginning or the end stands for the member `~`. @param {unknown} text @param {unknown} content */

@@ -36,9 +36,10 @@ export function readTime(value, { unit, zone }) {
   if (typeof value === 'number') return Math.round(value * TIME_UNITS[unit]);
   if (typeof value !== 'string') return null;
   if (NUMBER.test(value)) return Math.round(Number(value) * TIME_UNITS[unit]);
-  const isLocal = !HAS_CLOCK.test(value) || !HAS_ZONE.test(value.slice(10));
+  const text = value.replace(' ', 'T');
+  const isLocal = !HAS_CLOCK.test(text) || !HAS_ZONE.test(text.slice(10));
   if (isLocal && zone === REQUIRED) return undefined;
-  const time = parseTime(value.replace(' ', 'T'));
+  const time = parseTime(text);
   if (time === null || !isLocal || zone === 'UTC') return time;
   return fromLocal(time, zone);
 }

@@ -115,9 +115,9 @@ export function createBroker(deps) {
 
   const listener = new Listener({ ...deps, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
-  aedes.on('subscribe', (_filters, client) => {
+  aedes.on('subscribe', (subscriptions, client) => {
     const connection = connectionOf(client);
-    if (connection) persistence.noteSubscriber(client, connection.closed);
+    if (connection) persistence.noteSubscriber(client, connection.closed, subscriptions);
   });
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>

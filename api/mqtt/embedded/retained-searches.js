@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 
-/** @import { RetainedMessages } from './retained.js' */
+/** @import { GrantedFilter, QoS, RetainedMessages } from './retained.js' */
 
 /**
- * A search of one SUBSCRIBE. `turn` settles when it may run, or when it has no filter left.
+ * A search of one SUBSCRIBE. `filters`: with the granted QoS. `turn` settles when it may run, or when it has
+ * no filter left.
  *
- * @typedef {{ filters: Set<string>, turn: Promise<void>, begin: () => void }} Search
+ * @typedef {{ filters: Map<string, QoS>, turn: Promise<void>, begin: () => void }} Search
  */
 
 /**
@@ -41,10 +42,13 @@ export class RetainedSearches {
     return this.#waiting.size;
   }
 
-  /** @param {string[]} filters of one SUBSCRIBE @returns {Readable} the retained messages that they match */
+  /**
+   * @param {GrantedFilter[]} filters of one SUBSCRIBE
+   * @returns {Readable} the retained messages that they match
+   */
   search(filters) {
     const search = createSearch(filters);
-    for (const filter of search.filters) {
+    for (const filter of search.filters.keys()) {
       this.#removeFromWaiting(filter);
       this.#newest.set(filter, search);
     }
@@ -70,7 +74,7 @@ export class RetainedSearches {
     const [next] = this.#waiting;
     if (this.#running || !next) return;
     this.#waiting.delete(next);
-    for (const filter of next.filters) this.#newest.delete(filter);
+    for (const filter of next.filters.keys()) this.#newest.delete(filter);
     this.#running = next;
     next.begin();
   }
@@ -94,7 +98,7 @@ export class RetainedSearches {
   }
 }
 
-/** @param {string[]} filters @returns {Search} */
+/** @param {GrantedFilter[]} filters @returns {Search} */
 function createSearch(filters) {
   let begin = () => {};
   const turn = /** @type {Promise<void>} */ (
@@ -102,5 +106,5 @@ function createSearch(filters) {
       begin = () => resolve(undefined);
     })
   );
-  return { filters: new Set(filters), turn, begin };
+  return { filters: new Map(filters), turn, begin };
 }

@@ -23,6 +23,10 @@ const WILDCARD = /[+#]/;
  *   messageExpiry?: number }} Retained `properties` and `messageExpiry` (epoch ms) of MQTT 5
  */
 
+/** @typedef {0 | 1 | 2} QoS */
+
+/** A filter, and the QoS that its client is granted. @typedef {[filter: string, granted: QoS]} GrantedFilter */
+
 /**
  * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and what Millrace publishes: live
  * values and the discovery topics of Home Assistant.
@@ -58,18 +62,19 @@ export class RetainedMessages {
   /**
    * Finds retained messages.
    *
-   * @param {string[]} filters
+   * @param {Iterable<GrantedFilter>} filters
    * @param {AbortSignal} [signal] ends the search
-   * @returns {AsyncGenerator<Retained>} each message once per matching filter
+   * @returns {AsyncGenerator<Retained>} each message once per matching filter, with the granted QoS at most
+   *   (MQTT-3.8.4-8)
    */
   async *matching(filters, signal) {
     let compared = 0;
-    for (const filter of filters) {
+    for (const [filter, granted] of filters) {
       const matches = filterOf(filter);
       for (const message of this.#candidates(filter)) {
         if (++compared % COMPARED_AT_ONCE === 0) await nextTurn();
         if (signal?.aborted) return;
-        if (matches(message.topic)) yield message;
+        if (matches(message.topic)) yield message.qos > granted ? { ...message, qos: granted } : message;
       }
     }
   }
@@ -145,6 +150,8 @@ export class Persistence {
   #searches = new WeakMap();
   /** Those of the connection that is subscribing now. @type {RetainedSearches | null} */
   #subscriber = null;
+  /** The filters of its SUBSCRIBE, with the granted QoS. @type {Map<string, QoS>} */
+  #granted = new Map();
   /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
   #incoming = new WeakMap();
 
@@ -156,21 +163,30 @@ export class Persistence {
   }
 
   /**
-   * Notes which client subscribes. aedes emits `subscribe` with the client, and calls `createRetainedStreamCombi` without it in the same
-   * turn.
+   * Notes which client subscribes, and what it is granted. aedes emits `subscribe` with both, and calls
+   * `createRetainedStreamCombi` without them in the same turn. aedes itself lowers the QoS of a retained
+   * message only where the filter is equal to the topic.
    *
    * @param {object} client
    * @param {AbortSignal} closed aborts when its connection closes
+   * @param {Array<{ topic: string, qos: QoS }>} subscriptions with the granted QoS
    */
-  noteSubscriber(client, closed) {
+  noteSubscriber(client, closed, subscriptions) {
     const known = this.#searches.get(client);
     this.#subscriber = known ?? new RetainedSearches(this.#retained, closed);
     if (!known) this.#searches.set(client, this.#subscriber);
+    this.#granted = new Map(subscriptions.map(({ topic, qos }) => [topic, qos]));
   }
 
   /** Streams the retained messages that the filters match. @param {string[]} filters of the client that was noted */
   createRetainedStreamCombi(filters) {
-    return this.#subscriber?.search(filters) ?? Readable.from(this.#retained.matching(filters));
+    const granted = filters.map((filter) => this.#grantedFor(filter));
+    return this.#subscriber?.search(granted) ?? Readable.from(this.#retained.matching(granted));
+  }
+
+  /** @param {string} filter @returns {GrantedFilter} */
+  #grantedFor(filter) {
+    return [filter, this.#granted.get(filter) ?? 0];
   }
 
   async addSubscriptions() {}

@@ -4,7 +4,7 @@ import { float64, int64 } from '../cql-encoding.js';
 /** @import { Row, Session } from '../sending/session.js' */
 
 const COLUMNS =
-  'device_id, sensor_id, rule_id, start, version, rule, severity, device, sensor, site, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
+  'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
 const KEY = 'device_id = ? AND sensor_id = ?';
 const IN_RANGE = {
   name: 'read_alarms',
@@ -17,7 +17,7 @@ const ONE = {
 const OF_SENSOR = { name: 'read_alarms_of_sensor', cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY}` };
 const WRITE = {
   name: 'write_alarm',
-  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, device, sensor, site, opened, cleared, peak, late, withdrawn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, cleared, peak, late, withdrawn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const INDEX = {
   name: 'index_alarm',
@@ -34,6 +34,10 @@ const CLOSE = {
 const OPEN_OF_GROUP = {
   name: 'read_open_alarms',
   cql: 'SELECT device_id, sensor_id, rule_id, start FROM alarm_open WHERE grp = ?',
+};
+const OPEN_UNTIL = {
+  name: 'read_old_open_alarms',
+  cql: 'SELECT start FROM alarm_open WHERE grp = ? AND device_id = ? AND sensor_id = ? AND rule_id = ? AND start <= ?',
 };
 const ACKNOWLEDGE = {
   name: 'acknowledge_alarm',
@@ -78,15 +82,19 @@ const OPEN_END = 0;
  * @property {number} version of the rule
  * @property {string} ruleName
  * @property {string} severity
+ * @property {string | null} condition its kind; null: an older process wrote the row
  * @property {string | null} deviceName
  * @property {string | null} sensorName
  * @property {string | null} site
+ * @property {string | null} unit of the sensor, as sent
  */
 
 /**
  * @typedef {EpisodeKey & Episode & EpisodeTexts & {
- *   late: boolean, withdrawn: boolean, acknowledgedAt: number | null, acknowledgedBy: string | null, comment: string | null,
- *   shelvedUntil: number | null }} Alarm `late`: it was opened or corrected after the fact; `withdrawn`: samples that came late disproved it
+ *   late: boolean, withdrawn: boolean, acknowledgedAt: number | null, acknowledgedBy: string | null,
+ *   comment: string | null, shelvedUntil: number | null, writtenAt?: number }} Alarm
+ *   `late`: it was opened or corrected after the fact; `withdrawn`: samples that came late disproved it;
+ *   `writtenAt`: epoch ms of the newest evaluation that wrote it
  */
 
 /** @typedef {{ at: number, kind: string, actor: string | null, comment: string | null }} AlarmEvent */
@@ -141,9 +149,11 @@ export function createAlarmStore(session) {
           alarm.version,
           alarm.ruleName,
           alarm.severity,
+          alarm.condition ?? undefined,
           alarm.deviceName ?? undefined,
           alarm.sensorName ?? undefined,
           alarm.site ?? undefined,
+          alarm.unit ?? undefined,
           int64(alarm.opened),
           int64(alarm.cleared ?? OPEN_END),
           alarm.peak === null ? undefined : float64(alarm.peak),
@@ -164,6 +174,17 @@ export function createAlarmStore(session) {
 
     /** @param {number} group @returns {Promise<EpisodeKey[]>} the open episodes of its devices */
     open: async (group) => (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
+
+    /**
+     * @param {number} group of the device
+     * @param {Omit<EpisodeKey, 'start'>} key
+     * @param {number} until epoch ms
+     * @returns {Promise<number[]>} starts of the open episodes that began then or earlier, in order
+     */
+    async openUntil(group, { device, sensor, rule }, until) {
+      const rows = await session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
+      return rows.map((row) => row['start'].getTime());
+    },
 
     /** @param {EpisodeKey} key @param {{ at: number, by: string, comment: string | null }} given */
     acknowledge: (key, { at, by, comment }) =>
@@ -218,9 +239,11 @@ const toAlarm = (row) => ({
   version: row['version'],
   ruleName: row['rule'],
   severity: row['severity'],
+  condition: row['condition'] ?? null,
   deviceName: row['device'] ?? null,
   sensorName: row['sensor'] ?? null,
   site: row['site'] ?? null,
+  unit: row['unit'] ?? null,
   opened: row['opened'].getTime(),
   cleared: row['cleared'].getTime() === OPEN_END ? null : row['cleared'].getTime(),
   peak: row['peak'] ?? null,
@@ -230,6 +253,7 @@ const toAlarm = (row) => ({
   acknowledgedBy: row['acknowledged_by'] ?? null,
   comment: row['comment'] ?? null,
   shelvedUntil: row['shelved_until']?.getTime() ?? null,
+  writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
 
 /** @param {Alarm | EpisodeKey} key @returns {string} of the episode, for clients: its key in URL-safe base 64 */

@@ -73,12 +73,20 @@ export function storedForm({ receivedAt, device, topic, codes, content }) {
       contentType,
       size: payload.length,
       sha256: createHash('sha256').update(payload).digest(),
-      payload: payload.subarray(0, KEPT_PAYLOAD_BYTES),
+      payload: keptPart(payload),
       refused: refused.slice(0, MAX_LISTED),
       isRefused: set ? elementsIn(set) : null,
     },
   };
 }
+
+/**
+ * The bytes of a payload that are stored. A view of them would keep all of a longer payload in memory.
+ *
+ * @param {Buffer} payload
+ */
+const keptPart = (payload) =>
+  payload.length > KEPT_PAYLOAD_BYTES ? Buffer.from(payload.subarray(0, KEPT_PAYLOAD_BYTES)) : payload;
 
 /** @param {Refusals} refused @returns {Buffer | undefined} undefined: the message as a whole */
 function refusedSet(refused) {

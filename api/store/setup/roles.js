@@ -53,9 +53,17 @@ const { errors } = cassandra;
 /** Protocol error code (native_protocol_v4.spec, section 9) for a missing permission. */
 const UNAUTHORIZED = 0x2100;
 
+/** Cassandra reports it with the same code if it could not read the permissions. */
+const PERMISSIONS_AWAY = /^unable to perform authorization/i;
+
 /** @param {unknown} error of the driver */
 const refusal = (error) =>
-  innerErrors(error).find((inner) => inner instanceof errors.ResponseError && inner.code === UNAUTHORIZED);
+  innerErrors(error).find(
+    (inner) =>
+      inner instanceof errors.ResponseError &&
+      inner.code === UNAUTHORIZED &&
+      !PERMISSIONS_AWAY.test(inner.message),
+  );
 
 /** @param {unknown} error of the driver @returns {boolean} whether a permission is missing */
 export const isForbidden = (error) => refusal(error) !== undefined;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { uuidText } from '../../../schema/ids.js';
-import { bucketOf, closingOf, DAY_MS, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.js';
+import { bucketOf, closingOf, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.js';
 import { iteratePages } from '../../history/packing/index.js';
 import { openBatchText } from '../records.js';
 
@@ -71,11 +71,10 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
  * @param {number} deps.groups `LATEST_GROUPS`
- * @param {number} deps.batchDays `BATCH_DAYS`
  * @param {number} deps.settleMs age of a window before it is read
  * @param {() => number} deps.clock epoch ms
  */
-export function createChanges({ store, groups, batchDays, settleMs, clock }) {
+export function createChanges({ store, groups, settleMs, clock }) {
   const { streaming } = store;
   /** @type {LRUCache<string, Names>} */
   const known = new LRUCache(NAMES);
@@ -275,8 +274,8 @@ export function createChanges({ store, groups, batchDays, settleMs, clock }) {
       return { step: 'window', at: join + WINDOW_MS, from: bucketOf(join) - HOUR_MS, join, fresh: true };
     },
 
-    /** Everything of the hour of an instant and later ones, as far as it has not expired. @param {number} since epoch ms @returns {Position} */
-    fromTime: (since) => begin(bucketOf(Math.min(Math.max(since, clock() - batchDays * DAY_MS), clock()))),
+    /** Everything of the hour of an instant and later ones. @param {number} since epoch ms @returns {Position} */
+    fromTime: (since) => begin(bucketOf(Math.min(since, clock()))),
 
     /**
      * The changes of one step, after the position, and now and then how far it has been read.

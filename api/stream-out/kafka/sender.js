@@ -22,12 +22,14 @@ const REPORT_EVERY_MS = 10_000;
 /** Bytes of a record besides its value: key, headers, lengths. */
 const RECORD_BYTES = 200;
 
+/** Kafka's errors of records that are too large together: MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
+const TOO_LARGE = [10, 18];
+
 /** Kafka's errors of one topic: others still take records. By code, of the table of error codes in Kafka's protocol guide. */
 const REFUSALS = [
   3, // UNKNOWN_TOPIC_OR_PARTITION
-  10, // MESSAGE_TOO_LARGE
+  ...TOO_LARGE,
   17, // INVALID_TOPIC_EXCEPTION
-  18, // RECORD_LIST_TOO_LARGE
   29, // TOPIC_AUTHORIZATION_FAILED
   44, // POLICY_VIOLATION
   87, // INVALID_RECORD
@@ -44,6 +46,13 @@ export class TopicRefused extends Error {
   }
 }
 
+/**
+ * Records that Kafka does not have yet, in order, and how many of them the next request has. After a failure
+ * each part has one key.
+ *
+ * @typedef {{ records: OutRecord[], size: number }} Part
+ */
+
 /** Limits the log lines of all senders of a process together. */
 export const createSenderThrottle = () =>
   new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: () => performance.now() });
@@ -53,20 +62,23 @@ export const createSenderThrottle = () =>
  * records with the same key is the order of sending. The producer counts the records of a request only when it is answered: of two
  * requests at once, Kafka would take the second for a repetition of the first, and drop it with success. After a failure a new client
  * begins, because the sequence numbers of the old one are uncertain: Kafka may then have the records of that request twice.
+ *
+ * A request may have records of all partitions, and one of them may refuse it. So after a failure each key is
+ * sent apart, in its order. The keys of other partitions are then not sent again and again.
  */
 export class KafkaSender {
-  #options;
+  #createProducer;
   #logger;
   #onSent;
   #onFailure;
   #throttle;
   #waitsForTopics;
-  /** @type {Producer | null} */
+  /** @type {Pick<Producer, 'send' | 'close'> | null} */
   #producer = null;
   #stopping = new AbortController();
   /** Settles when the requests before have ended. @type {Promise<unknown>} */
   #turn = Promise.resolve();
-  /** ms of `performance.now()` since which requests fail; 0: the last one succeeded. */
+  /** ms of `performance.now()` since which requests fail; 0: Kafka took all records of the last call. */
   #failingSince = 0;
 
   /**
@@ -77,6 +89,7 @@ export class KafkaSender {
    * @param {() => void} deps.onFailure
    * @param {LogThrottle} [deps.throttle] shared by several senders; default: its own
    * @param {boolean} [deps.waitsForTopics] whether records of a topic that Kafka refuses are repeated too; default: true
+   * @param {() => Pick<Producer, 'send' | 'close'>} [deps.createProducer] for tests
    */
   constructor({
     options,
@@ -85,8 +98,9 @@ export class KafkaSender {
     onFailure,
     throttle = createSenderThrottle(),
     waitsForTopics = true,
+    createProducer = () => new Producer({ ...options, idempotent: true, retries: 2, retryDelay: 100 }),
   }) {
-    this.#options = options;
+    this.#createProducer = createProducer;
     this.#logger = logger;
     this.#onSent = onSent;
     this.#onFailure = onFailure;
@@ -107,22 +121,33 @@ export class KafkaSender {
 
   /** @param {OutRecord[]} records @returns {Promise<boolean>} */
   async #sendNow(records) {
-    for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
+    const topic = records[0]?.topic ?? '';
+    /** @type {Part[]} */
+    const parts = [{ records, size: records.length }];
+    let failures = 0;
+    for (let part = parts[0]; part; part = parts[0]) {
+      if (this.#stopping.signal.aborted) return false;
+      const request = part.records.slice(0, part.size);
       try {
-        this.#producer ??= new Producer({ ...this.#options, idempotent: true, retries: 2, retryDelay: 100 });
-        await this.#producer.send({ messages: records });
-        if (this.#failingSince) this.#logger.info({ topic: records[0]?.topic }, 'Kafka takes records again');
-        this.#failingSince = 0;
-        this.#onSent(records);
-        return true;
+        this.#producer ??= this.#createProducer();
+        await this.#producer.send({ messages: request });
+        this.#onSent(request);
+        failures = 0;
+        part.records = part.records.slice(request.length);
+        if (part.records.length === 0) parts.shift();
       } catch (error) {
-        const refusal = refusalOf(error, records[0]?.topic ?? '');
-        await this.#fail(error, refusal);
-        if (refusal && !this.#waitsForTopics) throw refusal;
-        await this.#pause(attempt);
+        const isTooLarge = request.length > 1 && hasCode(error, TOO_LARGE);
+        divideFirst(parts, isTooLarge);
+        if (isTooLarge) await this.#close();
+        else {
+          await this.#fail(error, topic);
+          await this.#pause(failures++);
+        }
       }
     }
-    return false;
+    if (this.#failingSince) this.#logger.info({ topic }, 'Kafka takes records again');
+    this.#failingSince = 0;
+    return true;
   }
 
   /** Why requests fail. @returns {number} ms since they do; 0: they do not */
@@ -136,8 +161,9 @@ export class KafkaSender {
     await this.#close();
   }
 
-  /** @param {unknown} error @param {TopicRefused | null} refusal */
-  async #fail(error, refusal) {
+  /** @param {unknown} error @param {string} topic @throws {TopicRefused} unless it waits for topics */
+  async #fail(error, topic) {
+    const refusal = refusalOf(error, topic);
     this.#failingSince ||= performance.now();
     this.#onFailure();
     if (this.#throttle.count(refusal?.topic ?? 'failed') > 0 && !this.#stopping.signal.aborted) {
@@ -147,6 +173,7 @@ export class KafkaSender {
       else this.#logger.warn({ reason }, 'Kafka does not take records; waiting for it');
     }
     await this.#close();
+    if (refusal && !this.#waitsForTopics) throw refusal;
   }
 
   /** @param {number} attempt */
@@ -164,6 +191,36 @@ export class KafkaSender {
   }
 }
 
+/**
+ * Decides what follows a failure of the first part. Each of its keys becomes a part. If it has one key, its next
+ * request has half as many records if they were too large together, or comes after those of the others.
+ *
+ * @param {Part[]} parts are changed
+ * @param {boolean} isTooLarge
+ */
+function divideFirst(parts, isTooLarge) {
+  const [part] = parts.splice(0, 1);
+  if (!part) return;
+  const { records, size } = part;
+  const keys = byKey(records);
+  if (keys.length > 1) parts.unshift(...keys);
+  else if (isTooLarge) parts.unshift({ records, size: Math.ceil(Math.min(size, records.length) / 2) });
+  else parts.push(part);
+}
+
+/** @param {OutRecord[]} records @returns {Part[]} one for each key */
+function byKey(records) {
+  /** @type {Map<string, OutRecord[]>} */
+  const keys = new Map();
+  for (const record of records) {
+    const key = record.key.toString('latin1');
+    const some = keys.get(key);
+    if (some) some.push(record);
+    else keys.set(key, [record]);
+  }
+  return [...keys.values()].map((some) => ({ records: some, size: some.length }));
+}
+
 /** @param {unknown} error @returns {string} with the innermost reasons, which the client wraps, and the remedy of a missing topic */
 function reasonOf(error) {
   const reason = innermostReasons(error);
@@ -179,11 +236,13 @@ function innermostReasons(error) {
     .slice(0, 300);
 }
 
+/** @param {any} error @param {number[]} codes of Kafka */
+const hasCode = (error, codes) => codes.some((code) => error?.findBy?.('apiCode', code));
+
 /** @param {any} error @param {string} topic @returns {TopicRefused | null} null: it is not about this topic */
 function refusalOf(error, topic) {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
-  const isRefused = REFUSALS.some((code) => error?.findBy?.('apiCode', code));
-  return isMissing || isRefused ? new TopicRefused(topic, reasonOf(error)) : null;
+  return isMissing || hasCode(error, REFUSALS) ? new TopicRefused(topic, reasonOf(error)) : null;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from urllib.parse import quote
@@ -74,8 +75,9 @@ class Millrace:
         fill: str = 'none',
     ) -> pandas.DataFrame:
         """
-        Many sensors on the same bins. The index has the starts of the bins. A column is (device, sensor, aggregate), or with `group`
-        (group, aggregate). A bin without samples is NaN.
+        Many sensors on the same bins. The index has the starts of the bins. A column is (device, sensor,
+        aggregate), or with `group` (group, aggregate). A name that is missing or not unique is replaced by the id.
+        A bin without samples is NaN.
         """
         aggregates = [aggregate] if isinstance(aggregate, str) else list(aggregate)
         answer = self._request(
@@ -98,10 +100,8 @@ class Millrace:
         index = pandas.DatetimeIndex(pandas.to_datetime(answer['times'], utc=True), name='ts')
         names = [group] if group else ['device', 'sensor']
         columns = {
-            (*_labels(series, names), aggregate): pandas.Series(
-                series[aggregate], index=index, dtype='float64'
-            )
-            for series in answer['series']
+            (*labels, aggregate): pandas.Series(series[aggregate], index=index, dtype='float64')
+            for labels, series in zip(_labels(answer['series'], names), answer['series'], strict=True)
             for aggregate in AGGREGATES
             if aggregate in series
         }
@@ -154,8 +154,20 @@ def _given(parameters: dict) -> dict:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _labels(series: dict, names: list[str]) -> list[str | None]:
-    return [series[name] if series[name] is not None else series.get(f'{name}_id') for name in names]
+def _labels(series: list[dict], names: list[str]) -> list[list[str | None]]:
+    """The labels of each series: names, and ids in place of names that are missing or not unique."""
+    rows = [
+        [item[name] if item[name] is not None else item.get(f'{name}_id') for name in names]
+        for item in series
+    ]
+    for level, name in enumerate(names):
+        ids = defaultdict(set)
+        for labels, item in zip(rows, series, strict=True):
+            ids[tuple(labels[: level + 1])].add(item.get(f'{name}_id'))
+        for labels, item in zip(rows, series, strict=True):
+            if len(ids[tuple(labels[: level + 1])]) > 1:
+                labels[level] = item[f'{name}_id']
+    return rows
 
 
 def _list(given: str | Iterable[str] | None) -> list[str] | None:

@@ -1,11 +1,13 @@
 """Runs against the API and the broker that the environment names: see test/contract/long/python-client.test.js."""
 
+import json
 import math
 import os
 import queue
 import time
 from datetime import datetime, timedelta, timezone
 
+import paho.mqtt.publish as mqtt
 import pytest
 
 from millrace import Millrace, Problem, Publisher
@@ -67,6 +69,27 @@ def test_query_of_a_group(client: Millrace):
     frame = client.query(sensor='s0', start=START, end=START + HOUR, aggregate='sum', group='device')
     assert list(frame['oven-1', 'sum']) == pytest.approx([sum(values_of(0)[:60])])
     assert client.query(site='nowhere', start=START, step='1h').shape[1] == 0
+
+
+def test_query_of_sensors_with_the_same_names(client: Millrace):
+    sensors = [{'sensor_id': sensor, 'name': 'heat', 'type': 'twin'} for sensor in ['left', 'right']]
+    birth = json.dumps({'name': 'twin', 'sensors': sensors})
+    devices = ['twin-1', 'twin-2']
+    births = [{'topic': f'iot/v1/{device}/birth', 'payload': birth, 'qos': 1} for device in devices]
+    mqtt.multiple(births, hostname='127.0.0.1', port=PORT)
+    for number, device in enumerate(devices):
+        with Publisher(device, port=PORT) as publisher:
+            publisher.publish('left', 2 * number, START)
+            publisher.publish('right', 2 * number + 1, START)
+            assert publisher.flush(60)
+    rows = client.latest(type='twin')
+    assert set(zip(rows['device'], rows['sensor'], strict=True)) == {('twin', 'heat')}
+    expected = dict(zip(zip(rows['device_id'], rows['sensor_id'], strict=True), rows['value'], strict=True))
+    assert sorted(expected.values()) == [0, 1, 2, 3]
+    frame = client.query(type='twin', start=START, end=START + HOUR, aggregate='last')
+    assert {column[:2]: frame[column].iloc[0] for column in frame.columns} == expected
+    grouped = client.query(type='twin', start=START, end=START + HOUR, aggregate='sum', group='device')
+    assert {column[0] for column in grouped.columns} == set(rows['device_id'])
 
 
 def test_export(client: Millrace):

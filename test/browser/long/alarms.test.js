@@ -75,10 +75,11 @@ test('Alarms: someone makes a rule from a chart, sees the backtest, gets the ala
   await dashboard.lookAt('alarms-open');
   await dashboard.visit('/');
   await page.locator('.wall-alarm').waitFor();
-  await page
-    .getByRole('region', { name: 'What stands out' })
-    .getByRole('link', { name: 'Alarms 1' })
-    .waitFor();
+  const standsOut = page.getByRole('region', { name: 'What stands out' });
+  await standsOut.getByRole('link', { name: 'Alarms 1' }).waitFor();
+  await until(async () => (await standsOut.locator('.stands-out-none').count()) === 0, {
+    what: 'a list without an all-clear',
+  });
   await dashboard.lookAt('alarms-wall');
   await dashboard.visit('/devices/freezer');
   await page.getByRole('link', { name: '▲ 1 alarm' }).click();
@@ -138,4 +139,66 @@ test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays i
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -5 });
   await page.getByRole('link', { name: 'Open', exact: true }).click();
   await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
+});
+
+test('Alarms: a new alarm arrives: the keys still act on the focused row', async () => {
+  const { page } = dashboard;
+  const rule = {
+    name: 'Cellar too warm',
+    scope: { site: 'Cellar' },
+    condition: { kind: 'above', limit: 20 },
+    severity: 'warning',
+  };
+  const { status } = await fetch(`${dashboard.system.httpUrl}/api/v1/alarm-rules`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(rule),
+  });
+  expect(status).toBe(201);
+  const warm = async (/** @type {string} */ device) => {
+    const sensors = [{ sensor_id: 'temperature', name: 'temperature', type: 'temperature', unit: 'Cel' }];
+    await dashboard.announce(device, { site: 'Cellar', sensors });
+    await dashboard.publish(device, { sensor_id: 'temperature', ts: Date.now(), value: 30 });
+    await rows().filter({ hasText: device }).waitFor();
+  };
+  await dashboard.visit('/alarms');
+  for (const device of ['cellar-1', 'cellar-2']) await warm(device);
+  const focused = rows().filter({ hasText: 'cellar-1' });
+  await focused.focus();
+  await warm('cellar-3');
+  await dashboard.untilFocused(focused);
+  await page.keyboard.press('a');
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge 1 alarm' });
+  await dialog.getByText('cellar-1 · temperature').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('Rule form: Save is clicked twice: one rule', async () => {
+  const { page } = dashboard;
+  let saves = 0;
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  await page.route('**/api/v1/alarm-rules', async (route) => {
+    if (route.request().method() === 'POST') {
+      saves += 1;
+      await released;
+    }
+    await route.continue();
+  });
+  await dashboard.visit('/alarms');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Site').fill('Attic');
+  await form.getByLabel('Limit').fill('30');
+  // A backtest under way would be aborted when the form closes.
+  await form.locator('.backtest').waitFor();
+  await form.getByLabel('Name').fill('Attic too warm');
+  await form.getByRole('button', { name: 'Save the rule' }).dblclick();
+  release();
+  await form.waitFor({ state: 'detached' });
+  await page.locator('#rules tbody tr').filter({ hasText: 'Attic too warm' }).first().waitFor();
+  expect(saves).toBe(1);
 });

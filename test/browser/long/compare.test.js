@@ -100,6 +100,24 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-states');
   });
 
+  test('a value of three days ago: the newest one, with its age, and marked as old', async () => {
+    await dashboard.announce('probe', { sensors: [{ sensor_id: 'level', name: 'level', unit: 'm' }] });
+    await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * 86_400_000, value: 4 });
+    await dashboard.visit('/compare?s=probe/level');
+    await dashboard.page.getByRole('columnheader', { name: 'Newest' }).waitFor();
+    const row = legend().getByRole('row', { name: /level probe/ });
+    await row.locator('.value-number').filter({ hasText: '4 m' }).waitFor();
+    await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
+  });
+
+  test('a year: its days are those of the time zone', async () => {
+    await dashboard.open({ timezoneId: 'Asia/Tokyo' });
+    const inTokyo = dashboard.page.waitForRequest(/\/series\?.*utc_offset=540/);
+    await dashboard.visit('/compare?s=collar-1/ear&range=1y');
+    await inTokyo;
+    await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'the sensor' });
+  });
+
   test('remove: the sensor leaves the comparison', async () => {
     await compareTwo();
     await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();

@@ -51,6 +51,30 @@ describe('Search', () => {
     expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
   });
 
+  test('Enter: the answer to what is typed is awaited: no result of the text before opens', async () => {
+    let release = () => {};
+    const released = new Promise((resolve) => {
+      release = () => resolve(null);
+    });
+    await dashboard.page.route(/\/search\?q=collar-3$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await dashboard.visit('/pipeline');
+    await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
+    await openByKey('Control+k');
+    await field().fill('collar-1');
+    await options().first().filter({ hasText: 'collar-1' }).waitFor();
+    const asked = dashboard.page.waitForRequest(/\/search\?q=collar-3$/);
+    await field().fill('collar-3');
+    await asked;
+    await dashboard.page.keyboard.press('Enter');
+    release();
+    await options().first().filter({ hasText: 'collar-3' }).waitFor();
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
+  });
+
   test('Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);

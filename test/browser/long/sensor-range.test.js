@@ -256,6 +256,43 @@ test('Samples: table: page by page, in both orders', async () => {
   });
 });
 
+test('Samples: Next is clicked twice before its page comes: one page further', async () => {
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  await dashboard.page.route(/\/measurements\?.*cursor=/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+  await dashboard.page.getByText('25 samples on page 1').waitFor();
+  await dashboard.page.getByRole('button', { name: 'Next' }).dblclick();
+  await dashboard.page.getByText('25 samples on page 2').waitFor();
+  release();
+  await dashboard.page.getByRole('button', { name: 'Next', disabled: false }).click();
+  await dashboard.page.getByText('10 samples on page 3').waitFor();
+});
+
+test('Samples: the cursor of a page is refused: Try again leads to the first page', async () => {
+  dashboard.expectComplaints(/400/);
+  await dashboard.page.route(/\/measurements\?.*cursor=/, (route) =>
+    route.continue({
+      url: route
+        .request()
+        .url()
+        .replace(/cursor=[^&]+/, 'cursor=old'),
+    }),
+  );
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+  await dashboard.page.getByRole('button', { name: 'Next' }).click();
+  await dashboard.page.getByRole('heading', { name: 'This page is no longer valid' }).waitFor();
+  await dashboard.page.getByRole('button', { name: 'Try again' }).click();
+  await dashboard.page.getByText('25 samples on page 1').waitFor();
+});
+
 test.each([
   ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],

@@ -51,6 +51,30 @@ test('Wall of a large fleet: sites, the worst first, with the way down to a devi
   await dashboard.page.getByRole('heading', { name: 'collar-2', level: 1 }).waitFor();
 });
 
+test('Wall of a large fleet: an alarm is open: it is listed, and the all-clear is missing', async () => {
+  const { device_id, sensors } = await dashboard.system.get('/devices/collar-2');
+  const [{ sensor_id, name }] = sensors;
+  const alarm = {
+    ...{ alarm_id: 'a', rule_id: device_id, rule: 'Too warm', severity: 'critical', condition: 'above' },
+    ...{ text: null, device_id, device: 'collar-2', sensor_id, sensor: name, site: null, unit: 'Cel' },
+    ...{ started_at: '2026-11-21T12:00:00.000Z', opened_at: '2026-11-21T12:00:00.000Z', cleared_at: null },
+    ...{ peak: 90, state: 'open', seen_late: false, acknowledged_at: null, acknowledged_by: null },
+    ...{ comment: null, shelved_until: null },
+  };
+  const calm = { items: [], sensors: 100_000, judged: 100_000, provisional: 1, outliers: 0 };
+  await dashboard.page.route(/\/api\/v1\/alarms\?/, (route) =>
+    route.fulfill({ json: { items: [alarm], next: null } }),
+  );
+  await dashboard.page.route(/\/api\/v1\/outliers\?/, (route) => route.fulfill({ json: calm }));
+  await visitLarge(900);
+  const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
+  await standsOut.getByText('Provisional: 1 sensor').waitFor();
+  await standsOut.getByRole('link', { name: 'Alarms 1' }).waitFor();
+  await until(async () => (await standsOut.locator('.stands-out-none').count()) === 0, {
+    what: 'a list without an all-clear',
+  });
+});
+
 test('Wall of a large fleet: what stands out is of the whole fleet', async () => {
   await publishOutlier();
   await visitLarge(900);

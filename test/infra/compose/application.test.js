@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
 import { readSettings, SETTINGS } from '../../../common/settings/index.js';
 import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
 
@@ -83,8 +84,27 @@ test('Optional settings: .env: every process that ingests gets each; empty: the 
   for (const name of ['api', 'https']) {
     expect(environmentOf(name, given)).toMatchObject(given);
     settingsFrom(environmentOf(name, given));
-    for (const setting of Object.keys(given)) expect(environmentOf(name)).toHaveProperty(setting, '');
+    for (const setting of Object.keys(given)) {
+      const fallback = setting === 'IMPORT_MAX_BYTES' ? '134217728' : '';
+      expect(environmentOf(name)).toHaveProperty(setting, fallback);
+    }
   }
+});
+
+/** @param {string} size such as `320m` @returns {number} bytes */
+function bytesOf(size) {
+  const [, count, unit] = /^(\d+)([mg])$/.exec(size) ?? [];
+  return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
+}
+
+test.each(['api', 'https'])('Service %s: imports that run at once: they fit below DATA_DIR', (name) => {
+  const { dataDir, ingest } = settingsFrom(environmentOf(name));
+  const { tmpfs, mem_limit: memory } = stack.compose.services[name];
+  const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
+  expect(dataDir.startsWith(`${path}/`)).toBe(true);
+  expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT.imports * ingest.maxImportBytes);
+  // The process needs the rest.
+  expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });
 
 test('Page: settings that the first start fixes: named before the first command', () => {
@@ -111,6 +131,15 @@ test('Service api: its settings: one name for all nodes, one for the broker, and
   expect(mqtt.url).toBe('mqtt://mosquitto:1883');
   expect(http.apiToken).toMatch(/^[0-9a-f]{48}$/);
   expect(http.readTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
+});
+
+test('Service https: its tokens: those of the service api', () => {
+  const tokensOf = (/** @type {string} */ name) => {
+    const { apiToken, readTokens, ingestTokens } = settingsFrom(environmentOf(name)).http;
+    return { apiToken, readTokens, ingestTokens };
+  };
+  expect(tokensOf('https')).toEqual(tokensOf('api'));
+  expect(tokensOf('https').ingestTokens).toHaveLength(1);
 });
 
 test('Service https: its connections: all with TLS; without any of its TLS settings it would be refused', () => {

@@ -1,14 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
 import { SERVICE_ROUTES } from '../../../api/http/routes/index.js';
 import { SETTINGS } from '../../../common/settings/index.js';
 import { buildAll } from '../../support/kubernetes/build.js';
+import { carries, nameOf, podOf } from '../../support/kubernetes/resources.js';
 import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../../support/kubernetes/workloads.js';
 
 /** @import { Builds } from '../../support/kubernetes/build.js' */
 /** @import { Workload } from '../../support/kubernetes/workloads.js' */
 
 // Checks the manifests for Kubernetes against the application.
+
+const run = promisify(execFile);
 
 const INSTALLS_MS = 240_000;
 
@@ -45,6 +53,23 @@ test('Kubernetes: settings that the migration stores: every process has the defa
     const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
     expect(readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8')).toContain(`\`${name}\``);
+  }
+});
+
+test('Kubernetes: imports over HTTP that run at once: they fit below DATA_DIR', () => {
+  expect(readFileSync('Dockerfile', 'utf8')).toContain('\nENV DATA_DIR=/tmp/');
+  const readers = named('^millrace-http$');
+  expect(readers).not.toEqual([]);
+  for (const entry of readers) {
+    const mount = containerOf(entry.workload).volumeMounts.find(
+      (/** @type {any} */ { mountPath }) => mountPath === '/tmp',
+    );
+    const { emptyDir } = /** @type {any} */ (podOf(entry.workload)).spec.volumes.find(
+      (/** @type {any} */ { name }) => name === mount.name,
+    );
+    const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];
+    const uploads = MAX_CONCURRENT.imports * settings(entry).ingest.maxImportBytes;
+    expect(Number(count) * 1_048_576).toBeGreaterThan(uploads);
   }
 });
 
@@ -86,6 +111,64 @@ test('Kubernetes: Sparkplug: one process in overlays/sparkplug, none elsewhere',
   const receivers = workloads.filter((entry) => entry.workload.kind !== 'Job' && settings(entry).sparkplug);
   expect(receivers.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
   expect(receivers[0]?.workload.spec.replicas).toBe(1);
+});
+
+test.each([
+  'docs/how-to/deploy-to-kubernetes.md',
+  'docs/how-to/operate-a-cluster.md',
+  'infra/kubernetes/base/settings.yaml',
+])('Kubernetes: restart after a change, in %s: all processes of Millrace, and no broker', (file) => {
+  const [, kinds = '', label = ''] = /rollout restart (\S+) -l (\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
+  expect(kinds).toBe('statefulset,deployment');
+  const [key = '', value = ''] = label.split('=');
+  for (const [name, resources] of builds.built) {
+    if (!name.startsWith('overlays/')) continue;
+    const running = resources.filter(({ kind }) => ['StatefulSet', 'Deployment'].includes(kind));
+    const ours = running.filter((resource) => containerOf(resource).name === 'millrace');
+    expect(ours.length).toBeGreaterThanOrEqual(2);
+    const restarted = running.filter(({ metadata }) => carries(metadata.labels, { [key]: value }));
+    expect([name, restarted.map(nameOf)]).toEqual([name, ours.map(nameOf)]);
+  }
+});
+
+test('Kubernetes: Kafka as the page sets it, and a bucket: every job accepts the settings', () => {
+  const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
+  const lines = page.matchAll(/^ +((?:STREAM|SCHEMA_REGISTRY)_\w+)=(\S+)$/gm);
+  const added = Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
+  expect(added).toMatchObject({ STREAM_USERNAME: 'millrace', SCHEMA_REGISTRY_USERNAME: 'millrace' });
+  const jobs = workloads.filter(({ workload }) => workload.kind === 'Job');
+  expect(new Set(jobs.map(({ workload }) => workload.metadata.name)).size).toBe(3);
+  for (const entry of jobs) {
+    const applied = entry.applied.map((resource) =>
+      nameOf(resource) === 'ConfigMap/millrace-settings'
+        ? { ...resource, data: { ...resource.data, ...added, STREAM_PARQUET: 's3://lake' } }
+        : resource,
+    );
+    const { stream } = settings({ ...entry, applied });
+    // The drain job commits messages, and notes them for the processes that send them to Kafka.
+    expect([entry.where, stream.kafka, stream.username]).toEqual([
+      entry.where,
+      added.STREAM_KAFKA.split(','),
+      undefined,
+    ]);
+  }
+});
+
+test('Kubernetes: Kafka: the patches of the page give the password to all processes', async () => {
+  const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
+  const [, patches = ''] = /```yaml\n( +patches:.*?)```/s.exec(page) ?? [];
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
+  try {
+    const overlay = relative(realpathSync(directory), 'infra/kubernetes/overlays/sparkplug');
+    const text = `resources: [${overlay}]\n${patches.replaceAll(/^ {3}/gm, '')}`;
+    writeFileSync(join(directory, 'kustomization.yaml'), text);
+    const { stdout } = await run('kubectl', ['kustomize', directory], { maxBuffer: 16 * 1_048_576 });
+    expect(stdout.match(/value: \/run\/secrets\/millrace\/stream_password$/gm)).toHaveLength(3);
+    expect(stdout.match(/path: stream_password$/gm)).toHaveLength(3);
+    expect(stdout).toContain('STREAM_USERNAME: millrace');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test('Kubernetes: probes: they request existing routes, on the port of the process', () => {

@@ -309,6 +309,8 @@ test('Restore: by Manager: it resets the tombstone collection of each table, wit
   const [last] = out.trim().split('\n').slice(-1);
   expect(last).toMatch(/^node infra\/operations\/steps\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
   expect(last).toContain(`"ALTER TABLE iot.message WITH tombstone_gc = {'mode': 'immediate'}"`);
+  for (const table of ['annotation', 'alarm_delivery'])
+    expect(last).toContain(`"ALTER TABLE iot.${table} WITH tombstone_gc = {'mode': 'timeout'}"`);
   expect(last).toContain(`"ALTER TABLE iot.credential WITH tombstone_gc = {'mode': 'repair'}"`);
 });
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { identifyDevice } from '../../../schema/ids.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { alignedOf } from '../../support/history/brute-force.js';
 import { expectProblem, send } from '../../support/http/index.js';
@@ -262,5 +263,24 @@ describe('Query: refusals', () => {
       else expectProblem(answer, status, code);
       expect('content-disposition' in answer.headers).toBe(status === 200 && format === 'csv');
     }
+  });
+});
+
+describe('Query: selection', () => {
+  test('a sensor has another name since its birth: found by both names, alone and with a site', async () => {
+    const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
+    await world.device.birth('garden', { site: 'Garden', sensors });
+    for (const sensor of ['air', 'Air%20temperature']) {
+      const found = await ask(`sensor=${sensor}&from=-1h`);
+      expect(found.series).toMatchObject([{ device: 'garden', sensor: 'Air temperature' }]);
+      expect(await ask(`sensor=${sensor}&site=Garden&from=-1h`)).toEqual(found);
+    }
+  });
+
+  test('a device by its name and its id: its samples count once', async () => {
+    const rest = `from=${BEGIN}&to=${BEGIN + 52 * HOUR_MS}&group=device&aggregate=count,sum`;
+    const found = await ask(`device=pump-1&${rest}`);
+    expect(found.series).toMatchObject([{ sensors: 1, count: [stored['pump-1']?.length] }]);
+    expect(await ask(`device=pump-1&device=${identifyDevice('pump-1')?.id}&${rest}`)).toEqual(found);
   });
 });

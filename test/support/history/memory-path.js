@@ -45,19 +45,15 @@ export async function createMemoryPath() {
   /** @param {Partial<Store['write']>} [overrides] parts that replace those of `store.write` */
   function createWriter(overrides) {
     const used = { ...store.write, ...overrides };
-    const days = new LateDayNotes({ store: used.lateDays, retry });
+    const guard = { now: () => clock.now };
     return new SampleWriter({
       write: used.samples,
-      clock: /** @type {any} */ ({ now: () => clock.now }),
+      clock: guard,
       late: createLateWriter({
         store: used.history,
         retry,
-        days,
-        arrivals: new LateArrivalNotes({
-          store: used.lateArrivals,
-          retry,
-          clock: { now: () => clock.now },
-        }),
+        days: new LateDayNotes({ store: used.lateDays, retry, clock: guard }),
+        arrivals: new LateArrivalNotes({ store: used.lateArrivals, retry, clock: guard }),
         onLate: (samples) => {
           late.samples += samples;
         },

@@ -7,7 +7,7 @@ import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { until } from '../until.js';
 import { startMemoryPipeline } from './memory-pipeline.js';
 
-/** @import { AlarmMessage } from '../../../api/alarms/index.js' */
+/** @import { AlarmMessage, AlarmPeriods } from '../../../api/alarms/index.js' */
 /** @import { Wanted } from '../../../api/alarms/rules/rule.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 
@@ -20,8 +20,9 @@ const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50 };
  * @param {object} options
  * @param {() => number} options.clock epoch ms; each call later than the one before
  * @param {Record<string, string>} [options.settings]
+ * @param {Partial<AlarmPeriods>} [options.periods] ms
  */
-export async function startMemoryAlarms({ clock, settings = {} }) {
+export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) {
   const pipeline = await startMemoryPipeline({ clock, settings });
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
   /** @type {AlarmMessage[]} */
@@ -39,7 +40,7 @@ export async function startMemoryAlarms({ clock, settings = {} }) {
         peek: pipeline.ingest.peek,
         publish: (message) => messages.push(message),
         outbox: null,
-        periods: PERIODS,
+        periods: { ...PERIODS, ...periods },
       },
     );
     await alarms.start();

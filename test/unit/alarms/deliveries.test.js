@@ -3,7 +3,7 @@ import pino from 'pino';
 import { Deliveries } from '../../../api/alarms/delivery/deliveries.js';
 import { until } from '../../support/until.js';
 
-/** @import { Alarm } from '../../../api/store/alarms/episodes.js' */
+/** @import { Alarm, EpisodeKey } from '../../../api/store/alarms/episodes.js' */
 
 const ID = Buffer.alloc(16);
 const ALARM = /** @type {Alarm} */ (
@@ -30,13 +30,15 @@ beforeEach(() => {
  * Deliveries to one webhook, whose rows are in memory.
  *
  * @param {(alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>} webhook
- * @param {() => Promise<Alarm>} find the stored alarm
+ * @param {(key: EpisodeKey) => Promise<Alarm>} find the stored alarm
  * @param {(target: string, result: string) => void} [onResult]
+ * @param {object} [rest] other dependencies
  */
 const startDeliveries = (
   webhook,
   find,
   onResult = (/** @type {string} */ _target, /** @type {string} */ _result) => {},
+  rest = {},
 ) =>
   new Deliveries(
     /** @type {any} */ ({
@@ -56,8 +58,20 @@ const startDeliveries = (
       everyMs: 5,
       onResult,
       onDelivered: () => {},
+      ...rest,
     }),
   );
+
+/**
+ * Reports that the alarm opened. Then the process knows that nothing comes before the next change.
+ *
+ * @param {Deliveries} deliveries
+ */
+async function reportOpening(deliveries) {
+  await deliveries.begin(ALARM, ['opened']);
+  deliveries.send(ALARM);
+  await until(() => rows.size === 0);
+}
 
 test('Deliveries: the alarm was written in spite of an error, so it is never sent: the next look sends it', async () => {
   /** @type {string[]} */
@@ -79,7 +93,7 @@ test('Deliveries: the alarm was written in spite of an error, so it is never sen
 test('Deliveries: another process reports a withdrawal while this one sends the end: the receiver ends with the withdrawal', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   const withdrawn = { ...cleared, withdrawn: true };
-  let stored = cleared;
+  let stored = ALARM;
   /** @type {unknown[]} */
   const received = [];
   const deliveries = startDeliveries(
@@ -93,6 +107,9 @@ test('Deliveries: another process reports a withdrawal while this one sends the 
     },
     async () => stored,
   );
+  await reportOpening(deliveries);
+  received.length = 0;
+  stored = cleared;
   await deliveries.begin(cleared, ['cleared']);
   deliveries.send(cleared);
   await until(() => rows.size === 0);
@@ -106,16 +123,21 @@ test('Deliveries: another process reports a withdrawal while this one sends the 
 
 test('Deliveries: the process dies between a stale report and the look behind it: the row stays, so a successor sends what is true', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
-  let isAway = true;
+  let stored = ALARM;
+  let isAway = false;
   /** @type {Array<boolean | undefined>} */
   const received = [];
   const deliveries = startDeliveries(
     async ({ withdrawn }) => void received.push(withdrawn),
     async () => {
       if (isAway) throw new Error('the database is away');
-      return { ...cleared, withdrawn: true };
+      return stored;
     },
   );
+  await reportOpening(deliveries);
+  received.length = 0;
+  stored = { ...cleared, withdrawn: true };
+  isAway = true;
   await deliveries.begin(cleared, ['cleared']);
   deliveries.send(cleared);
   await until(() => [...rows.values()].some(({ error }) => error === 'the database is away'));
@@ -128,6 +150,9 @@ test('Deliveries: the process dies between a stale report and the look behind it
 });
 
 const HOUR_MS = 3_600_000;
+
+/** @param {number} start epoch ms @returns {EpisodeKey} of an alarm of its own */
+const keyOf = (start) => ({ device: ID, sensor: ID, rule: ID, start });
 
 /** @param {string} id @param {object} rest */
 const rowOf = (id, rest) => ({
@@ -157,7 +182,7 @@ test('Deliveries: more are due than a receiver that hangs takes at once: the end
     },
     async () => ALARM,
   );
-  for (let n = 0; n < 40; n++) rows.set(String(n), rowOf(String(n), {}));
+  for (let n = 0; n < 40; n++) rows.set(String(n), rowOf(String(n), { key: keyOf(n) }));
   deliveries.start();
   await until(() => sent === 16);
   let isStopped = false;
@@ -262,4 +287,123 @@ test('Deliveries: the attempt after the day comes later than an hour: it is give
   await until(() => rows.get('last').failedAt !== null);
   await deliveries.stop();
   expect(results).toEqual(['failed', 'dead']);
+});
+
+test('Deliveries: an earlier change of the alarm is repeated later: the next change waits for it', async () => {
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async ({ start }, event) => void sent.push(`${start} ${event}`),
+    async ({ start }) => ({ ...ALARM, start, cleared: 60_000 }),
+  );
+  rows.set('a', rowOf('a', { event: 'cleared' }));
+  rows.set('b', rowOf('b', { begunAt: now - 1, attempts: 8, nextAt: now + 60_000 }));
+  rows.set('c', rowOf('c', { key: keyOf(1) }));
+  deliveries.start();
+  await until(() => sent.includes('1 opened'));
+  expect(sent).toEqual(['1 opened']);
+  now += 120_000;
+  await until(() => rows.size === 0);
+  await deliveries.stop();
+  expect(sent).toEqual(['1 opened', '0 opened', '0 cleared']);
+});
+
+test('Deliveries: a late message brings a whole alarm, and its first report fails: the opening still comes first', async () => {
+  const cleared = { ...ALARM, cleared: 60_000 };
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async (_, event) => {
+      sent.push(event);
+      if (sent.length === 1) throw new Error('the receiver is away');
+    },
+    async () => cleared,
+  );
+  await deliveries.begin(cleared, ['opened', 'cleared']);
+  deliveries.send(cleared);
+  await until(() => [...rows.values()].some(({ attempts }) => attempts === 1));
+  now += 60_000;
+  deliveries.start();
+  await until(() => rows.size === 0);
+  await deliveries.stop();
+  expect(sent).toEqual(['opened', 'opened', 'cleared']);
+});
+
+test('Deliveries: another process still repeats the opening of the alarm: this one does not send the end before', async () => {
+  const cleared = { ...ALARM, cleared: 60_000 };
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async (_, event) => void sent.push(event),
+    async () => cleared,
+  );
+  rows.set('opened', rowOf('opened', { begunAt: now - 1, attempts: 8, nextAt: now + 60_000 }));
+  await deliveries.begin(cleared, ['cleared']);
+  deliveries.send(cleared);
+  await until(() => deliveries.pending === 0);
+  expect(sent).toEqual([]);
+  now += 120_000;
+  deliveries.start();
+  await until(() => rows.size === 0);
+  await deliveries.stop();
+  expect(sent).toEqual(['opened', 'cleared']);
+});
+
+test('Deliveries: the webhook hangs: Alertmanager gets its delivery and the open alarms, and the lease is renewed', async () => {
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  const count = { webhook: 0, alertmanager: 0, repeat: 0, renewals: 0 };
+  const deliveries = startDeliveries(
+    async () => {},
+    async ({ start }) => ({ ...ALARM, start }),
+    undefined,
+    {
+      receivers: {
+        webhook: () => {
+          count.webhook++;
+          return released;
+        },
+        alertmanager: async () => void count.alertmanager++,
+        repeat: async () => void count.repeat++,
+      },
+      leases: {
+        renew: async () => {
+          count.renewals++;
+          return true;
+        },
+        release: async () => {},
+      },
+      open: async () => [ALARM],
+    },
+  );
+  for (let n = 0; n < 40; n++) rows.set(String(n), rowOf(String(n), { key: keyOf(n) }));
+  rows.set('alertmanager', rowOf('alertmanager', { target: 'alertmanager' }));
+  deliveries.start();
+  await until(() => count.webhook === 16 && count.alertmanager === 1 && count.repeat === 1);
+  const { renewals } = count;
+  await until(() => count.renewals > renewals);
+  expect(count).toMatchObject({ webhook: 16, alertmanager: 1, repeat: 1 });
+  release();
+  await deliveries.stop();
+});
+
+test('Deliveries: another process takes the lease: this one reports nothing as pending', async () => {
+  let isHeld = true;
+  const deliveries = startDeliveries(
+    async () => {
+      throw new Error('the receiver is away');
+    },
+    async () => ALARM,
+    undefined,
+    { leases: { renew: async () => isHeld, take: async () => isHeld, release: async () => {} } },
+  );
+  rows.set('due', rowOf('due', {}));
+  deliveries.start();
+  await until(() => deliveries.pending === 1);
+  isHeld = false;
+  await until(() => deliveries.pending === 0);
+  await deliveries.stop();
 });

@@ -4,6 +4,7 @@ import { startReceiver } from '../../support/http/alarm-receiver.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
+/** @import { Definition } from '../../../api/alarms/rules/rule.js' */
 /** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const SECOND_MS = 1000;
@@ -228,4 +229,167 @@ test('Absence: two processes, one of which has the lease: one episode, which the
   } finally {
     await second.stop();
   }
+});
+
+/** Waits until a process has the leases of all groups. */
+const untilLeased = () =>
+  until(async () => {
+    const query = 'SELECT owner FROM alarm_lease WHERE grp = ?';
+    const results = await Promise.all([0, 1, 2, 3].map((group) => system.client.execute(query, [group])));
+    return results.every(({ rows }) => rows.length === 1);
+  });
+
+test('Alarm: its process restarts while another holds the lease: the next value that clears ends it', async () => {
+  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await untilLeased();
+  const second = await system.start('second');
+  await heat(20);
+  await until(() => events().includes('opened'));
+  await second.stop();
+  const third = await system.start('third');
+  try {
+    await heat(1);
+    // The holder of the lease may have looked just before. It looks again within 4 s by this clock.
+    shifted += 8 * SECOND_MS;
+    await until(() => events().includes('cleared'));
+  } finally {
+    await third.stop();
+  }
+});
+
+test('Alarm: its process is stopped before the condition has held long enough: it opens in its successor', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: { ...ABOVE, for_ms: 10 * MINUTE_MS } }, NOW - HOUR_MS);
+  const start = clock();
+  await heat(12, start);
+  await heat(8);
+  await system.evaluated();
+  const { progress } = system.store.alarms;
+  await until(async () => (await progress.all()).length === 1);
+  const [before] = await progress.all();
+  await system.alarms.stop();
+  const successor = await system.start('first');
+  try {
+    await until(async () => {
+      const runs = await progress.all();
+      return runs.length === 1 && runs[0]?.run !== before?.run;
+    });
+    shifted += 10 * MINUTE_MS;
+    await heat(8);
+    await until(async () => (await system.episodes('oven', 'heat')).length === 1);
+    expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: null, peak: 12 }]);
+  } finally {
+    await successor.stop();
+  }
+});
+
+/**
+ * Changes a rule while an alarm is open. By the clock of its device, the alarm begins after the change.
+ *
+ * @param {Definition | null} next
+ */
+async function changeRuleBeforeAlarm(next) {
+  system = await startMemoryAlarms({ clock });
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  const start = clock() + 30 * SECOND_MS;
+  await heat(20, start);
+  await until(() => events().includes('opened'));
+  await system.alarms.rules.replace(rule.id, next, clock());
+  await until(() => events().includes('cleared'));
+  await system.evaluated();
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, opened: start, cleared: start }]);
+  expect(events()).toEqual(['opened', 'cleared']);
+}
+
+test('Rule: removed before an alarm begins by the clock of its device: the alarm ends', async () => {
+  await changeRuleBeforeAlarm(null);
+});
+
+test('Rule: a higher limit before an alarm begins by the clock of its device: the alarm ends', async () => {
+  const condition = { ...ABOVE, limit: 50 };
+  await changeRuleBeforeAlarm({ name: 'rule', scope, severity: 'info', condition });
+});
+
+test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is renewed, and ends', async () => {
+  const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
+  system = await startMemoryAlarms({ clock, settings });
+  await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
+  const start = clock();
+  await heat(20, start);
+  const { device, sensor } = system.keyOf('oven', 'heat');
+  for (let hour = 1; hour <= 100; hour++) {
+    shifted = hour * HOUR_MS;
+    await heat(20);
+    // Each sample of after the fourth day would begin another alarm.
+    if (hour % 24 === 0 || hour > 96) await system.alarms.endOfDevice(device);
+    await system.evaluated();
+  }
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: null, peak: 20 }]);
+  const [alarm] = await system.store.alarms.episodes.ofSensor(device, sensor);
+  expect(alarm?.writtenAt).toBeGreaterThan(start + 2 * DAY_MS);
+  const end = clock();
+  await heat(1, end);
+  await until(() => events().includes('cleared'));
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: end, peak: 20 }]);
+  expect(events()).toEqual(['opened', 'cleared']);
+});
+
+/** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */
+const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
+
+test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends it', async () => {
+  const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
+  system = await startMemoryAlarms({ clock, settings });
+  await system.addRule({ scope, condition: absent(5) }, NOW - 10 * DAY_MS);
+  const start = clock();
+  await heat(1, start);
+  shifted += 6 * MINUTE_MS;
+  await until(() => events().includes('opened'));
+  shifted = 5 * DAY_MS;
+  await system.alarms.endOfDevice(system.keyOf('oven', 'heat').device);
+  await system.evaluated();
+  const end = clock();
+  await heat(1, end);
+  await until(() => events().includes('cleared'));
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: end }]);
+  expect(events()).toEqual(['opened', 'cleared']);
+});
+
+test('Absence: the alarm of one rule is open when another is added: it opens an alarm at once', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
+  const last = clock();
+  await heat(1, last);
+  shifted += 6 * MINUTE_MS;
+  await until(async () => (await system.episodes('oven', 'heat')).length === 1);
+  await system.addRule({ scope, condition: absent(1) }, NOW - HOUR_MS);
+  await until(async () => (await system.episodes('oven', 'heat')).length === 2);
+  const opened = (await system.episodes('oven', 'heat')).map((episode) => episode.opened);
+  expect(opened.sort()).toEqual([last + MINUTE_MS, last + 5 * MINUTE_MS]);
+});
+
+test('Absence: its rule gets a longer silence while the alarm is open: it ends, and one opens after the silence', async () => {
+  system = await startMemoryAlarms({ clock });
+  const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
+  const last = clock();
+  await heat(1, last);
+  shifted += 6 * MINUTE_MS;
+  await until(async () => (await system.episodes('oven', 'heat')).length === 1);
+  const changedAt = clock();
+  const next = /** @type {const} */ ({ name: 'rule', scope, severity: 'info', condition: absent(10) });
+  await system.alarms.rules.replace(rule.id, next, changedAt);
+  await until(async () => (await system.episodes('oven', 'heat'))[0]?.cleared === changedAt);
+  shifted += 5 * MINUTE_MS;
+  await until(async () => (await system.episodes('oven', 'heat')).length === 2);
+  await system.evaluated();
+  for (let n = 0; n < 3; n++) {
+    await system.alarms.endOfDevice(system.keyOf('oven', 'heat').device);
+    await system.evaluated();
+  }
+  expect(await system.episodes('oven', 'heat')).toMatchObject([
+    { start: last, opened: last + 5 * MINUTE_MS, cleared: changedAt },
+    { start: changedAt, opened: last + 10 * MINUTE_MS, cleared: null },
+  ]);
+  expect(events()).toEqual(['opened', 'cleared', 'opened']);
 });

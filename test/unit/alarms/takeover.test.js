@@ -10,7 +10,10 @@ import { until } from '../../support/until.js';
 
 const logger = pino({ level: 'silent' });
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
+const HOUR_MS = 3_600_000;
 const RULE_ID = '00000000-0000-4000-8000-000000000001';
+const DEVICE_ID = '00000000-0000-4000-8000-000000000002';
+const SENSOR_ID = '00000000-0000-4000-8000-000000000003';
 
 /** @type {Rule} */
 const RULE = {
@@ -53,6 +56,61 @@ test('AbsenceWatch: the takeover of open episodes fails: the next round does it 
   watch.start();
   await until(() => takeovers === 2 && watch.held === 1);
   await watch.stop();
+});
+
+test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
+  const [version] = RULE.versions;
+  const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
+  const rule = { ...RULE, versions: [{ ...version, definition }] };
+  const row = {
+    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
+    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: NOW - 2 * HOUR_MS },
+  };
+  let now = NOW;
+  let evaluations = 0;
+  let looks = 0;
+  const watch = new AbsenceWatch(
+    /** @type {any} */ ({
+      store: {
+        fleet: {
+          async *latestOfGroup() {
+            yield [row];
+          },
+        },
+        devices: {
+          sensors: async () => {
+            looks++;
+            return [row];
+          },
+        },
+      },
+      leases: { take: async () => true, renew: async () => true, release: async () => {} },
+      rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
+      scheduler: {
+        evaluate: () => {
+          evaluations++;
+          return evaluations > 1;
+        },
+      },
+      takeOverOpenEpisodes: async () => {},
+      peek: () => undefined,
+      clock: () => now,
+      logger,
+      owner: 'test',
+      groups: 1,
+      everyMs: 5,
+    }),
+  );
+  watch.start();
+  await until(() => {
+    now += 1000;
+    return evaluations === 2;
+  });
+  const looked = looks;
+  now += 2 * HOUR_MS;
+  await until(() => looks > looked);
+  await watch.stop();
+  expect(evaluations).toBe(2);
 });
 
 /** @param {number} number of a sensor @returns {any} */
@@ -121,4 +179,24 @@ test('Recovery: it ends before it evaluated what could not wait: its progress st
   await scheduler.stop(0);
   await recovery.stop();
   expect(isRemoved).toBe(false);
+});
+
+test('Recovery: many evaluations wait: a caller with more of them waits until few do', async () => {
+  let waiting = 50_000;
+  let looks = 0;
+  const scheduler = {
+    get waiting() {
+      looks++;
+      return waiting;
+    },
+  };
+  const recovery = recoveryOf(/** @type {any} */ (scheduler), {});
+  let hasRoom = false;
+  const room = recovery.waitForRoom().then(() => {
+    hasRoom = true;
+  });
+  await until(() => looks > 3);
+  expect(hasRoom).toBe(false);
+  waiting = 0;
+  await room;
 });

@@ -1,8 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { parquetReadObjects } from 'hyparquet';
 import { writeDataset } from '../../../api/export/index.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
 let directory = '';
 beforeEach(() => {
@@ -11,12 +13,19 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
+const DAY = Date.UTC(2026, 10, 21);
+const WHOLE_DAY = { from: DAY, to: DAY + DAY_MS };
+const NEXT_DAY = { from: DAY + DAY_MS, to: DAY + 2 * DAY_MS };
+/** Of two samples on this day, epoch ms. */
+const TIMES = [DAY + 8 * HOUR_MS, DAY + 14 * HOUR_MS];
 
-test.each([
-  ['a text of umlauts', 'ä'.repeat(64), `site=${'ä'.repeat(64)}`],
-  ['a short text', 'hall ä/1', 'site=hall%20%C3%A4%2F1'],
-  ['a path', '../../../', 'site=..%2F..%2F..%2F'],
-])('Data set: the site is %s: the directory is one that the file system takes', async (_, site, name) => {
+/**
+ * Writes a data set of one sensor.
+ *
+ * @param {{ site: string | null, times: number[] }} sensor `times`: of its samples, epoch ms
+ * @param {Partial<Parameters<typeof writeDataset>[1]>} [options]
+ */
+function write({ site, times }, options) {
   const row = {
     id: '00000000-0000-5000-8000-000000000001',
     deviceId: '00000000-0000-5000-8000-000000000002',
@@ -25,7 +34,7 @@ test.each([
     type: null,
     unit: null,
     site,
-    ts: NOW,
+    ts: Math.max(...times),
   };
   const store = {
     fleet: { latestPage: async () => ({ rows: [row], next: null }) },
@@ -33,16 +42,94 @@ test.each([
   };
   const reading = {
     async *all() {
-      yield { times: Float64Array.of(NOW), values: Float64Array.of(1) };
+      yield { times: Float64Array.from(times), values: Float64Array.from(times) };
     },
   };
-  const { files } = await writeDataset(/** @type {any} */ ({ store, reading, groups: 4 }), {
+  return writeDataset(/** @type {any} */ ({ store, reading, groups: 4 }), {
     directory,
     selection: {},
-    range: { from: NOW, to: NOW + 1 },
+    range: WHOLE_DAY,
+    oldest: () => Number.NEGATIVE_INFINITY,
     signal: new AbortController().signal,
     onFile: () => {},
+    ...options,
   });
+}
+
+const filesOf = () =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.parquet'))
+    .sort();
+
+/** @param {string} path @returns {Promise<number[]>} epoch ms */
+async function timesIn(path) {
+  const file = new Uint8Array(readFileSync(join(directory, path))).buffer;
+  const rows = await parquetReadObjects({ file });
+  return rows.map(({ ts }) => ts.getTime());
+}
+
+test.each([
+  ['a text of umlauts', 'ä'.repeat(64), `site=${'ä'.repeat(64)}`],
+  ['a short text', 'hall ä/1', 'site=hall%20%C3%A4%2F1'],
+  ['a path', '../../../', 'site=..%2F..%2F..%2F'],
+])('Data set: the site is %s: the directory is one that the file system takes', async (_, site, name) => {
+  const { files } = await write({ site, times: [NOW] }, { range: { from: NOW, to: NOW + 1 } });
   expect(files).toBe(1);
   expect(existsSync(join(directory, name))).toBe(true);
+});
+
+test.each([
+  ['begins within the day', { from: DAY + 12 * HOUR_MS, to: DAY + DAY_MS }],
+  ['ends within the day', { from: DAY, to: DAY + 12 * HOUR_MS }],
+])('Data set: written again with a range that %s: the file still has the whole day', async (_, range) => {
+  const sensor = { site: null, times: TIMES };
+  await write(sensor);
+  await write(sensor, { range });
+  expect(filesOf()).toEqual(['site=/day=2026-11-21/part-0.parquet']);
+  expect(await timesIn('site=/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
+});
+
+test('Data set: an empty range: no file', async () => {
+  await write({ site: null, times: TIMES }, { range: { from: DAY + HOUR_MS, to: DAY + HOUR_MS } });
+  expect(filesOf()).toEqual([]);
+});
+
+test('Data set: retention has cut a day: its file stays, and a missing file is written', async () => {
+  const file = 'site=/day=2026-11-21/part-0.parquet';
+  const oldest = () => DAY + 12 * HOUR_MS;
+  await write({ site: null, times: TIMES });
+  await write({ site: null, times: TIMES }, { oldest });
+  expect(await timesIn(file)).toEqual(TIMES);
+  rmSync(join(directory, file));
+  await write({ site: null, times: TIMES }, { oldest });
+  expect(await timesIn(file)).toEqual(TIMES.slice(1));
+});
+
+test('Data set: a device has changed its site: its file of the earlier site is removed', async () => {
+  await write({ site: 'north', times: TIMES });
+  await write({ site: 'south', times: TIMES });
+  expect(filesOf()).toEqual(['site=south/day=2026-11-21/part-0.parquet']);
+  expect(await timesIn('site=south/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
+});
+
+test.each([
+  ['a run of one site', TIMES, { selection: { site: 'south' } }],
+  ['a range of other days', [DAY + 30 * HOUR_MS], { range: NEXT_DAY }],
+  ['retention has cut the day', TIMES, { oldest: () => DAY + HOUR_MS }],
+  ['no sample of the day is left', [DAY + 30 * HOUR_MS], { range: { from: DAY, to: NEXT_DAY.to } }],
+])('Data set: %s: the file of another site stays', async (_, times, options) => {
+  await write({ site: 'north', times: TIMES });
+  const { files } = await write({ site: 'south', times }, options);
+  expect(files).toBe(1);
+  expect(filesOf()).toHaveLength(2);
+  expect(await timesIn('site=north/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
+});
+
+test('Data set: the run fails within a day: the file of the earlier site stays', async () => {
+  await write({ site: 'north', times: TIMES });
+  const onFile = () => {
+    throw new Error('the disk is full');
+  };
+  await expect(write({ site: 'south', times: TIMES }, { onFile })).rejects.toThrow('the disk is full');
+  expect(filesOf()).toContain('site=north/day=2026-11-21/part-0.parquet');
 });

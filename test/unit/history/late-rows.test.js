@@ -142,56 +142,91 @@ test('Late day: samples arrive when their day was packed twice: the day is packe
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-test('Late day: the same day is noted again: it is written once an hour, for each device', async () => {
+/** @param {string} name */
+function deviceOf(name) {
+  const { device: bytes, group } = path.keyOf(name);
+  return { bytes, group };
+}
+
+/**
+ * Notes of days whose writes a test counts, and may hold or refuse.
+ *
+ * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
+ */
+function createDays(around = (write) => write()) {
   const { lateDays } = path.store.write;
-  let writes = 0;
-  const store = {
-    ...lateDays,
-    /** @type {typeof lateDays.write} */
-    write(...args) {
-      writes++;
-      return lateDays.write(...args);
-    },
-  };
+  const counted = { writes: 0 };
   const notes = new LateDayNotes({
-    store,
+    store: {
+      /** @type {typeof lateDays.write} */
+      async write(...args) {
+        counted.writes++;
+        await around(() => lateDays.write(...args));
+      },
+    },
     retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
+    clock: { now: () => path.clock.now },
   });
-  const devices = [path.keyOf('device'), path.keyOf('other')].map(({ device, group }) => ({
-    bytes: device,
-    group,
-  }));
-  const [device, other] = /** @type {[typeof devices[0], typeof devices[0]]} */ (devices);
-  await notes.note(device, [HOUR, HOUR + HOUR_MS], SETTLING);
-  await notes.note(device, [HOUR], SETTLING + 1);
-  expect(writes).toBe(1);
-  await notes.note(device, [HOUR, HOUR - DAY_MS], SETTLING + 2);
-  await notes.note(other, [HOUR], SETTLING + 3);
-  expect(writes).toBe(3);
-  await notes.note(device, [HOUR], SETTLING + HOUR_MS);
-  expect(writes).toBe(4);
+  return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
+}
+
+test('Late day: the same day is noted again: it is written once an hour, for each device', async () => {
+  const { notes, counted, device, other } = createDays();
+  path.clock.now = SETTLING;
+  await notes.note(device, [HOUR, HOUR + HOUR_MS]);
+  path.clock.now++;
+  await notes.note(device, [HOUR]);
+  expect(counted.writes).toBe(1);
+  path.clock.now++;
+  await notes.note(device, [HOUR, HOUR - DAY_MS]);
+  path.clock.now++;
+  await notes.note(other, [HOUR]);
+  expect(counted.writes).toBe(3);
+  path.clock.now = SETTLING + HOUR_MS;
+  await notes.note(device, [HOUR]);
+  expect(counted.writes).toBe(4);
   expect(await noticedAt(SETTLING + HOUR_MS)).toEqual([DAY]);
 });
 
 test('Late day: a note is refused: the next message writes it again', async () => {
-  const { lateDays } = path.store.write;
-  path.clock.now = SETTLING;
   let refusals = 1;
-  const store = {
-    ...lateDays,
-    /** @type {typeof lateDays.write} */
-    async write(...args) {
-      if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
-      await lateDays.write(...args);
+  const { notes, device } = createDays(async (write) => {
+    if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
+    await write();
+  });
+  path.clock.now = SETTLING;
+  await expect(notes.note(device, [HOUR])).rejects.toThrow('as a test has it');
+  await notes.note(device, [HOUR]);
+  expect(await noticedAt(SETTLING)).toEqual([DAY]);
+});
+
+test.each([
+  ['1 ms before its hour is closing', -1, []],
+  ['when its hour is closing', 0, [DAY]],
+])('Late day: the note is committed %s: the next hour has it too or not: %#', async (_, ms, expected) => {
+  const { notes, device } = createDays(async (write) => {
+    await write();
+    path.clock.now = SETTLING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
+  });
+  path.clock.now = SETTLING;
+  await notes.note(device, [HOUR]);
+  expect(await noticedAt(SETTLING)).toEqual([DAY]);
+  expect(await noticedAt(SETTLING + HOUR_MS)).toEqual(expected);
+});
+
+test('Late day: history has the samples only after their day was packed again: it is noted', async () => {
+  const { history } = path.store.write;
+  path.clock.now = SETTLING - HOUR_MS;
+  const slow = {
+    ...history,
+    /** @type {typeof history.writeSamples} */
+    async writeSamples(...args) {
+      const written = await history.writeSamples(...args);
+      path.clock.now = SETTLING + MINUTE_MS;
+      return written;
     },
   };
-  const notes = new LateDayNotes({
-    store,
-    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
-  });
-  const { device: bytes, group } = path.keyOf('device');
-  await expect(notes.note({ bytes, group }, [HOUR], SETTLING)).rejects.toThrow('as a test has it');
-  await notes.note({ bytes, group }, [HOUR], SETTLING);
+  await path.send('device', samplesOf(HOUR, 3), { overrides: { history: slow } });
   expect(await noticedAt(SETTLING)).toEqual([DAY]);
 });
 

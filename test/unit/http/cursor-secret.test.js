@@ -62,6 +62,21 @@ test('Secret of cursors: the file exists: it stays as it is', async () => {
   expect(statSync(file()).mode & 0o777).toBe(0o640);
 });
 
+test('Secret of cursors: an empty file, left by a full disk: refused with its name', async () => {
+  mkdirSync(dataDir);
+  writeFileSync(file(), '');
+  await expect(cursorSecret(dataDir)).rejects.toMatchObject({
+    code: 'bad_settings',
+    message: `${file()} is empty: remove it, or set CURSOR_SECRET.`,
+  });
+});
+
+test('Secret of cursors: two starts at once: one secret, and no other file', async () => {
+  const [one, other] = await Promise.all([cursorSecret(dataDir), cursorSecret(dataDir)]);
+  expect(one).toBe(other);
+  expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
+});
+
 test('Secret of cursors: the directory may not be written: its error', async () => {
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, 'other'), '');

@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { SCHEMAS } from '../../../api/http/contract/schemas/index.js';
+import { latestItem } from '../../../api/http/items.js';
 import { createDelta, createSnapshot } from '../../../api/http/stream/frames.js';
 import { LatestCache } from '../../../api/http/stream/latest-cache.js';
 
@@ -78,4 +80,21 @@ test('Snapshot: items without commit times', () => {
   cache.update(itemOf('a', 1), ELAPSED);
   const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
   expect(data).toEqual({ items: [itemOf('a', 1)] });
+});
+
+test('Snapshot: announced interval: the item has it; without one it has no such member', () => {
+  const cache = new LatestCache();
+  const ids = {
+    deviceId: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',
+    id: '5a7e0d3b-3a0f-5c1f-8f0a-2d7a51c0b6ee',
+  };
+  const labels = { deviceName: 'd', name: 's', type: null, unit: null, site: null };
+  const itemWith = (/** @type {number | null} */ intervalMs) =>
+    latestItem(/** @type {any} */ ({ ...ids, ...labels, intervalMs, ts: NOW, value: 1 }));
+  cache.refresh(itemWith(900_000), 0);
+  const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
+  expect(SCHEMAS.Snapshot.safeParse(data).error).toBeUndefined();
+  expect(data.items[0].interval_ms).toBe(900_000);
+  cache.refresh(itemWith(null), cache.position);
+  expect(dataOf(createSnapshot(cache.all(), UNTIL).frame(0)).items[0]).not.toHaveProperty('interval_ms');
 });

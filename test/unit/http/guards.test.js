@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHttpApp } from '../../support/http/app.js';
+import { startHttpApp, TOKENS } from '../../support/http/app.js';
 
 /** @import { HttpApp } from '../../support/http/app.js' */
 
@@ -91,6 +91,23 @@ test('Host guard: beyond loopback: every valid host is served', async () => {
   ]) {
     expect((await open.sendLines(lines)).status).toBe(200);
   }
+});
+
+describe('Host guard: loopback behind a proxy that keeps the host of the client', () => {
+  const LINES = ['GET /healthz HTTP/1.1', 'Host: millrace.example'];
+
+  test.each([
+    ['with tokens: served', { ...TOKENS, trustProxy: 1 }, 200],
+    ['without tokens: refused', { trustProxy: 1 }, 421],
+    ['with tokens, without TRUST_PROXY: refused', TOKENS, 421],
+  ])('%s', async (_, settings, status) => {
+    const app = await startHttpApp({ settings });
+    try {
+      expect((await app.sendLines(LINES)).status).toBe(status);
+    } finally {
+      await app.stop();
+    }
+  });
 });
 
 test('Origin: absolute target: a page of its authority is our own, a page of the Host header is not', async () => {

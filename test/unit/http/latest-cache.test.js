@@ -114,6 +114,18 @@ test('LatestCache: a resync started before a change: the change stays', () => {
   expect(cache.all()[0]?.item.value).toBe(2);
 });
 
+test('LatestCache: interval: a resync finds it, a value leaves it, and it is no lost change', () => {
+  const cache = new LatestCache();
+  cache.update(itemOf(0, 1), 0);
+  const sent = cache.position;
+  expect(cache.refresh({ ...itemOf(0, 1), interval_ms: 900_000 }, sent)).toBe(false);
+  expect(cache.since(sent).map(({ item }) => item.interval_ms)).toEqual([900_000]);
+  cache.update(itemOf(0, 2), 0);
+  expect(cache.all()[0]?.item).toMatchObject({ value: 2, interval_ms: 900_000 });
+  cache.refresh(itemOf(0, 2), cache.position);
+  expect(JSON.stringify(cache.all()[0]?.item)).not.toContain('interval_ms');
+});
+
 test('LatestCache: a resync misses a sensor: it is removed, and the position is another one', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);

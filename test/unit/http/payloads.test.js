@@ -243,7 +243,7 @@ test('AsyncAPI: live items: match their schema', () => {
 test('AsyncAPI: discovery topics of Home Assistant: match their schema', () => {
   const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
   const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
-  for (const unit of ['Cel', null]) {
+  for (const unit of ['Cel', 'kWh', null]) {
     const item = liveItem(known, /** @type {any} */ ({ ...sensor, unit }));
     const config = JSON.parse(JSON.stringify(discoveryOf(item, 'iot/live/my-desk/sensors/Temperature')));
     expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();

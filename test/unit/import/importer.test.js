@@ -62,3 +62,15 @@ test.each(['"a\\u0000b"', `"${'x'.repeat(500_000)}"`, '{"a":1}'])(
     expect(first).toMatchObject([{ line: 1, type: null, unit: null }]);
   },
 );
+
+test('import: NDJSON with a byte order mark and a NaN: one value is refused, the others are taken', async () => {
+  const { first, refused } = await dryRun([
+    '\ufeff{"ts":1,"device":"d","a":NaN,"b":2}',
+    '{"ts":NaN,"device":"d","a":3}',
+  ]);
+  expect(refused).toMatchObject([
+    { line: 1, code: 'not_finite' },
+    { line: 2, code: 'bad_timestamp' },
+  ]);
+  expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
+});

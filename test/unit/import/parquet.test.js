@@ -8,7 +8,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { readParquet } from '../../../api/import/parquet.js';
 
-/** @import { FileMetaData, PageHeader } from 'hyparquet' */
+/** @import { FileMetaData, PageHeader, SchemaElement } from 'hyparquet' */
 
 let directory = '';
 beforeAll(() => {
@@ -75,6 +75,10 @@ test('Parquet: a column for each sensor: a sample for each cell', async () => {
     [2, 'a', 1, 1],
     [2, 'b', 1, 1],
   ]);
+});
+
+test('Parquet: the index column of a pandas frame: no sensor', async () => {
+  expect(await samplesOf(await write(columnsOf(1, ['a', '__index_level_0__'])))).toEqual([[1, 'a', 0, 0]]);
 });
 
 test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
@@ -324,3 +328,45 @@ test('Parquet: sensors as texts with shared prefixes, one of them missing: read 
     [4, 'temperature-20'],
   ]);
 });
+
+const DECIMAL = /** @type {const} */ ({ converted_type: 'DECIMAL', precision: 9, scale: 1 });
+
+/**
+ * How a column of decimals is stored, and its values without their point.
+ *
+ * @type {Array<[form: string, element: Omit<SchemaElement, 'name'>, data: unknown[]]>}
+ */
+const DECIMALS = [
+  ['INT32', { type: 'INT32', ...DECIMAL }, [3n, null, -7n]],
+  ['INT64', { type: 'INT64', ...DECIMAL }, [3n, null, -7n]],
+  ['bytes', { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, ...DECIMAL }, [3n, null, -7n]],
+  [
+    'INT32 with the newer annotation alone',
+    { type: 'INT32', logical_type: { type: 'DECIMAL', precision: 9, scale: 1 } },
+    [3, null, -7],
+  ],
+];
+
+test.each(DECIMALS)(
+  'Parquet: decimals as %s: the nearest doubles, and no sample for null',
+  async (_, element, data) => {
+    const bytes = parquetWriteBuffer({
+      statistics: false,
+      schema: [
+        { name: 'root', num_children: 2 },
+        { name: 'ts', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+        { name: 'a', repetition_type: 'OPTIONAL', ...element },
+      ],
+      columnData: [
+        { name: 'ts', data: [0, 1, 2] },
+        { name: 'a', data },
+      ],
+    });
+    const path = join(directory, 'decimals.parquet');
+    writeFileSync(path, new Uint8Array(bytes));
+    expect(await samplesOf(path)).toEqual([
+      [1, 'a', 0, 0.3],
+      [3, 'a', 2, -0.7],
+    ]);
+  },
+);

@@ -59,6 +59,44 @@ test('CSV: no time, no device, nothing at all: bad_file', async () => {
   }
 });
 
+test.each([
+  [
+    'ts,device,variable,value',
+    'The column value needs a column named sensor. If value is a sensor itself, rename it.',
+  ],
+  [
+    'ts,device,type,Value,unit',
+    'The column Value needs a column named sensor. If Value is a sensor itself, rename it.',
+  ],
+  ['ts,device,sensor,reading', 'The column sensor needs a column named value.'],
+  ['ts,device,sensor_id', 'The column sensor_id needs a column named value.'],
+  [
+    'Date,Time,device,a',
+    'The columns Date and Time both mean the time of a row. Keep one, or join them into one.',
+  ],
+])('CSV and NDJSON: columns %s: bad_file, and a refused line', async (names, message) => {
+  await expect(rowsOf(readCsv, `${names}\n1,2,3,4,5\n`)).rejects.toMatchObject({ code: 'bad_file', message });
+  const object = JSON.stringify(Object.fromEntries(names.split(',').map((name) => [name, 1])));
+  expect(await rowsOf(readNdjson, object)).toEqual({
+    samples: [],
+    malformed: [{ line: 1, rule: message }],
+    end: 1,
+  });
+});
+
+test.each([
+  ['ts,value', '1,2'],
+  [',ts,value', '0,1,2'],
+  ['__index_level_0__,ts,value', '0,1,2'],
+  ['ts,device,site,value', '1,d,here,2'],
+])('CSV: columns %s: the sensor value', async (names, row) => {
+  expect(await rowsOf(readCsv, `${names}\n${row}\n`, 'd')).toEqual({
+    samples: [[2, 'd', 'value', '1', '2', null]],
+    malformed: [],
+    end: 1,
+  });
+});
+
 test('CSV and NDJSON: more than 2000 columns: bad_file, and a refused line', async () => {
   const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
   await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });
@@ -78,6 +116,29 @@ test('CSV: many columns: at most 22,000 samples at once, and all of them', async
   for await (const { lines } of readCsv(source(), { device: 'd' })) counts.push(lines.length);
   expect(Math.max(...counts)).toBeLessThan(22_000);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50 * 1999);
+});
+
+test('NDJSON: byte order mark, and values that are not finite: no line is lost', async () => {
+  const lines = '\ufeff{"ts":1,"a":NaN,"b":2}\n{"ts":2,"a":-inf}\n';
+  expect(await rowsOf(readNdjson, lines, 'd')).toEqual({
+    samples: [
+      [1, 'd', 'a', 1, Number.POSITIVE_INFINITY, null],
+      [1, 'd', 'b', 1, 2, null],
+      [2, 'd', 'a', 2, Number.POSITIVE_INFINITY, null],
+    ],
+    malformed: [],
+    end: 2,
+  });
+});
+
+test('NDJSON: the device 0, no device, an empty device: 0, and the device of all rows', async () => {
+  const lines = '{"ts":1,"device":0,"a":1}\n{"ts":2,"a":2}\n{"ts":3,"device":"","a":3}';
+  const { samples } = await rowsOf(readNdjson, lines, 'd');
+  expect(samples.map(([line, device]) => [line, device])).toEqual([
+    [1, 0],
+    [2, 'd'],
+    [3, 'd'],
+  ]);
 });
 
 test('NDJSON: more lines than are read at once: all of them', async () => {

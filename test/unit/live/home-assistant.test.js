@@ -37,6 +37,16 @@ test.each([
   });
 });
 
+test.each([
+  ['Wh', 'total_increasing'],
+  ['kWh', 'total_increasing'],
+  ['MWh', 'total_increasing'],
+  ['W', 'measurement'],
+  [null, 'measurement'],
+])('Home Assistant: unit %s: state class %s', (unit, stateClass) => {
+  expect(discoveryOf({ ...ITEM, unit }, TOPIC)).toMatchObject({ state_class: stateClass });
+});
+
 test('Home Assistant: a device and a sensor without names: their ids', () => {
   expect(discoveryOf({ ...ITEM, device: null, name: null }, TOPIC)).toMatchObject({
     name: 's',
@@ -47,14 +57,18 @@ test('Home Assistant: a device and a sensor without names: their ids', () => {
 describe('Home Assistant: announcements', () => {
   /** @type {Array<{ topic: string, name: string, retain: boolean | undefined }>} */
   let sent;
+  let isTaken = true;
   /** @type {HomeAssistant} */
   let homeAssistant;
   beforeEach(() => {
     sent = [];
+    isTaken = true;
     homeAssistant = new HomeAssistant({
       prefix: 'homeassistant',
-      send: (topic, payload, options) =>
-        void sent.push({ topic, name: JSON.parse(payload).name, retain: options?.retain }),
+      send(topic, payload, options) {
+        if (isTaken) sent.push({ topic, name: JSON.parse(payload).name, retain: options?.retain });
+        return isTaken;
+      },
     });
   });
 
@@ -69,6 +83,15 @@ describe('Home Assistant: announcements', () => {
     homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth', unit: 'Cel' }, TOPIC);
     expect(sent.map(({ name }) => name)).toEqual(['value', 'warmth', 'warmth']);
+  });
+
+  test('a dropped message: announced with the next value, once', () => {
+    isTaken = false;
+    homeAssistant.announce(ITEM, TOPIC);
+    isTaken = true;
+    homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC);
+    homeAssistant.announce({ ...ITEM, value: 3 }, TOPIC);
+    expect(sent).toHaveLength(1);
   });
 
   test('the broker may have forgotten: all are announced again', () => {

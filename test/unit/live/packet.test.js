@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
-import { publishPacket, waitedMs } from '../../../api/live/broker-transport.js';
+import { Outbox, publishPacket, waitedMs } from '../../../api/live/broker-transport.js';
 
 /** @import { IPublishPacket } from 'mqtt-packet' */
 
@@ -60,4 +60,15 @@ test.each([
 ])('Live packet: an impossible wait: ignored: %j', (userProperties) => {
   expect(waitedMs(/** @type {any} */ ({ properties: { userProperties } }))).toBe(0);
   expect(waitedMs(/** @type {any} */ ({}))).toBe(0);
+});
+
+test('Outbox: more than 1 MiB waits, or no connection: put reports that it dropped the message', () => {
+  const client = { connected: true, stream: { writableLength: 0, write() {} } };
+  const outbox = new Outbox(/** @type {any} */ (client), /** @type {any} */ ({ live: { inc() {} } }));
+  expect(outbox.put('iot/live/x', 'x'.repeat(2 ** 20))).toBe(true);
+  expect(outbox.put('iot/live/x', '[]')).toBe(false);
+  outbox.flush();
+  expect(outbox.put('iot/live/x', '[]')).toBe(true);
+  client.connected = false;
+  expect(outbox.put('iot/live/x', '[]')).toBe(false);
 });

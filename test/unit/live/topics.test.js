@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/messages.js';
+import { NamedTopics } from '../../../api/live/named-topics.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+
+/** @import { LiveItem } from '../../../api/live/messages.js' */
 
 test('Live topics: a topic: its device is read from it', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
@@ -31,3 +35,78 @@ test.each(['iot/v1/#', 'iot/v1/+/status', 'spBv1.0/#', '$SYS/#', 'other/+/#', '+
   '%s does not',
   (filter) => expect(reachesLive(filter)).toBe(false),
 );
+
+const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+
+/**
+ * @param {string} device as in topics
+ * @param {string} sensor as in messages
+ * @param {{ device?: string, name?: string }} [shown] names of a birth
+ * @returns {LiveItem}
+ */
+const itemOf = (device, sensor, shown) => ({
+  device_id: idOf(device),
+  sensor_id: String(identifySensor(idOf(device), sensor)?.id),
+  device,
+  name: sensor,
+  type: null,
+  unit: null,
+  site: null,
+  ts: '2026-11-21T00:00:00.000Z',
+  value: 1,
+  ...shown,
+});
+
+/** @param {LiveItem[]} items published one by one @returns {string[]} */
+function namedTopicsOf(items) {
+  /** @type {string[]} */
+  const topics = [];
+  const named = new NamedTopics({
+    demand: { any: () => true, wants: () => true },
+    send(topic) {
+      topics.push(topic);
+      return true;
+    },
+    isRetained: false,
+    homeAssistant: null,
+  });
+  for (const item of items) named.publish([item], performance.now());
+  return topics;
+}
+
+test('Topics by name: a birth gives two devices one name: each has a topic of its own', () => {
+  const other = itemOf('pump-1', 't', { device: 'Pump' });
+  expect(namedTopicsOf([itemOf('Pump', 't'), other, itemOf('Pump', 't'), other])).toEqual([
+    'iot/live/Pump',
+    'iot/live/Pump/sensors/t',
+    `iot/live/${other.device_id}/sensors/t`,
+    'iot/live/Pump',
+    'iot/live/Pump/sensors/t',
+    `iot/live/${other.device_id}/sensors/t`,
+  ]);
+});
+
+test('Topics by name: a birth gives two sensors one name: each has a topic of its own', () => {
+  const other = itemOf('Pump', 'probe-1', { name: 't' });
+  const topics = namedTopicsOf([itemOf('Pump', 't'), other]).filter((topic) => topic.includes('/sensors/'));
+  expect(topics).toEqual(['iot/live/Pump/sensors/t', `iot/live/Pump/sensors/${other.sensor_id}`]);
+});
+
+test('Topics by name: a name changes: the topics follow', () => {
+  const device = idOf('Pump');
+  const renamed = itemOf('Pump', 't', { device: 'Old pump', name: 'Heat' });
+  expect(namedTopicsOf([renamed, itemOf('Pump', 't'), renamed])).toEqual([
+    `iot/live/${device}/sensors/${renamed.sensor_id}`,
+    'iot/live/Pump',
+    'iot/live/Pump/sensors/t',
+    `iot/live/${device}/sensors/${renamed.sensor_id}`,
+  ]);
+});
+
+test('Topics by name: two devices have a sensor of one id: each has a topic of its own', () => {
+  const sensor = idOf('any');
+  const items = ['a', 'b'].map((device) => ({ ...itemOf(device, 't'), sensor_id: sensor, name: null }));
+  const topics = namedTopicsOf([...items, ...items]).filter((topic) => topic.includes('/sensors/'));
+  const expected = [`iot/live/a/sensors/${sensor}`, `iot/live/b/sensors/${sensor}`];
+  expect(topics).toEqual([...expected, ...expected]);
+});

@@ -7,8 +7,17 @@ import {
   MIN_BATCH_DAYS,
   STREAM_NOTE_DAYS,
 } from '../../../schema/rules.js';
+import { statementsOf as statementsIn } from '../../support/query-rules/statements.js';
 
 const migrations = await readMigrations();
+
+/** Tables from which the store deletes. */
+const withDeletions = new Set(
+  statementsIn(['api/store']).flatMap(({ cql }) => /^DELETE .*?FROM (\w+)/.exec(cql)?.[1] ?? []),
+);
+
+/** The default of both servers, in s. */
+const TEN_DAYS = 864_000;
 
 /**
  * @param {number} days retention of what a setting decides
@@ -52,6 +61,21 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
     const expiring = statements(30, server).filter((statement) => statement.includes('default_time_to_live'));
     expect(expiring.length).toBeGreaterThan(0);
     for (const statement of expiring) expect(statement).toContain('TimeWindowCompactionStrategy');
+  });
+
+  test('deletions: a table that the store deletes from keeps them for ten days or more', () => {
+    expect([...withDeletions]).toEqual(expect.arrayContaining(['annotation', 'alarm_delivery', 'device']));
+    const all = statements(365, server);
+    for (const table of withDeletions) {
+      const options = all
+        .filter((statement) => new RegExp(`TABLE (IF NOT EXISTS )?${table}\\b`).test(statement))
+        .join(' AND ');
+      // The last one counts.
+      const mode = [...options.matchAll(/tombstone_gc = \{'mode': '(\w+)'/g)].at(-1)?.[1];
+      const grace = [...options.matchAll(/gc_grace_seconds = (\d+)/g)].at(-1)?.[1] ?? TEN_DAYS;
+      expect([table, mode]).not.toEqual([table, 'immediate']);
+      expect([table, Number(grace) >= TEN_DAYS]).toEqual([table, true]);
+    }
   });
 
   test('features: none that one of the servers does badly', () => {

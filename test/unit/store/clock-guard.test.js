@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { ClockGuard } from '../../../api/store/clock-guard.js';
+import { until } from '../../support/until.js';
 
 const PERIODS = { trusted: 5, distrusted: 5 };
 
@@ -49,6 +50,23 @@ test('Clock guard: the clock is set while it runs: it is compared before it retu
   expect(time).toBeInstanceOf(Promise);
   await expect(time).resolves.toBe(held.now);
   expect(compared).toBe(2);
+  trusted.stop();
+});
+
+test('Clock guard: it is found wrong between two comparisons: it is compared often from then on', async () => {
+  let ahead = 0;
+  const { held, trusted } = clockWith({
+    difference: async () => ahead,
+    periods: { trusted: 1_000_000, distrusted: 5 },
+  });
+  await trusted.start();
+  ahead = 600_000;
+  held.now += ahead;
+  const time = trusted.now();
+  await until(() => trusted.differenceMs === 600_000);
+  held.now -= ahead;
+  ahead = 0;
+  await expect(time).resolves.toBe(1_000_000);
   trusted.stop();
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ByteQueue } from '../../../api/stream-out/byte-queue.js';
+import { usedBytes } from '../../support/memory.js';
+import { until } from '../../support/until.js';
 
 /** @param {ByteQueue<{ size: number, committedAt: number }>} queue @param {number} bytes */
 function offer(queue, bytes) {
@@ -72,4 +74,27 @@ test('queue: several blocks are reserved at once: each takes its room, and all o
     queue.release(queue.take(1000));
   }
   expect(queue.bytes).toBe(0);
+});
+
+test('queue: an item was sent, another one waits behind it: the queue does not keep the first in memory', async () => {
+  const queue = new ByteQueue(1e6);
+  /** @returns {WeakRef<object>} the item that was sent */
+  function sendFirst() {
+    const first = { size: 1000, committedAt: 0 };
+    for (const item of [first, { size: 1000, committedAt: 1 }]) {
+      queue.reserve(item.size);
+      queue.push(item);
+    }
+    queue.release(queue.take(1000));
+    return new WeakRef(first);
+  }
+  const sent = sendFirst();
+  await until(
+    () => {
+      usedBytes();
+      return sent.deref() === undefined;
+    },
+    { what: 'the end of the first item' },
+  );
+  expect(queue.length).toBe(1);
 });

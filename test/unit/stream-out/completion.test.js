@@ -17,11 +17,13 @@ const block = (number) => ({
 });
 
 /**
- * A completion over one device with two blocks, neither of which was sent.
+ * A completion over one device with two blocks.
  *
  * @param {Array<ReturnType<typeof block>>} found blocks that a reading gives
+ * @param {{ noted?: number[], sendsLatest?: boolean }} [options] `noted`: blocks that were sent
  */
-function createOver(found) {
+function createOver(found, { noted = [], sendsLatest = false } = {}) {
+  const clock = { now: closingOf(HOUR) };
   /** @type {string[]} */
   const sent = [];
   let until = HOUR;
@@ -36,7 +38,7 @@ function createOver(found) {
     store: {
       streaming: {
         digests: async () => new Set([1, 2].map((number) => digest(number).toString('hex'))),
-        notes: async () => new Set(),
+        notes: async () => new Set(noted.map((number) => digest(number).toString('hex'))),
         parts: async () => [0],
         blockPage: () => page(found),
         devicePage: () => page([device]),
@@ -57,9 +59,10 @@ function createOver(found) {
         },
       },
       devices: { device: async () => null, sensors: async () => [] },
+      fleet: { latestOfDevice: async () => [{ ts: HOUR, value: 1 }] },
     },
     groups: 1,
-    clock: { now: async () => closingOf(HOUR) },
+    clock: { now: async () => clock.now },
     steps: { run: (/** @type {() => Promise<unknown>} */ work) => work(), stopped: false },
     leases: { hold: (/** @type {number} */ _group, /** @type {() => Promise<void>} */ work) => work() },
     sender: {
@@ -75,17 +78,18 @@ function createOver(found) {
       ofBlock: (/** @type {any} */ { digest: of }) => [
         { topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) },
       ],
+      ofLatest: () => ({ topic: 'latest', key: 'latest', value: Buffer.alloc(1) }),
       ofWatermark: (/** @type {any} */ watermark) => {
         watermarks.push(watermark);
         return { topic: 'watermarks', key: 'watermark', value: Buffer.alloc(1) };
       },
     },
     notes: { writeBefore: async () => {} },
-    sendsLatest: false,
+    sendsLatest,
     observer: { onCompleted: () => {}, onStreamed: () => {} },
   };
   const completion = createCompletion(/** @type {any} */ (deps));
-  return { completion, sent, refusing, watermarks, until: () => until };
+  return { completion, clock, sent, refusing, watermarks, topics, until: () => until };
 }
 
 test('completion: both blocks are read: both are sent, then the watermark', async () => {
@@ -132,4 +136,33 @@ test('completion: Kafka refuses the watermarks: the topics are completed, and th
   await completion.completeDue();
   await completion.completeDue();
   expect(sent.slice(2)).toEqual(['watermark']);
+});
+
+test('completion: a device lacks no block: its newest values are sent, since a process may have ended before', async () => {
+  const { completion, sent, topics } = createOver([block(1), block(2)], { noted: [1, 2], sendsLatest: true });
+  topics.set('latest', HOUR);
+  await completion.completeDue();
+  expect(sent).toEqual(['latest', 'watermark']);
+  expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
+});
+
+test.each([
+  ['it was complete before', HOUR],
+  ['it was never complete', undefined],
+])('completion: Kafka refuses newest values, %s: the topic stays behind', async (_, complete) => {
+  const { completion, clock, sent, refusing, topics } = createOver([block(1), block(2)], {
+    noted: [1, 2],
+    sendsLatest: true,
+  });
+  if (complete) topics.set('latest', complete);
+  refusing.add('latest');
+  await completion.completeDue();
+  expect(sent).toEqual(['watermark']);
+  expect(topics.get('batches')).toBe(HOUR + HOUR_MS);
+  expect(topics.get('latest')).toBe(complete);
+  refusing.clear();
+  clock.now += HOUR_MS;
+  await completion.completeDue();
+  expect(sent).toEqual(['watermark', 'latest', 'watermark']);
+  expect(topics.get('latest')).toBe(HOUR + 2 * HOUR_MS);
 });

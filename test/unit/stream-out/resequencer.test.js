@@ -28,6 +28,16 @@ test('Resequencer: a later block is committed first: it is held until the earlie
   expect(order.devices).toBe(0);
 });
 
+test('Resequencer: the cache replaced the device between two blocks: the later one waits for the earlier', () => {
+  const { order, released } = createOrder();
+  const [first, second] = [order.expect(a), order.expect({ ...a })];
+  order.settle(second, 10, rowsOf('second'));
+  expect(released).toEqual([]);
+  order.settle(first, 10, rowsOf('first'));
+  expect(released).toEqual(['a 10 first', 'a 10 second']);
+  expect(order.devices).toBe(0);
+});
+
 test('Resequencer: another device is behind: nothing is held', () => {
   const { order, released } = createOrder();
   order.expect(a);

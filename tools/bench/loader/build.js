@@ -167,15 +167,12 @@ const createHistoryWriter =
  */
 function createMessageWriter({ write }, { samples, arrival }) {
   const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
+  const clock = { now: Date.now };
   const late = createLateWriter({
     store: write.history,
     retry: /** @type {any} */ (retry),
-    days: new LateDayNotes({ store: write.lateDays, retry: /** @type {any} */ (retry) }),
-    arrivals: new LateArrivalNotes({
-      store: write.lateArrivals,
-      retry: /** @type {any} */ (retry),
-      clock: { now: () => 0 },
-    }),
+    days: new LateDayNotes({ store: write.lateDays, retry: /** @type {any} */ (retry), clock }),
+    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry: /** @type {any} */ (retry), clock }),
     onLate: () => {},
   });
   return async (device, hour, sensors) => {

@@ -2,12 +2,11 @@ import type { InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import { problemWords, toProblem } from '../../api/request.ts';
-import type { Alarm, AlarmCondition, AlarmRule } from '../../api/types.ts';
+import type { Alarm } from '../../api/types.ts';
 import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
-import type { ScopeUnit } from '../../state/alarms.ts';
-import { isShelved, scopeKey, useScopeUnits } from '../../state/alarms.ts';
+import { isShelved } from '../../state/alarms.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { UnitChoices } from '../../units.ts';
 import { differenceScale, limitScale, toShown } from '../../units.ts';
@@ -15,27 +14,28 @@ import { differenceScale, limitScale, toShown } from '../../units.ts';
 /** The alarms of a page. Keys: J and K or the arrows move, X chooses, A acknowledges what is chosen, S shelves it, Enter opens the sensor. */
 export function AlarmTable({
   alarms,
-  rules,
   mayAct,
   onAct,
 }: {
   alarms: Alarm[];
-  /** that may have opened them */
-  rules: AlarmRule[];
   mayAct: boolean;
   /** asks before it does */
   onAct: (act: Act, alarms: Alarm[]) => void;
 }) {
   const { router } = useServices();
   const [chosen, setChosen] = useState<Set<string>>(new Set());
-  const [focus, setFocus] = useState(0);
+  // By id: a new alarm moves the rows below it.
+  const [focusedId, setFocusedId] = useState<string | null>(null);
   const body = useRef<HTMLTableSectionElement | null>(null);
-  const units = useScopeUnits(alarms.filter(({ peak }) => peak !== null).map(sensorOf));
-  const place = Math.min(focus, alarms.length - 1);
+  const place = Math.max(
+    0,
+    alarms.findIndex(({ alarm_id }) => alarm_id === focusedId),
+  );
+  const chosenAlarms = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
+  const count = chosenAlarms.length > 1 ? ` ${chosenAlarms.length}` : '';
   const meant = () => {
-    const list = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
     const focused = alarms[place];
-    return list.length > 0 || !focused ? list : [focused];
+    return chosenAlarms.length > 0 || !focused ? chosenAlarms : [focused];
   };
 
   function toggle(id: string) {
@@ -46,7 +46,7 @@ export function AlarmTable({
 
   function go(next: number) {
     const index = Math.max(0, Math.min(next, alarms.length - 1));
-    setFocus(index);
+    setFocusedId(alarms[index]?.alarm_id ?? null);
     (body.current?.rows[index] as HTMLElement | undefined)?.focus();
   }
 
@@ -119,12 +119,10 @@ export function AlarmTable({
             <AlarmRow
               key={alarm.alarm_id}
               alarm={alarm}
-              kind={kindOf(alarm, rules)}
-              unit={units.get(scopeKey(sensorOf(alarm)))}
               mayAct={mayAct}
               isChosen={chosen.has(alarm.alarm_id)}
               isFocused={index === place}
-              onFocus={() => setFocus(index)}
+              onFocus={() => setFocusedId(alarm.alarm_id)}
               onToggle={() => toggle(alarm.alarm_id)}
             />
           ))}
@@ -133,10 +131,10 @@ export function AlarmTable({
       {mayAct && (
         <div class="alarm-acts">
           <button type="button" class="button" onClick={() => ask('acknowledge')}>
-            <span>Acknowledge{chosen.size > 1 ? ` ${chosen.size}` : ''} …</span> <kbd>A</kbd>
+            <span>Acknowledge{count} …</span> <kbd>A</kbd>
           </button>
           <button type="button" class="button" onClick={() => ask('shelve')}>
-            <span>Shelve{chosen.size > 1 ? ` ${chosen.size}` : ''} …</span> <kbd>S</kbd>
+            <span>Shelve{count} …</span> <kbd>S</kbd>
           </button>
           <span class="alarm-keys">
             <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor
@@ -150,38 +148,23 @@ export function AlarmTable({
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
   sensorHref(device_id, sensor_id, { device, sensor });
 
-/** @returns the scope of one sensor */
-const sensorOf = ({ device_id, sensor_id }: Alarm) => ({ device: device_id, sensor: sensor_id });
-
-/** @returns undefined: the rule was removed or changed since, so nobody knows whether a peak is a rate */
-const kindOf = ({ rule_id, opened_at }: Alarm, rules: AlarmRule[]): AlarmCondition['kind'] | undefined =>
-  rules.find((rule) => rule.rule_id === rule_id && Date.parse(rule.since) <= Date.parse(opened_at))?.condition
-    .kind;
-
 /** Of a peak. */
 const DIGITS = 6;
 
-/**
- * @param unit of the sensor
- * @returns in the unit of choice, as far as the unit as sent is known
- */
+/** @returns in the unit of choice, if the unit is known */
 export function peakText(
-  peak: number,
-  kind: AlarmCondition['kind'] | undefined,
-  unit: ScopeUnit | undefined,
+  { peak, unit, condition }: Pick<Alarm, 'peak' | 'unit' | 'condition'>,
   choices: UnitChoices,
 ): string {
+  if (peak === null) return NOTHING;
   const rounded = (value: number) => String(Number(value.toPrecision(DIGITS)));
-  if (kind === undefined || !unit) return rounded(peak);
-  const scale = limitScale(unit.unit, choices);
-  if (kind !== 'rate') return `${rounded(toShown(scale, peak))} ${scale.unit}`.trim();
+  const scale = limitScale(unit, choices);
+  if (condition !== 'rate') return `${rounded(toShown(scale, peak))} ${scale.unit}`.trim();
   return `${rounded(toShown(differenceScale(scale), peak))} ${scale.unit}/s`;
 }
 
 function AlarmRow({
   alarm,
-  kind,
-  unit,
   mayAct,
   isChosen,
   isFocused,
@@ -189,10 +172,6 @@ function AlarmRow({
   onToggle,
 }: {
   alarm: Alarm;
-  /** of the condition */
-  kind: AlarmCondition['kind'] | undefined;
-  /** of the sensor */
-  unit: ScopeUnit | undefined;
   mayAct: boolean;
   isChosen: boolean;
   isFocused: boolean;
@@ -201,7 +180,6 @@ function AlarmRow({
 }) {
   const { preferences, clock } = useServices();
   const { zone, units: choices } = preferences.choice.value;
-  const isAsSent = kind === undefined || !unit;
   const when = (text: string | null) => (text === null ? NOTHING : formatDateTime(Date.parse(text), zone));
   const sensor = alarm.sensor ?? alarm.sensor_id;
   const device = alarm.device ?? alarm.device_id;
@@ -241,12 +219,8 @@ function AlarmRow({
       </td>
       <td data-label="Opened">{when(alarm.opened_at)}</td>
       <td data-label="Cleared">{when(alarm.cleared_at)}</td>
-      <td
-        class="number"
-        data-label="Peak"
-        title={isAsSent && alarm.peak !== null ? 'In the unit that the sensor sends' : undefined}
-      >
-        {alarm.peak === null ? NOTHING : peakText(alarm.peak, kind, unit, choices)}
+      <td class="number" data-label="Peak">
+        {peakText(alarm, choices)}
       </td>
       <td class="wraps" data-label="Acknowledged">
         {alarm.acknowledged_by === null

@@ -70,15 +70,17 @@ export function AlarmsView() {
         {slow && <SlowLine />}
         {problem ? (
           <ProblemNotice problem={problem} onRetry={problem.code === 'bad_cursor' ? pages.onFirst : reload} />
-        ) : data?.items.length === 0 && !cursor ? (
-          <Notice title={state === 'open' ? 'No alarm is open' : 'There was no alarm'}>
-            <p>Rules find alarms in measurements.</p>
-          </Notice>
+        ) : data?.items.length === 0 ? (
+          // Until another answer comes, these are the alarms of the filter before.
+          !loading && (
+            <Notice title={noneText({ state, severity, isPart: cursor !== null || data.next !== null })}>
+              <p>Rules find alarms in measurements.</p>
+            </Notice>
+          )
         ) : (
           data && (
             <AlarmTable
               alarms={data.items}
-              rules={rules.data?.items ?? NO_RULES}
               mayAct={mayAct}
               onAct={(act, alarms) => setAsked({ act, alarms })}
             />
@@ -102,6 +104,24 @@ export function AlarmsView() {
       )}
     </>
   );
+}
+
+/**
+ * @param list `isPart`: it has other pages
+ * @returns what an empty list of alarms means
+ */
+export function noneText({
+  state,
+  severity,
+  isPart,
+}: {
+  state: string;
+  severity: string | null;
+  isPart: boolean;
+}): string {
+  if (isPart) return 'None on this page';
+  const alarm = severity ? `${severity} alarm` : 'alarm';
+  return state === 'open' ? `No ${alarm} is open` : `There was no ${alarm}`;
 }
 
 function AlarmFilters({ state, severity }: { state: string; severity: string | null }) {

@@ -45,6 +45,7 @@ export function RuleForm({
   const setTyped = (next: Typed) => setForm((now) => ({ ...now, typed: next }));
   const [result, setResult] = useState<Backtest | null>(null);
   const [message, setMessage] = useState('');
+  const [busy, setBusy] = useState(false);
   const sent = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
   // The backtest needs neither, so it does not wait for a name.
@@ -80,11 +81,13 @@ export function RuleForm({
   async function submit(event: Event) {
     event.preventDefault();
     if (!wanted) return setMessage('Enter a name, a device, type or site, and a limit.');
+    setBusy(true);
     try {
       await client.saveAlarmRule(wanted, rule.rule_id ?? null);
       onSaved();
     } catch (error) {
       setMessage(problemText(error));
+      setBusy(false);
     }
   }
 
@@ -130,7 +133,7 @@ export function RuleForm({
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (
-    <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide onClose={onClose}>
+    <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide busy={busy} onClose={onClose}>
       <form class="rule-form" onSubmit={submit}>
         <fieldset class="rule-fields">
           <legend>Which sensors (all that is filled in must match)</legend>
@@ -180,8 +183,8 @@ export function RuleForm({
           </p>
         )}
         <div class="dialog-actions">
-          <Cancel />
-          <button type="submit" class="button main-button">
+          <Cancel disabled={busy} />
+          <button type="submit" class="button main-button" disabled={busy}>
             Save the rule
           </button>
         </div>

@@ -7,15 +7,18 @@ import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
 import type uPlot from 'uplot';
+import type { LatestItem } from '../../api/types.ts';
 import { readingAt, stateAt, statisticsOf } from '../../chart/readout.ts';
 import type { Shape } from '../../chart/shape.ts';
 import { middleOf, within } from '../../chart/shape.ts';
 import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import type { Bounds, Window } from '../../chart/window.ts';
 import { formatDateTime, formatNumber, formatZone, NOTHING } from '../../format.ts';
+import { Age } from '../../kit/figure.tsx';
 import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
+import { useStale } from '../../state/verdict.ts';
 import type { StateNames } from '../../states.ts';
 import { sharesOf, stateText } from '../../states.ts';
 import type { Scale } from '../../units.ts';
@@ -203,7 +206,7 @@ export type Sensor = Compared & {
   ghost: Shape | null;
 };
 
-/** The compared sensors in figures: at the cursor, or now; and over the range. */
+/** The compared sensors in figures: at the cursor, or the newest; and over the range. */
 export function Legend({
   sensors,
   cursor,
@@ -226,12 +229,13 @@ export function Legend({
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
+  const isStale = useStale() !== null;
   const hasGhost = sensors.some(({ ghost }) => ghost !== null);
-  const when = cursor === null ? 'Now' : `${formatDateTime(cursor, zone)} ${formatZone(zone, cursor)}`;
+  const when = cursor === null ? 'Newest' : `${formatDateTime(cursor, zone)} ${formatZone(zone, cursor)}`;
   return (
     <section class="panel" aria-label="Compared sensors">
       <section class="table-scroll" tabIndex={0} aria-label="Figures">
-        <table class="plain compare-legend">
+        <table class="plain compare-legend" data-stale={isStale}>
           <thead>
             <tr>
               <th scope="col">Sensor</th>
@@ -298,7 +302,6 @@ function Row({
     return reading && states ? stateAt(reading, states) : written(reading?.avg ?? null);
   };
   const newest = useNewest(sensor);
-  const now = newest === null ? null : toShown(shown, newest);
   return (
     <tr data-hidden={isHidden}>
       <th scope="row">
@@ -312,7 +315,18 @@ function Row({
         )}{' '}
         <span class="quiet">{sensor ? device : `there is no such sensor of ${device}`}</span>
       </th>
-      <td class="number">{cursor === null ? written(now) : writtenAt(shape, cursor)}</td>
+      <td class="number">
+        {cursor === null ? (
+          <>
+            <span class="value-number">
+              {written(newest.value === null ? null : toShown(shown, newest.value))}
+            </span>{' '}
+            {newest.ts !== null && <Age ts={newest.ts} intervalMs={sensor?.interval_ms} />}
+          </>
+        ) : (
+          writtenAt(shape, cursor)
+        )}
+      </td>
       {hasGhost && <td class="number">{ghost ? writtenAt(ghost, cursor ?? range.to) : NOTHING}</td>}
       <td class="number">{written(min)}</td>
       <td class="number">{states ? shareText(seen, states) : written(avg)}</td>
@@ -350,9 +364,9 @@ function shareText(shape: Shape, states: StateNames): string {
 }
 
 /** @returns its newest value, which is followed live */
-function useNewest(sensor: Compared['sensor']): number | null {
+function useNewest(sensor: Compared['sensor']): Pick<LatestItem, 'ts' | 'value'> {
   const { live } = useServices();
   const key = sensor ? keyOf(sensor) : '';
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
-  return live.sensor(key)?.item.value ?? sensor?.value ?? null;
+  return live.sensor(key)?.item ?? sensor ?? { ts: null, value: null };
 }

@@ -81,7 +81,8 @@ export function useShapes(
   sensors: { device_id: string; sensor_id: string; interval_ms: number | null }[],
   window: Window,
 ): { shapes: ReadonlyMap<string, Shape>; loading: boolean; problem: Problem | null; reload: () => void } {
-  const { client, clock, live } = useServices();
+  const { client, clock, live, preferences } = useServices();
+  const { zone } = preferences.choice.value;
   const [shapes, setShapes] = useState<ReadonlyMap<string, Shape>>(new Map());
   const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -98,7 +99,7 @@ export function useShapes(
     const closings = sensors.map((sensor) => {
       const key = keyOf(sensor);
       return openFeed({
-        reader: createReader(careful, sensor),
+        reader: createReader(careful, sensor, zone),
         window: { live: isLive, from, to },
         points: pointsFor(lengthOf({ live: isLive, from, to }), innerWidth, sensor.interval_ms),
         end: () => Math.max(clock.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
@@ -114,7 +115,7 @@ export function useShapes(
     return () => {
       for (const close of closings) close();
     };
-  }, [careful, clock, live, keys.join(' '), name, round]);
+  }, [careful, clock, live, zone, keys.join(' '), name, round]);
 
   return { shapes, loading: settled.size < keys.length && !problem, problem, reload };
 }

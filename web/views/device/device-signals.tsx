@@ -257,7 +257,7 @@ function Reading({
     return (
       <p class="signal-value">
         <Value {...now} recent={recent} />
-        <Age ts={now.ts} />
+        <Age ts={now.ts} intervalMs={now.interval_ms} />
       </p>
     );
   }

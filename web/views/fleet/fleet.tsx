@@ -1,10 +1,10 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../../format.ts';
+import { formatCount, formatCounted, formatMs, formatRate } from '../../format.ts';
 import { Figure, Sparkline } from '../../kit/figure.tsx';
 import { OfflineBanner } from '../../kit/notice.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
-import { deviceCount, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
+import { deviceCount, sensorsOnline, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useRecentStats } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
@@ -122,13 +122,13 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
 }
 
 function SensorsOnline({ fleetState, isOld }: { fleetState: ReadonlySignal<FleetState>; isOld: boolean }) {
-  const { faults, info } = fleetState.value;
+  const { live } = useServices();
+  const { info } = fleetState.value;
   const known = info !== null;
-  const away = faults.offlineSensors + faults.silentCount;
   return (
     <Figure
       label="Sensors online"
-      value={known ? formatCount(Math.max(0, info.sensors - away)) : NOTHING}
+      value={formatCount(sensorsOnline(fleetState.value, live.fleet))}
       unit={known ? `of ${formatCount(info.sensors)}` : ''}
       isOld={isOld}
     >

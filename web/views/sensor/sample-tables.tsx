@@ -51,7 +51,10 @@ export function SampleTable({
   const rows = items.map(({ ts, value }) => ({ ts, at: Date.parse(ts), value: toShown(scale, value) }));
   const decimals = decimalsFor(rows.map(({ value }) => value));
 
-  if (problem) return <ProblemNotice problem={problem} onRetry={pages.reload} />;
+  if (problem) {
+    const onRetry = problem.code === 'bad_cursor' ? pages.goFirst : pages.reload;
+    return <ProblemNotice problem={problem} onRetry={onRetry} />;
+  }
   if (items.length === 0) {
     return <p class="none">{loading ? 'Reading samples…' : 'No samples in this range.'}</p>;
   }
@@ -248,10 +251,11 @@ function useSamplePages(
   const steps = walk.scope === scope ? walk.steps : [];
   const step = steps.at(-1) ?? null;
 
-  const answer = useQuery(JSON.stringify([scope, step?.cursor]), async (signal) => {
+  const key = JSON.stringify([scope, step?.cursor]);
+  const answer = useQuery(key, async (signal) => {
     const range = step?.range ?? { from, to: isLive ? null : to };
     const query = { ...range, order, limit: PAGE_ROWS, cursor: step?.cursor };
-    return { range, ...(await client.measurements(sensor.device_id, sensor.sensor_id, query, signal)) };
+    return { key, range, ...(await client.measurements(sensor.device_id, sensor.sensor_id, query, signal)) };
   });
 
   const goesOn = isLive && order === 'desc' && step === null;
@@ -272,7 +276,8 @@ function useSamplePages(
   }, [live, goesOn, scope, reload]);
 
   const { data } = answer;
-  const next = data?.next ?? null;
+  // Until this page comes, the answer is that of another one. Its cursor leads here, or fits another order.
+  const next = data?.key === key ? data.next : null;
   return {
     ...answer,
     items: data?.items ?? [],

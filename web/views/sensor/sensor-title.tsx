@@ -122,7 +122,7 @@ const NowBlock = ({
         type={item?.type ?? null}
         recent={recent}
       />
-      <Age ts={item?.ts ?? null} />
+      <Age ts={item?.ts ?? null} intervalMs={item?.interval_ms} />
     </p>
     {children}
   </div>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RuleDefinition, SEVERITIES } from '../../../alarms/index.js';
+import { CONDITION_KINDS, RuleDefinition, SEVERITIES } from '../../../alarms/index.js';
 import { Id, Name, name, pageOf, Time, time, value } from './shared.js';
 
 /** Answers about rules of alarms, alarms, and their delivery. */
@@ -16,6 +16,9 @@ const Alarm = z
     rule_id: Id,
     rule: Name.meta({ description: 'The name that the rule had.' }),
     severity: z.enum(SEVERITIES),
+    condition: z.enum(CONDITION_KINDS).nullable().meta({
+      description: 'What the rule looks for. Null for alarms from before version 0.4.',
+    }),
     text: z.string().nullable().meta({
       description:
         'What to do, by the version of the rule that found the alarm. Null without a text, or if the rule was removed.',
@@ -32,7 +35,8 @@ const Alarm = z
       description: 'The time of measurement at which the condition had held for long enough.',
     }),
     cleared_at: time,
-    peak: value.meta({ description: 'The most extreme value, or rate. Null for an absence.' }),
+    peak: value.meta({ description: 'The most extreme value, or rate a second. Null for an absence.' }),
+    unit: z.string().nullable().meta({ description: 'Unit of the sensor when the alarm was found.' }),
     state: z.enum(['open', 'cleared', 'withdrawn']).meta({
       description: '`withdrawn`: samples that arrived later show that it did not happen.',
     }),

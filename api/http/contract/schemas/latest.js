@@ -12,6 +12,10 @@ const LatestItem = z
     type: name,
     unit: name,
     site: name,
+    interval_ms: z.int32().positive().optional().meta({
+      description:
+        'The announced interval of its measurements, in ms. Missing if none was announced, and over MQTT.',
+    }),
     ts: time,
     value,
   })

@@ -48,6 +48,7 @@ async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} 
     cql: { keyspace: 'millrace' },
     retention: { latestGroups: 4 },
     mqtt: { username: 'operator', password: 'of the operator' },
+    live: {},
     ingest: { autoRegister },
   };
   try {

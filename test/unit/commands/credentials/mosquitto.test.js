@@ -68,10 +68,14 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /**
  * @param {string[]} accounts
- * @param {{ installation?: { username?: string, password?: string }, mappings?: Mappings }} [options]
+ * @param {object} [options]
+ * @param {{ username?: string, password?: string }} [options.installation]
+ * @param {Mappings} [options.mappings]
+ * @param {string} [options.homeAssistantPrefix]
  * @returns {Promise<string[]>} the notes
  */
-async function write(accounts, { installation = INSTALLATION, mappings = NONE } = {}) {
+async function write(accounts, options = {}) {
+  const { installation = INSTALLATION, mappings = NONE, homeAssistantPrefix } = options;
   const store = createMemoryCredentials();
   for (const account of accounts) {
     await store.replace(
@@ -86,6 +90,7 @@ async function write(accounts, { installation = INSTALLATION, mappings = NONE } 
     given: { command: 'mosquitto', accounts: [], devices: [], out },
     installation,
     mappings,
+    homeAssistantPrefix,
     autoRegister: true,
     print: () => {},
     note: (text) => void notes.push(text),
@@ -157,6 +162,13 @@ describe('Files for Mosquitto: contents', () => {
   test('no device: the installation alone', async () => {
     expect(await write([])).toContain(countOf('0 devices'));
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
+  });
+
+  test('HOME_ASSISTANT_PREFIX: the installation may publish and read the discovery topics', async () => {
+    await write(['pump'], { homeAssistantPrefix: 'homeassistant' });
+    const [installation = '', device] = read('acl').split('\n\n');
+    expect(installation.split('\n').at(-1)).toBe('topic readwrite homeassistant/#');
+    expect(device).not.toContain('homeassistant');
   });
 
   test('two devices: counted as two', async () => {

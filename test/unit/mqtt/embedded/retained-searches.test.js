@@ -5,6 +5,7 @@ import { filterOf, RetainedMessages } from '../../../../api/mqtt/embedded/retain
 import { RetainedSearches } from '../../../../api/mqtt/embedded/retained-searches.js';
 
 /** @import { PublishPacket } from 'aedes' */
+/** @import { GrantedFilter } from '../../../../api/mqtt/embedded/retained.js' */
 
 const TOPICS = Array.from({ length: 40 }, (_, index) => `iot/v1/${index}/status`);
 const FILTERS = ['#', 'iot/v1/+/status', 'iot/v1/1/#', 'iot/v1/2/status', 'elsewhere/#'];
@@ -35,7 +36,7 @@ function openSearches({ topics = TOPICS } = {}) {
     /** @param {string[]} filters @returns {Promise<void>} settles when the search has ended */
     search(filters) {
       const search = ends.length;
-      const stream = searches.search(filters);
+      const stream = searches.search(filters.map((filter) => /** @type {GrantedFilter} */ ([filter, 2])));
       const read = async () => {
         for await (const { topic } of stream) delivered.push({ search, topic });
       };

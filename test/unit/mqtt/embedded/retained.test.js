@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { matchesFilter, RetainedMessages } from '../../../../api/mqtt/embedded/retained.js';
 
 /** @import { PublishPacket } from 'aedes' */
+/** @import { GrantedFilter } from '../../../../api/mqtt/embedded/retained.js' */
 
 const STATE = 'spBv1.0/STATE/millrace';
 const OTHER_STATE = 'spBv1.0/STATE/other';
@@ -25,10 +26,13 @@ function retain(topics) {
   return retained;
 }
 
+/** @param {string[]} filters @returns {GrantedFilter[]} that are granted QoS 2 */
+const granted = (filters) => filters.map((filter) => [filter, 2]);
+
 /** @param {RetainedMessages} retained @param {string[]} filters */
 async function topicsOf(retained, ...filters) {
   const topics = [];
-  for await (const { topic } of retained.matching(filters)) topics.push(topic);
+  for await (const { topic } of retained.matching(granted(filters))) topics.push(topic);
   return topics;
 }
 
@@ -36,12 +40,24 @@ test('Retained: a small status: it and its correlation data keep no pool of Node
   const retained = new RetainedMessages();
   const properties = { correlationData: Buffer.from('12') };
   retained.store({ ...packet('iot/v1/d/status'), properties });
-  for await (const message of retained.matching(['iot/v1/d/status'])) {
+  for await (const message of retained.matching(granted(['iot/v1/d/status']))) {
     expect(message.payload.buffer.byteLength).toBe(6);
     expect(message.properties?.correlationData?.buffer.byteLength).toBe(2);
     return;
   }
   throw new Error('The status is not retained.');
+});
+
+test('Retained: two filters of one SUBSCRIBE match: a message for each, with the QoS that it is granted', async () => {
+  const retained = retain(['iot/v1/d/status']);
+  const found = [];
+  /** @type {GrantedFilter[]} */
+  const filters = [
+    ['iot/v1/d/status', 2],
+    ['iot/v1/+/status', 0],
+  ];
+  for await (const { qos } of retained.matching(filters)) found.push(qos);
+  expect(found).toEqual([1, 0]);
 });
 
 describe('Retained: a filter: the same result as a search of all', () => {

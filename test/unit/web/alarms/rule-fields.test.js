@@ -137,14 +137,13 @@ describe('Limits in the unit of choice', () => {
     expect(conditionText({ kind: 'below', limit: 7 }, plainScale(null))).toBe('below 7');
   });
 
-  test('Peak: in the unit of choice; of a rate without offset; as sent where the unit or the rule is unknown', () => {
-    const unit = { unit: 'Cel', isMixed: false };
+  test('Peak: in the unit of choice; of a rate without offset; as sent where the unit is unknown', () => {
     const choices = /** @type {const} */ ({ temperature: '°F' });
-    expect(peakText(10, 'above', unit, choices)).toBe('50 °F');
-    expect(peakText(10, 'rate', unit, choices)).toBe('18 °F/s');
-    expect(peakText(10, 'above', unit, {})).toBe('10 °C');
-    expect(peakText(1 / 3, 'above', { unit: null, isMixed: false }, choices)).toBe('0.333333');
-    expect(peakText(10, undefined, unit, choices)).toBe('10');
-    expect(peakText(10, 'above', undefined, choices)).toBe('10');
+    expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, choices)).toBe('50 °F');
+    expect(peakText({ peak: 10, unit: 'Cel', condition: 'rate' }, choices)).toBe('18 °F/s');
+    expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, {})).toBe('10 °C');
+    expect(peakText({ peak: 1 / 3, unit: null, condition: 'above' }, choices)).toBe('0.333333');
+    expect(peakText({ peak: 10, unit: null, condition: null }, choices)).toBe('10');
+    expect(peakText({ peak: null, unit: 'Cel', condition: 'absent' }, choices)).toBe('–');
   });
 });

@@ -77,6 +77,20 @@ describe('Days of a zone with summer time', () => {
   });
 });
 
+test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
+  'Days of %s, whose clock skips a midnight: each day begins after the one before, and the parts end',
+  (name) => {
+    const zone = createZone(/** @type {any} */ (name));
+    const starts = Array.from({ length: 365 }, (_, day) => startOfDay(Date.UTC(2026, 0, 1 + day, 12), zone));
+    const ends = starts.map((start) => startOfDay(start, zone, 1));
+    expect(ends.slice(0, -1)).toEqual(starts.slice(1));
+    expect(starts.every((start, day) => start < Number(ends[day]))).toBe(true);
+    const parts = partsOfRange(YEAR, zone);
+    expect(parts).toHaveLength(3);
+    for (const [index, { from }] of parts.slice(1).entries()) expect(from).toBe(parts[index]?.to);
+  },
+);
+
 test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
   expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
     false,

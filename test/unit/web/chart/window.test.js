@@ -12,6 +12,7 @@ import {
   roundSpan,
   SPANS,
   settle,
+  typedWindow,
   writeSpan,
   writeWindow,
   zoom,
@@ -149,6 +150,23 @@ test('Window: zoom, pan and settle: it stays within its bounds', () => {
       },
     ),
   );
+});
+
+test('Window: a typed range: it stays as typed; one that reaches now is cut there and live', () => {
+  const day = 86_400_000;
+  for (const [from, to] of [
+    [NOW - YEAR, NOW - 10 * 3_600_000],
+    [NOW - 3 * YEAR, NOW - 2 * YEAR],
+    [NOW - 5000, NOW - 1],
+  ])
+    expect(typedWindow({ from: Number(from), to: Number(to) }, NOW)).toEqual({ live: false, from, to });
+  expect(typedWindow({ from: NOW - day, to: NOW + day }, NOW)).toEqual(liveWindow(day, NOW));
+  expect(typedWindow({ from: NOW - 2 * YEAR, to: NOW }, NOW)).toEqual(liveWindow(2 * YEAR, NOW));
+  for (const to of [NOW, NOW - day]) {
+    const written = Object.entries(writeWindow(typedWindow({ from: Date.UTC(-1), to }, NOW)));
+    const query = new URLSearchParams(written.flatMap(([name, value]) => (value ? [[name, value]] : [])));
+    expect(readWindow(query, NOW).from).toBeLessThanOrEqual(0);
+  }
 });
 
 test('Window: zoom: the anchor stays in place', () => {

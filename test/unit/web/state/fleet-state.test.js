@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
 import { createFleet } from '../../../../web/state/fleet.ts';
-import { createFleetState } from '../../../../web/state/fleet-state.ts';
+import { createFleetState, offlineDevices, sensorsOnline } from '../../../../web/state/fleet-state.ts';
 
 /** @import { StreamStatus } from '../../../../web/api/stream.ts' */
 /** @import { DeviceItem } from '../../../../web/api/types.ts' */
+/** @import { Fleet } from '../../../../web/state/fleet.ts' */
 /** @import { Signal } from '@preact/signals' */
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
@@ -12,6 +13,8 @@ const HOUR_MS = 3_600_000;
 
 /** @type {Signal<StreamStatus>} */
 let status;
+/** @type {Fleet} */
+let fleet;
 /** @type {ReturnType<typeof createFleetState>} */
 let fleetState;
 let now = NOON;
@@ -19,14 +22,21 @@ let now = NOON;
 /** @param {number} online @param {number} offline devices */
 const counted = (online, offline) => ({ devices: { online, offline }, sensors: 2, by_type: {}, by_site: {} });
 
-/** @param {string[]} ids @returns {Map<string, DeviceItem>} devices that are offline */
-const away = (...ids) =>
-  new Map(
-    ids.map((device_id) => [
-      device_id,
-      { device_id, name: null, site: null, label: null, online: false, last_seen: null },
-    ]),
-  );
+/** @param {string} device_id @returns {DeviceItem} of a device that is offline */
+const offlineItem = (device_id) => ({
+  device_id,
+  name: null,
+  site: null,
+  label: null,
+  online: false,
+  last_seen: null,
+});
+
+/** @param {string[]} ids all devices that are offline */
+const away = (...ids) => ({
+  devices: new Map(ids.map((id) => [id, offlineItem(id)])),
+  isWhole: true,
+});
 
 /** @param {StreamStatus} next */
 function become(next) {
@@ -50,7 +60,7 @@ function stateAfter(ms) {
 beforeEach(() => {
   now = NOON;
   status = signal(/** @type {StreamStatus} */ ('connecting'));
-  const fleet = createFleet();
+  fleet = createFleet();
   for (const device_id of ['a', 'b']) {
     const ts = new Date(NOON).toISOString();
     const labels = { device: null, name: null, type: null, unit: null, site: null };
@@ -74,6 +84,25 @@ describe('Fleet state', () => {
     const { faults, info } = fleetState.figures.peek();
     expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
+  });
+
+  test('a list of offline devices that is cut: the count of the API stays', () => {
+    become('live');
+    fleetState.count(counted(70_000, 30_000), { ...away('a'), isWhole: false });
+    expect(fleetState.figures.peek().info?.devices).toEqual({ online: 70_000, offline: 30_000 });
+  });
+
+  test('sensors online: only while all sensors of the fleet are here', () => {
+    const online = () => sensorsOnline(fleetState.figures.peek(), fleet);
+    become('live');
+    expect(online()).toBeNull();
+    fleetState.count({ ...counted(1, 1), sensors: 100_000 }, away('a'));
+    expect(online()).toBeNull();
+    fleetState.count(counted(1, 1), away('a'));
+    expect(online()).toBe(1);
+    fleet.setFilter({ site: 'North' });
+    fleetState.count(counted(1, 1), away('a'));
+    expect(online()).toBeNull();
   });
 
   test('connection lost: the last state stays until the next snapshot is complete', () => {
@@ -119,4 +148,20 @@ describe('Fleet state', () => {
     expect(stateAfter(1000).silent).toBe(0);
     expect(stateAfter(3000).silent).toBe(2);
   });
+});
+
+test.each([
+  [2, true],
+  [2000, false],
+])('Offline devices: %d pages that are short before the end: all are read: %p', async (pages, isWhole) => {
+  let page = 0;
+  const client = {
+    devices: async () => {
+      page += 1;
+      return { items: [offlineItem(`device-${page}`)], next: page < pages ? `page-${page}` : null };
+    },
+  };
+  const found = await offlineDevices(client);
+  expect(found.isWhole).toBe(isWhole);
+  expect(found.devices.size).toBe(page);
 });

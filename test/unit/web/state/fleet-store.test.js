@@ -100,6 +100,59 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
+  test('a snapshot without some sensors: they are removed, with devices that have no other', () => {
+    const fleet = createFleet();
+    for (const id of ['d/a', 'd/b', 'e/a', 'f/a']) fleet.take(id, item(id, 60), true);
+    fleet.noteRead();
+    const before = fleet.structure();
+    // The retired sensors have sent since that snapshot.
+    for (const id of ['d/b', 'e/a']) fleet.take(id, item(id, 61, 1000));
+    fleet.take('d/a', item('d/a', 60), true);
+    fleet.noteRead();
+    // It changed while the snapshot was sent.
+    fleet.take('f/a', item('f/a', 61, 1000));
+    fleet.expect(2);
+    expect(fleet.sensors.size).toBe(4);
+    fleet.expect(2);
+    expect([...fleet.sensors.keys()]).toEqual(['d/a', 'f/a']);
+    expect([...fleet.devices.values()].map(({ id, sensors }) => [id, sensors.length])).toEqual([
+      ['d', 1],
+      ['f', 1],
+    ]);
+    expect(fleet.drain().map(({ key }) => key)).toEqual(['d/a', 'f/a']);
+    expect(fleet.structure()).toBe(before + 1);
+  });
+
+  test('a snapshot without any sensor: all are removed; one that breaks off: none is', () => {
+    const fleet = createFleet();
+    for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
+    fleet.noteRead();
+    fleet.take('d/a', item('d/a', 60), true);
+    for (const count of [2, 2]) fleet.expect(count);
+    expect(fleet.sensors.size).toBe(2);
+    fleet.take('d/a', item('d/a', 61, 1000));
+    fleet.noteRead();
+    for (const count of [0, 0]) fleet.expect(count);
+    expect([fleet.sensors.size, fleet.devices.size]).toEqual([0, 0]);
+  });
+
+  test('two counts in a row with fewer sensors: outdated, until the next snapshot', () => {
+    const fleet = createFleet();
+    const readAll = () => {
+      for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
+      fleet.noteRead();
+    };
+    const isOutdatedAfter = (/** @type {number[]} */ ...counts) =>
+      counts.map((count) => {
+        fleet.expect(count);
+        return fleet.isOutdated();
+      });
+    readAll();
+    expect(isOutdatedAfter(1, 2, 1, 1)).toEqual([false, false, false, true]);
+    readAll();
+    expect(isOutdatedAfter(1, 1)).toEqual([false, true]);
+  });
+
   test('no value for five minutes, or five intervals: silent, until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
@@ -112,6 +165,14 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
     fleet.take('d/quick', item('d/quick', 61, 400 * MINUTE_MS));
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
+  });
+
+  test('announced interval: five of them without a value: silent, from the first value on', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
+    fleet.take('d/plain', item('d/plain', 60));
+    expect(faultsAt(fleet, NOON + 74 * MINUTE_MS).silent.map(({ key }) => key)).toEqual(['d/plain']);
+    expect(faultsAt(fleet, NOON + 76 * MINUTE_MS).silentCount).toBe(2);
   });
 
   test('an offline device: its sensors are offline, not silent, until it returns', () => {

@@ -1,0 +1,141 @@
+import { LogThrottle } from '../../../common/log-throttle.js';
+import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+/** @import { Logger } from 'pino' */
+/** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */
+/** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
+/** @import { createReceivers } from './receivers.js' */
+
+/** After so long a delivery is a dead letter, in ms. */
+export const GIVE_UP_MS = DAY_MS;
+
+/** The first and the longest pause between two attempts, in ms. */
+const FIRST_PAUSE_MS = 1000;
+export const LONGEST_PAUSE_MS = HOUR_MS;
+
+const REPORT_EVERY_MS = 60_000;
+
+/** @typedef {'delivered' | 'failed' | 'dead'} DeliveryResult */
+
+/**
+ * Makes the attempts of deliveries. A receiver may get the reports of two processes in the wrong order, so a
+ * delivery is done only when the stored alarm is still the one that was sent. After a day of attempts it is a
+ * dead letter.
+ */
+export class AlarmSender {
+  #deps;
+  #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
+
+  /**
+   * @param {object} deps
+   * @param {ReturnType<typeof createReceivers>} deps.receivers
+   * @param {AlarmDeliveryStore} deps.store
+   * @param {AlarmStore} deps.episodes
+   * @param {() => number} deps.clock epoch ms
+   * @param {Logger} deps.logger
+   * @param {(target: string, result: DeliveryResult) => void} deps.onResult
+   * @param {(seconds: number) => void} deps.onDelivered from the change of the alarm to the receiver's answer
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Sends an alarm.
+   *
+   * @param {Delivery} delivery
+   * @param {Alarm} alarm as it is now
+   * @returns {Promise<boolean>} false: the delivery is neither done nor a dead letter
+   */
+  async attempt(delivery, alarm) {
+    const { target, event, begunAt } = delivery;
+    const { store, clock, onResult, onDelivered } = this.#deps;
+    try {
+      // An alarm that has turned out not to be one is not reported.
+      if (!(event === 'opened' && alarm.withdrawn)) {
+        const shelvedUntil = await this.#bring(delivery, alarm);
+        if (shelvedUntil !== null) {
+          await this.postpone(delivery, shelvedUntil);
+          return false;
+        }
+      }
+      onResult(target, 'delivered');
+      onDelivered((clock() - begunAt) / 1000);
+      await store.remove(delivery);
+      return true;
+    } catch (error) {
+      return this.#fail(delivery, reasonOf(error));
+    }
+  }
+
+  /**
+   * Moves a delivery of a shelved alarm to the end of its shelving.
+   *
+   * @param {Delivery} delivery
+   * @param {number} until epoch ms
+   */
+  async postpone(delivery, until) {
+    const { store, clock } = this.#deps;
+    await store.write(postponedTo(delivery, until), clock());
+    if (bucketOf(until) !== bucketOf(delivery.begunAt)) await store.remove(delivery);
+  }
+
+  /**
+   * Sends the alarm, and sends it again as long as another change of it was stored meanwhile. The report of
+   * that change may have come first, and the receiver has to end with what is true. While the alarm is
+   * shelved that has to wait.
+   *
+   * @param {Delivery} delivery
+   * @param {Alarm} alarm
+   * @returns {Promise<number | null>} epoch ms: the alarm is shelved until then, and has to be sent again
+   */
+  async #bring({ key, target, event }, alarm) {
+    const receiver = this.#deps.receivers[target];
+    let sent = alarm;
+    await receiver?.(sent, event);
+    for (;;) {
+      const stored = await this.#deps.episodes.find(key);
+      if (!stored || isSameState(stored, sent)) return null;
+      if (isShelved(stored, this.#deps.clock())) return stored.shelvedUntil;
+      await receiver?.(stored, 'corrected', sent);
+      sent = stored;
+    }
+  }
+
+  /** @param {Delivery} delivery @param {string} error @returns {Promise<boolean>} true: a dead letter */
+  async #fail(delivery, error) {
+    const { store, clock, logger, onResult } = this.#deps;
+    const now = clock();
+    const isDead = now - delivery.begunAt >= GIVE_UP_MS;
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** delivery.attempts, LONGEST_PAUSE_MS);
+    const failed = {
+      ...delivery,
+      attempts: delivery.attempts + 1,
+      nextAt: now + pause * (1 + Math.random() / 4),
+      failedAt: isDead ? now : null,
+      error,
+    };
+    onResult(delivery.target, isDead ? 'dead' : 'failed');
+    if (this.#throttle.count(delivery.target) > 0)
+      logger.warn({ target: delivery.target, reason: error }, 'an alarm could not be delivered');
+    // If this cannot be written, the row has the earlier time, and the attempt comes sooner.
+    await store.write({ ...failed, nextAt: Math.round(failed.nextAt) }, now).catch(() => {});
+    return isDead;
+  }
+}
+
+/** @param {Alarm} alarm @param {number} now epoch ms */
+export const isShelved = ({ shelvedUntil }, now) => shelvedUntil !== null && shelvedUntil > now;
+
+/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} that begins then */
+export const postponedTo = (delivery, until) => ({ ...delivery, begunAt: until, nextAt: until, attempts: 0 });
+
+/** @param {unknown} error of a receiver @returns {string} */
+export function reasonOf(error) {
+  const { message, cause } = /** @type {Error} */ (error);
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+/** Whether both report the same. A peak grows all the time. @param {Alarm} a @param {Alarm} b */
+const isSameState = (a, b) =>
+  a.opened === b.opened && a.cleared === b.cleared && Boolean(a.withdrawn) === Boolean(b.withdrawn);

@@ -1,0 +1,181 @@
+import pLimit from 'p-limit';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { alarmId } from '../../store/index.js';
+import { isShelved } from './alarm-sender.js';
+
+/** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */
+/** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
+/** @import { AlarmSender } from './alarm-sender.js' */
+
+/** Chains of one target that are sent at once. A receiver that hangs holds each of them for ten seconds. */
+const AT_ONCE = 16;
+
+/** Deliveries in memory, and finished chains. Deliveries beyond stay in the database until there is room. */
+const MAX_IN_MEMORY = 10_000;
+
+/**
+ * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each of them waits until
+ * those before it are done or dead letters. Each target has its own limit, so a receiver that hangs delays no
+ * other.
+ */
+export class DeliveryChains {
+  #deps;
+  /** @type {Record<Delivery['target'], ReturnType<typeof pLimit>>} */
+  #limits = { webhook: pLimit(AT_ONCE), alertmanager: pLimit(AT_ONCE) };
+  /** The newest job of each chain that is being sent. @type {Map<string, Promise<void>>} */
+  #jobs = new Map();
+  #size = 0;
+  /** Chains of which this process knows that nothing is left. @type {Set<string>} */
+  #finished = new Set();
+  #stopped = false;
+
+  /**
+   * @param {object} deps
+   * @param {AlarmSender} deps.sender
+   * @param {AlarmDeliveryStore} deps.store
+   * @param {AlarmStore} deps.episodes
+   * @param {() => number} deps.clock epoch ms
+   * @param {(error: unknown) => void} deps.onError called when the database fails
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /** Deliveries that are being sent, or wait for those before them. */
+  get size() {
+    return this.#size;
+  }
+
+  /** @returns {Set<string>} the chains that are being sent */
+  get busy() {
+    return new Set(this.#jobs.keys());
+  }
+
+  /** Ends after the attempts under way. */
+  async stop() {
+    this.#stopped = true;
+    await Promise.all(this.#jobs.values());
+  }
+
+  /**
+   * Sends deliveries that this process has just begun.
+   *
+   * @param {Delivery[]} begun of one alarm
+   * @param {Alarm} alarm as it is now
+   */
+  sendBegun(begun, alarm) {
+    for (const [chain, deliveries] of chainsOf(begun))
+      this.#add(chain, deliveries, () => this.#attemptBegun(chain, deliveries, alarm));
+  }
+
+  /**
+   * Sends what is due.
+   *
+   * @param {Delivery[]} stored all that are not done
+   * @param {Set<string>} busy chains that were being sent before these rows were read, so the rows may be old
+   */
+  sendDue(stored, busy) {
+    const now = this.#deps.clock();
+    for (const [chain, deliveries] of chainsOf(stored)) {
+      const isBusy = busy.has(chain) || this.#jobs.has(chain);
+      if (!isBusy && Number(deliveries[0]?.nextAt) <= now)
+        this.#add(chain, deliveries, () => this.#attemptDue(deliveries));
+    }
+  }
+
+  /**
+   * @param {string} chain
+   * @param {Delivery[]} deliveries of the chain, one or more
+   * @param {() => Promise<boolean>} job sends them; false: something is left
+   */
+  #add(chain, deliveries, job) {
+    if (this.#size >= MAX_IN_MEMORY) return;
+    const limit = this.#limits[/** @type {Delivery} */ (deliveries[0]).target];
+    this.#size += deliveries.length;
+    const before = this.#jobs.get(chain) ?? Promise.resolve();
+    /** @type {Promise<void>} */
+    const ended = before
+      .then(() => limit(job))
+      .catch((error) => {
+        this.#deps.onError(error);
+        return false;
+      })
+      .then((isFinished) => {
+        this.#remember(chain, isFinished);
+        this.#size -= deliveries.length;
+        if (this.#jobs.get(chain) === ended) this.#jobs.delete(chain);
+      });
+    this.#jobs.set(chain, ended);
+  }
+
+  /** @param {string} chain @param {boolean} isFinished */
+  #remember(chain, isFinished) {
+    this.#finished.delete(chain);
+    if (!isFinished) return;
+    // A chain that is forgotten goes on with the next look.
+    if (this.#finished.size >= MAX_IN_MEMORY) this.#finished.clear();
+    this.#finished.add(chain);
+  }
+
+  /** @param {string} chain @param {Delivery[]} deliveries @param {Alarm} alarm @returns {Promise<boolean>} */
+  async #attemptBegun(chain, deliveries, alarm) {
+    const { sender, store, clock } = this.#deps;
+    if (deliveries[0]?.event !== 'opened' && !this.#finished.has(chain)) {
+      // Another process may still be trying what comes before. The next look finds all of the chain.
+      const now = clock();
+      await Promise.all(deliveries.map((delivery) => store.write({ ...delivery, nextAt: now }, now)));
+      return false;
+    }
+    for (const delivery of deliveries)
+      if (this.#stopped || !(await sender.attempt(delivery, alarm))) return false;
+    return true;
+  }
+
+  /** @param {Delivery[]} deliveries all of a chain that are not done @returns {Promise<boolean>} */
+  async #attemptDue(deliveries) {
+    const { sender, store, episodes, clock } = this.#deps;
+    let isFinished = true;
+    for (const delivery of deliveries) {
+      const now = clock();
+      if (this.#stopped || delivery.nextAt > now) return false;
+      const alarm = await episodes.find(delivery.key);
+      if (alarm && isShelved(alarm, now)) {
+        isFinished = false;
+        await sender.postpone(delivery, Number(alarm.shelvedUntil));
+      } else if (alarm && isWritten(delivery, alarm)) {
+        if (!(await sender.attempt(delivery, alarm))) return false;
+      } else {
+        isFinished = false;
+        // The process died before it wrote the change. Its successor does, and begins the delivery again.
+        if (now - delivery.begunAt > HOUR_MS) await store.remove(delivery);
+      }
+    }
+    return isFinished;
+  }
+}
+
+/** @param {string} event @returns {number} its place among the events that begin at one instant */
+const rankOf = (event) => (event === 'opened' ? 0 : event === 'cleared' ? 2 : 1);
+
+/** @param {Delivery} a @param {Delivery} b */
+const byOrder = (a, b) => a.begunAt - b.begunAt || rankOf(a.event) - rankOf(b.event);
+
+/**
+ * @param {Delivery[]} deliveries
+ * @returns {Map<string, Delivery[]>} by the name of the chain, in the order in which the receiver gets them
+ */
+function chainsOf(deliveries) {
+  /** @type {Map<string, Delivery[]>} */
+  const chains = new Map();
+  for (const delivery of [...deliveries].sort(byOrder)) {
+    const chain = `${delivery.target}.${alarmId(delivery.key)}`;
+    const earlier = chains.get(chain);
+    if (earlier) earlier.push(delivery);
+    else chains.set(chain, [delivery]);
+  }
+  return chains;
+}
+
+/** Whether the stored alarm has what a delivery reports. @param {Delivery} delivery @param {Alarm} alarm */
+const isWritten = ({ event }, { cleared, withdrawn, acknowledgedAt }) =>
+  event === 'cleared' ? cleared !== null || withdrawn : event !== 'acknowledged' || acknowledgedAt !== null;

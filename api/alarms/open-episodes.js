@@ -1,0 +1,93 @@
+import { someAtOnce } from '../../common/some-at-once.js';
+import { groupOf, uuidText } from '../../schema/ids.js';
+
+/** @import { Alarm, AlarmStore, EpisodeKey } from '../store/alarms/episodes.js' */
+/** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
+/** @import { AlarmChange, Evaluator } from './evaluation/evaluator.js' */
+/** @import { RuleRegistry } from './rules/rule-registry.js' */
+/** @import { Rule } from './rules/rule.js' */
+/** @import { Subjects } from './subjects.js' */
+
+/** Episodes that are looked up at once. */
+const AT_ONCE = 8;
+
+/**
+ * Sees to open episodes that no sample of this process ends: those of a process that ended, of a rule that
+ * changed, and of a device that was retired.
+ */
+export class OpenEpisodes {
+  #deps;
+
+  /**
+   * @param {object} deps
+   * @param {AlarmStore} deps.episodes
+   * @param {RuleRegistry} deps.rules
+   * @param {Subjects} deps.subjects
+   * @param {EvaluationScheduler} deps.scheduler
+   * @param {Pick<Evaluator, 'end'>} deps.evaluator
+   * @param {(change: AlarmChange) => void} deps.onChange after it is committed
+   * @param {() => number} deps.clock epoch ms
+   * @param {number} deps.groups `LATEST_GROUPS`
+   */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /** Evaluates the open episodes of a group that this process does not watch. @param {number} group */
+  async takeOver(group) {
+    const { episodes, scheduler } = this.#deps;
+    await someAtOnce(AT_ONCE, await episodes.open(group), async (key) => {
+      const alarm = await episodes.find(key);
+      // A row of the index may outlive its alarm.
+      if (alarm && (alarm.withdrawn || alarm.cleared !== null)) return;
+      if (!scheduler.has(key.sensor, key.rule) || this.#isOutlived(alarm))
+        await this.#evaluateAgain(key, alarm);
+    });
+  }
+
+  /** Ends the open episodes of older versions. @param {Rule[]} changed */
+  async endOld(changed) {
+    const ended = changed.filter(({ versions }) => versions.length > 1);
+    if (ended.length === 0) return;
+    for (let group = 0; group < this.#deps.groups; group++)
+      await this.#evaluateAll(group, (key) => ended.some(({ bytes }) => bytes.equals(key.rule)));
+  }
+
+  /** Ends the open episodes of a device that was retired. @param {Buffer} device 16 bytes */
+  async endOfDevice(device) {
+    await this.#evaluateAll(groupOf(device, this.#deps.groups), (key) => key.device.equals(device));
+  }
+
+  /** @param {number} group @param {(key: EpisodeKey) => boolean} isWanted */
+  async #evaluateAll(group, isWanted) {
+    const { episodes } = this.#deps;
+    for (const key of await episodes.open(group))
+      if (isWanted(key)) await this.#evaluateAgain(key, await episodes.find(key));
+  }
+
+  /** @param {EpisodeKey} key @param {Alarm | null} alarm as it is stored */
+  async #evaluateAgain(key, alarm) {
+    const { rules, subjects, scheduler, evaluator, onChange, clock, groups } = this.#deps;
+    // A removed rule still ends its episodes.
+    const rule = rules.find(uuidText(key.rule));
+    const subject = await subjects.find(key);
+    if (!subject || this.#isOutlived(alarm)) {
+      const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
+      if (change) onChange(change);
+    }
+    if (subject && rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
+  }
+
+  /**
+   * Whether an alarm began after its version of the rule had ended. Then no evaluation looks at it any more.
+   * The process that wrote it did not know of the change yet, or the clock of its device is ahead.
+   *
+   * @param {Alarm | null} alarm
+   */
+  #isOutlived(alarm) {
+    if (!alarm) return false;
+    const rule = this.#deps.rules.find(uuidText(alarm.rule));
+    const version = rule?.versions.find((known) => known.version === alarm.version);
+    return version !== undefined && version.until <= alarm.start;
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { WriteTimestamps } from '../../../api/store/client.js';
+import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
+
+const NOW = Date.UTC(2026, 10, 22);
+const client = /** @type {any} */ ({ log: () => {} });
+
+function createTimestamps() {
+  const clock = { now: NOW };
+  const timestamps = new WriteTimestamps(() => clock.now);
+  return { clock, next: () => Number(timestamps.next(client)) };
+}
+
+test('Write timestamps: many in one ms: each is greater than the one before', () => {
+  const { next } = createTimestamps();
+  const made = Array.from({ length: 2500 }, next);
+  expect(made[0]).toBe(NOW * 1000);
+  expect(made.every((micros, index) => index === 0 || micros > Number(made[index - 1]))).toBe(true);
+});
+
+test('Write timestamps: the clock is set back by as much as processes may differ: they do not go back', () => {
+  const { clock, next } = createTimestamps();
+  const before = next();
+  clock.now -= MOST_CLOCK_DIFFERENCE_MS;
+  expect(next()).toBe(before + 1);
+});
+
+test('Write timestamps: the clock was two hours ahead and is set right: they are those of the clock again', () => {
+  const { clock, next } = createTimestamps();
+  clock.now += 2 * HOUR_MS;
+  next();
+  clock.now = NOW;
+  expect(next()).toBe(NOW * 1000);
+  expect(next()).toBe(NOW * 1000 + 1);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { explain } from '../../../api/store/connect.js';
+import { isForbidden, missingPermission } from '../../../api/store/setup/roles.js';
+import { readSettings } from '../../../common/settings/index.js';
+
+const { errors } = cassandra;
+const { cql } = readSettings({ CQL_CONTACT_POINTS: 'db:9042' }, { envFile: '' });
+
+/** @param {string[]} messages one of each node, in answer to a name and a password */
+function explained(...messages) {
+  const causes = messages.map((message, index) => [
+    `10.0.0.${index}:9042`,
+    new errors.AuthenticationError(message),
+  ]);
+  return explain(new errors.NoHostAvailableError(Object.fromEntries(causes)), cql);
+}
+
+const AWAY = 'Unable to perform authentication: Cannot achieve consistency level QUORUM';
+const WRONG = 'Provided username u and/or password are incorrect';
+
+describe('Connection: the database cannot read its accounts: it is away', () => {
+  test.each([
+    AWAY,
+    'Unable to perform authentication: Operation timed out - received only 0 responses.',
+    'Cannot achieve consistency level for cl LOCAL_ONE. Requires 1, alive 0',
+    'Operation timed out for system.roles - received only 0 responses from 1 CL=LOCAL_ONE.',
+    'Could not verify password',
+  ])('%s', (message) => {
+    expect(explained(message)).toMatchObject({
+      code: 'database_away',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('another node refuses the password: the settings are wrong', () => {
+    expect(explained(AWAY, WRONG)).toMatchObject({
+      code: 'bad_settings',
+      message: `The database at db:9042 refuses CQL_USERNAME and CQL_PASSWORD: ${WRONG}`,
+    });
+  });
+});
+
+describe('Connection: the database refuses the account: the settings are wrong', () => {
+  test.each([
+    WRONG,
+    'Username and/or password are incorrect',
+    'u is not permitted to log in',
+    'Authentication provider not set',
+  ])('%s', (message) => {
+    expect(explained(message)).toMatchObject({
+      code: 'bad_settings',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('Permissions of CQL_USERNAME', () => {
+  test('one is missing: the settings are wrong', () => {
+    const error = new errors.ResponseError(0x2100, 'User u has no SELECT permission on <table iot.latest>');
+    expect(isForbidden(error)).toBe(true);
+    expect(missingPermission(error, 'u')).toMatchObject({ code: 'bad_settings' });
+  });
+
+  test('the database cannot read them: none is missing', () => {
+    const message = 'Unable to perform authorization of permissions: Cannot achieve consistency level ONE';
+    const error = new errors.ResponseError(0x2100, message);
+    expect(isForbidden(error)).toBe(false);
+    expect(missingPermission(error, 'u')).toBeNull();
+  });
+});

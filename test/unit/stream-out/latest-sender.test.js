@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { LatestSender } from '../../../api/stream-out/latest-sender.js';
+
+const device = /** @type {any} */ ({ id: 'd', name: 'd' });
+const sensorOf = (/** @type {number} */ value) => /** @type {any} */ ({ id: 's', ts: 1, value });
+
+/** @param {{ failingForMs?: number }} [options] */
+function createLatest({ failingForMs = 0 } = {}) {
+  /** @type {string[]} */
+  const sent = [];
+  const latest = new LatestSender({
+    sender: /** @type {any} */ ({
+      failingForMs,
+      async send(/** @type {Array<{ value: Buffer }>} */ records) {
+        sent.push(...records.map(({ value }) => String(value)));
+        return true;
+      },
+      stop: async () => {},
+    }),
+    prepare: async (signal) => !signal.aborted,
+    records: /** @type {any} */ ({
+      ofLatest: (/** @type {{ value: number }} */ { value }) => ({ value: Buffer.from(String(value)) }),
+    }),
+  });
+  return { latest, sent };
+}
+
+test('LatestSender: it stops before the next request: the newest value of a sensor is sent', async () => {
+  const { latest, sent } = createLatest();
+  latest.start();
+  latest.note(device, [sensorOf(1)]);
+  latest.note(device, [sensorOf(2)]);
+  await latest.stop(60_000);
+  await latest.ended;
+  expect(sent).toEqual(['2']);
+});
+
+test('LatestSender: it stops while Kafka takes no records: nothing is sent, and nothing waits', async () => {
+  const { latest, sent } = createLatest({ failingForMs: 1 });
+  latest.start();
+  latest.note(device, [sensorOf(1)]);
+  await latest.stop(60_000);
+  await latest.ended;
+  expect(sent).toEqual([]);
+});
