@@ -151,7 +151,7 @@ function decimalPlacesOf(metadata) {
   return places;
 }
 
-/** Below it, the library and `withDecimals` together round a whole number by less than a half. */
+/** Below it, the library and `withDecimals` together move a whole number by less than a half. */
 const MAX_EXACT = 2 ** 50;
 
 /**
