@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
-import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
+import { WriteTimestamps } from './cql-encoding.js';
 import { BusyServerRetryPolicy } from './driver-retry.js';
 import { createTracker } from './query-rule-tracker.js';
 import { RememberedReplicasPolicy } from './sending/routing.js';
@@ -93,31 +93,6 @@ export function createClient(cql, options = {}) {
     requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onBrokenRule),
     monitorReporting: { enabled: false },
   });
-}
-
-/** Write timestamps by the clock. Each is greater than the one before, unless the clock was set back. */
-export class WriteTimestamps extends policies.timestampGeneration.MonotonicTimestampGenerator {
-  #clock;
-
-  /** @param {() => number} [clock] epoch ms */
-  constructor(clock = () => Date.now()) {
-    // The defaults of the driver, whose types require them: it warns of a difference of 1 s, each second.
-    super(1000, 1000);
-    this.#clock = clock;
-  }
-
-  /** @override */
-  getDate() {
-    return this.#clock();
-  }
-
-  /** @override @param {Client} client */
-  next(client) {
-    // Readers of changes find blocks by their write timestamp. The driver's timestamps would stay in the future for as
-    // long as the clock was ahead.
-    if ((this._lastDate ?? 0) - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
-    return super.next(client);
-  }
 }
 
 /** Authenticates by name and password if a node asks for them. */

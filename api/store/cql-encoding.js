@@ -1,7 +1,13 @@
 /**
- * CQL encoding of numbers. The driver sends Buffers as they are; its own encoders look up the type of each value. Measured in a
+ * CQL encoding of numbers, and write timestamps. The driver sends Buffers as they are; its own encoders look up the type of each value. Measured in a
  * batch of 60 rows: 4.8 µs per row instead of 5.5 µs.
  */
+import cassandra from 'cassandra-driver';
+import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
+
+/** @import { Client } from 'cassandra-driver' */
+
+const { timestampGeneration } = cassandra.policies;
 
 /** @param {number} number an integer of at most 53 bits @returns {Buffer} 8 bytes, big-endian: `bigint`, `timestamp` */
 export function int64(number) {
@@ -27,3 +33,28 @@ export function int32(number) {
 
 /** @param {number} ms epoch ms @returns {Buffer} the microseconds that USING TIMESTAMP takes */
 export const writeTimestamp = (ms) => int64(ms * 1000);
+
+/** Write timestamps by the clock. Each is greater than the one before, unless the clock was set back. */
+export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGenerator {
+  #clock;
+
+  /** @param {() => number} [clock] epoch ms */
+  constructor(clock = () => Date.now()) {
+    // The defaults of the driver, whose types require them: it warns of a difference of 1 s, each second.
+    super(1000, 1000);
+    this.#clock = clock;
+  }
+
+  /** @override */
+  getDate() {
+    return this.#clock();
+  }
+
+  /** @override @param {Client} client */
+  next(client) {
+    // Readers of changes find blocks by their write timestamp. The driver's timestamps would stay in the future for as
+    // long as the clock was ahead.
+    if ((this._lastDate ?? 0) - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
+    return super.next(client);
+  }
+}

@@ -25,7 +25,7 @@ export function isZone(zone) {
 }
 
 /**
- * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601.
+ * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601, maybe with blanks before the clock and the zone.
  *
  * @param {unknown} value
  * @param {{ unit: TimeUnit, zone: string }} rules `zone` of texts without one
@@ -36,7 +36,7 @@ export function readTime(value, { unit, zone }) {
   if (typeof value === 'number') return Math.round(value * TIME_UNITS[unit]);
   if (typeof value !== 'string') return null;
   if (NUMBER.test(value)) return Math.round(Number(value) * TIME_UNITS[unit]);
-  const text = value.replace(' ', 'T');
+  const text = value.replace(' ', 'T').replace(' ', '');
   const isLocal = !HAS_CLOCK.test(text) || !HAS_ZONE.test(text.slice(10));
   if (isLocal && zone === REQUIRED) return undefined;
   const time = parseTime(text);

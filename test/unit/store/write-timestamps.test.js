@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { WriteTimestamps } from '../../../api/store/client.js';
+import { WriteTimestamps } from '../../../api/store/cql-encoding.js';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 
 const NOW = Date.UTC(2026, 10, 22);
