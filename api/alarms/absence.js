@@ -34,6 +34,16 @@ const SILENT_MS = 5000;
 /** The sensors of a device under rules of absence, and when the first of them may be absent. @typedef {{ id: string, bytes: Buffer, sensors: Watched[], dueAt: number }} WatchedDevice */
 
 /**
+ * A group whose lease this process has.
+ *
+ * @typedef {object} HeldGroup
+ * @property {Map<string, WatchedDevice>} devices
+ * @property {number} readAt when its sensors were read, by `performance.now()`
+ * @property {number} generation of the rules by which they were read
+ * @property {boolean} isTakenOver its open episodes were taken over since
+ */
+
+/**
  * Notices silence. Processes share the groups of devices by leases. The holder of a lease knows for each
  * sensor when it will have been silent for too long, and then reads its newest value again. So an absence is
  * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
@@ -44,7 +54,7 @@ export class AbsenceWatch {
   #owner;
   #groups;
   #rereadMs;
-  /** By group. @type {Map<number, { devices: Map<string, WatchedDevice>, readAt: number, generation: number }>} */
+  /** By group. @type {Map<number, HeldGroup>} */
   #held = new Map();
   #generation = 0;
   /** @type {NodeJS.Timeout | undefined} */
@@ -106,39 +116,63 @@ export class AbsenceWatch {
 
   async #once() {
     if (this.#deps.rules.isEmpty && this.#held.size === 0) return;
+    await this.#renewIfDue();
+    for (const group of [...this.#held.keys()]) {
+      if (this.#stopped) return;
+      await this.#try(() => this.#look(group));
+      await this.#try(() => this.#takeOver(group));
+      await this.#renewIfDue();
+    }
+  }
+
+  /** A failure of one group delays no other. @param {() => Promise<void>} work */
+  async #try(work) {
     try {
-      const now = performance.now();
-      if (now - this.#renewedAt >= RENEW_EVERY_MS) {
-        // A failure leaves the time as it was, so the next round tries again.
-        await this.#renew();
-        this.#renewedAt = now;
-      }
-      for (const [group, held] of this.#held) {
-        const isOld = performance.now() - held.readAt >= this.#rereadMs;
-        if (isOld || held.generation !== this.#generation) await this.#read(group);
-        await this.#check(group);
-      }
+      await work();
     } catch (error) {
       this.#deps.logger.debug({ reason: String(error) }, 'absence could not be looked for');
     }
   }
 
-  async #renew() {
+  /** Renews the leases, and takes free ones. After a failure the next turn comes before a lease expires. */
+  async #renewIfDue() {
+    if (performance.now() - this.#renewedAt < RENEW_EVERY_MS) return;
+    for (let group = 0; group < this.#groups && !this.#stopped; group++)
+      await this.#try(() => this.#renew(group));
+    this.#renewedAt = performance.now();
+  }
+
+  /** @param {number} group */
+  async #renew(group) {
     const { leases } = this.#deps;
-    for (let group = 0; group < this.#groups && !this.#stopped; group++) {
-      const known = this.#held.get(group);
-      if (known) {
-        if (!(await leases.renew(group, this.#owner))) this.#held.delete(group);
-      } else if (await leases.take(group, this.#owner)) {
-        this.#held.set(group, { devices: new Map(), readAt: Number.NEGATIVE_INFINITY, generation: -1 });
-      }
+    if (this.#held.has(group)) {
+      if (!(await leases.renew(group, this.#owner))) this.#held.delete(group);
+    } else if (await leases.take(group, this.#owner)) {
+      const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
+      this.#held.set(group, { devices: new Map(), ...never });
     }
   }
 
   /** @param {number} group */
-  async #read(group) {
+  async #look(group) {
     const held = this.#held.get(group);
     if (!held) return;
+    const isOld = performance.now() - held.readAt >= this.#rereadMs;
+    if (isOld || held.generation !== this.#generation) await this.#read(group, held);
+    await this.#check(group);
+  }
+
+  /** Takes over open episodes after the sensors were read. @param {number} group */
+  async #takeOver(group) {
+    const held = this.#held.get(group);
+    if (!held || held.isTakenOver || this.#stopped) return;
+    await this.#deps.takeOverOpenEpisodes(group);
+    // After a failure the next round does it again.
+    held.isTakenOver = true;
+  }
+
+  /** @param {number} group @param {HeldGroup} held */
+  async #read(group, held) {
     const generation = this.#generation;
     const rules = this.#deps.rules
       .list()
@@ -151,9 +185,9 @@ export class AbsenceWatch {
     }
     held.devices = devices;
     held.generation = generation;
-    await this.#deps.takeOverOpenEpisodes(group);
     // After a failure the next round reads the group again.
     held.readAt = performance.now();
+    held.isTakenOver = false;
   }
 
   /**

@@ -76,6 +76,7 @@ export function createAlarms(context, deps) {
   const rules = new RuleRegistry({ store: tables.rules, clock, logger, everyMs: periods.rules });
   const subjects = createSubjects(store, groups);
   const toItem = (/** @type {Alarm} */ alarm) => alarmItem(alarm, rules.textOf(alarm));
+  let isStopping = false;
 
   /** @returns {Promise<Alarm[]>} all open alarms */
   async function open() {
@@ -174,6 +175,7 @@ export function createAlarms(context, deps) {
     onChange: ({ alarm, kinds }) => report(alarm, kinds),
     clock,
     groups,
+    historyMs: config.retention.historyDays * DAY_MS,
   });
   const absence = new AbsenceWatch({
     store,
@@ -235,7 +237,7 @@ export function createAlarms(context, deps) {
   metrics.gauge('iot_alarm_rules', 'Alarm rules', () => rules.list().length);
   metrics.gauge(
     'iot_alarm_deliveries_pending',
-    'Deliveries of alarms that a receiver has not taken yet, by the last look of this process',
+    'Deliveries of alarms that wait: all of them in the process that holds their lease, elsewhere those that it sends',
     () => deliveries.pending,
   );
 
@@ -250,13 +252,18 @@ export function createAlarms(context, deps) {
     toItem,
     /** @type {Deliveries['test']} */
     testDelivery: (alarm) => deliveries.test(alarm),
-    /** Evaluates a rule over what is stored since then, because it applies to the past. @param {string} ruleId */
+    /**
+     * Evaluates a rule over what is stored since then, because it applies to the past. Ends when alarms stop.
+     *
+     * @param {string} ruleId
+     */
     async evaluatePast(ruleId) {
       const rule = rules.find(ruleId);
       const version = rule?.versions.at(-1);
       if (!rule || !version) return;
       for await (const subject of subjects.inScope(version)) {
         await recovery.waitForRoom();
+        if (isStopping) return;
         scheduler.evaluate(subject, rule, { from: version.since, to: clock() });
       }
     },
@@ -305,6 +312,7 @@ export function createAlarms(context, deps) {
 
     /** Ends when what was committed is evaluated, or after three seconds. */
     async stop() {
+      isStopping = true;
       rules.stop();
       setSampleObserver(null);
       retry.abort();

@@ -28,6 +28,7 @@ export class OpenEpisodes {
    * @param {(change: AlarmChange) => void} deps.onChange after it is committed
    * @param {() => number} deps.clock epoch ms
    * @param {number} deps.groups `LATEST_GROUPS`
+   * @param {number} deps.historyMs `HISTORY_DAYS`
    */
   constructor(deps) {
     this.#deps = deps;
@@ -35,13 +36,13 @@ export class OpenEpisodes {
 
   /** Evaluates the open episodes of a group that this process does not watch. @param {number} group */
   async takeOver(group) {
-    const { episodes, scheduler } = this.#deps;
+    const { episodes, scheduler, clock } = this.#deps;
     await someAtOnce(AT_ONCE, await episodes.open(group), async (key) => {
+      if (scheduler.watches(key)) return;
       const alarm = await episodes.find(key);
       // A row of the index may outlive its alarm.
-      if (alarm && (alarm.withdrawn || alarm.cleared !== null)) return;
-      if (!scheduler.has(key.sensor, key.rule) || this.#isOutlived(alarm))
-        await this.#evaluateAgain(key, alarm);
+      if (this.#isOver(key, alarm)) await episodes.close(group, key, alarm?.writtenAt ?? clock());
+      else await this.#evaluateAgain(key, alarm);
     });
   }
 
@@ -76,6 +77,12 @@ export class OpenEpisodes {
       if (change) onChange(change);
     }
     if (subject && rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
+  }
+
+  /** @param {EpisodeKey} key @param {Alarm | null} alarm null: it has expired, or is not written yet */
+  #isOver({ start }, alarm) {
+    if (alarm) return alarm.withdrawn || alarm.cleared !== null;
+    return start < this.#deps.clock() - this.#deps.historyMs;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DAY_MS, dayOf } from '../../schema/rules.js';
 import { encodeParquet } from './parquet.js';
@@ -18,8 +18,7 @@ import { listSensors, readSensors } from './sensors.js';
  * `site=NAME/day=2026-11-21/part-0.parquet`. The sensors are in memory, their samples are not. A file has the
  * whole day. It gets its name when it is complete, and replaces an earlier one.
  *
- * Without a selection the data set equals the database: on each day that gets a file, files of other sites
- * are removed. They are of devices that have changed their site since.
+ * No other file is touched. The files of an earlier site of a device stay, and may be another installation's.
  *
  * @param {object} deps
  * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
@@ -39,27 +38,21 @@ export async function writeDataset({ store, reading, groups }, options) {
   const { directory, selection, range, oldest, signal, onFile } = options;
   const progress = { files: 0, samples: 0, bytes: 0, path: '' };
   const sites = await sensorsBySite(listSensors(store, groups, selection));
-  const isEverything = Object.values(selection).every((term) => term === undefined);
   for (const day of daysOf(range)) {
-    /** @type {Set<string>} */
-    const written = new Set();
     for (const [site, sensors] of sites) {
       signal.throwIfAborted();
-      const siteDirectory = directoryOf(site ?? NO_SITE);
-      const path = fileOf(directory, siteDirectory, day);
+      const path = fileOf(directory, directoryOf(site ?? NO_SITE), day);
       const part = { from: Math.max(day, oldest()), to: day + DAY_MS };
       // An earlier run may have written samples of this day that retention has removed since.
       if (part.from > day && existsSync(path)) continue;
       const file = await writePart(path, readSensors(reading, sensors, part, signal));
       if (file === null) continue;
-      written.add(siteDirectory);
       progress.files++;
       progress.samples += file.samples;
       progress.bytes += file.bytes;
       progress.path = path;
       onFile(progress);
     }
-    if (isEverything && day >= oldest()) await removeOthers(directory, day, written);
   }
   return progress;
 }
@@ -69,24 +62,6 @@ function daysOf({ from, to }) {
   const days = [];
   for (let day = dayOf(from); from < to && day < to; day += DAY_MS) days.push(day);
   return days;
-}
-
-/**
- * Removes the files of a day from the sites that a complete run did not write.
- *
- * @param {string} directory
- * @param {number} day epoch ms
- * @param {Set<string>} written directories of sites; empty: nothing is removed, since a database without any
- *   sample of the day may be the wrong one
- */
-async function removeOthers(directory, day, written) {
-  if (written.size === 0) return;
-  const present = new Set((await readdir(directory)).filter((name) => name.startsWith(SITE)));
-  // A file system that ignores case lists a new site under the name of an old one.
-  if (![...written].every((site) => present.has(site))) return;
-  for (const site of present) {
-    if (!written.has(site)) await rm(fileOf(directory, site, day), { force: true });
-  }
 }
 
 /** @param {AsyncIterable<ExportedSensor>} sensors @returns {Promise<Map<string | null, ExportedSensor[]>>} */
@@ -100,9 +75,6 @@ async function sensorsBySite(sensors) {
   }
   return sites;
 }
-
-/** The directory of a site begins with it. */
-const SITE = 'site=';
 
 /**
  * The directory of sensors without a site is `site=`, since no site has an empty name. pandas 3.1 cannot read
@@ -122,9 +94,9 @@ const MAX_DIRECTORY_BYTES = 255;
  * @returns {string}
  */
 function directoryOf(site) {
-  const encoded = SITE + encodeURIComponent(site);
+  const encoded = `site=${encodeURIComponent(site)}`;
   if (encoded.length <= MAX_DIRECTORY_BYTES) return encoded;
-  return SITE + site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char));
+  return `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
 }
 
 /**

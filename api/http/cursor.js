@@ -96,14 +96,21 @@ async function readIfThere(path) {
   }
 }
 
+/** Errors of a file system that has no hard links, such as exFAT. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
 /** @param {string} path @returns {Promise<string>} the secret in the file */
 async function createSecret(path) {
   const draft = `${path}.${randomUUID()}`;
   try {
     // A full disk leaves an incomplete file. So the name exists only for a complete one.
-    await writeFile(draft, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    const secret = randomBytes(32).toString('base64url');
+    await writeFile(draft, secret, { flag: 'wx', mode: 0o600 });
     // If two processes start at once, one makes the file and both read it.
-    await link(draft, path);
+    await link(draft, path).catch((error) => {
+      if (!NO_LINKS.includes(error.code)) throw error;
+      return writeFile(path, secret, { flag: 'wx', mode: 0o600 });
+    });
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
   } finally {

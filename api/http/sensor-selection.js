@@ -31,11 +31,12 @@ const PAGE = 1000;
  *
  * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
  * @param {Selection} selection
- * @param {{ limit: number, to: number }} options `limit`: of sensors; `to`: epoch ms, the end of the range that will be read
+ * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: of sensors; `to`: epoch ms, the end of the range that will be read
  * @returns {Promise<SelectedSensor[]>} in no particular order
  * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist; `query_too_large`
  */
-export async function selectSensors({ store, groups }, { devices, sensors, site, type }, { limit, to }) {
+export async function selectSensors({ store, groups }, { devices, sensors, site, type }, options) {
+  const { limit, to, signal } = options;
   /** @type {SelectedSensor[]} */
   const found = [];
   const wanted = sensorTest(sensors);
@@ -71,6 +72,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
       /** @type {Parameters<typeof store.fleet.latestPage>[0]['after']} */
       let after = { group };
       do {
+        signal.throwIfAborted();
         const { rows, next } = await store.fleet.latestPage({ filter, after, limit: PAGE }, group + 1);
         add(rows);
         after = next;
@@ -93,8 +95,19 @@ function sensorTest(sensors) {
   if (sensors.length === 0) return () => true;
   for (const text of sensors)
     if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
-  return (row) =>
-    sensors.some((text) => row.name === text || identifySensor(row.deviceId, text)?.id === row.id);
+  const names = new Set(sensors);
+  // An id is a digest of its device. The rows of a device follow each other.
+  let device = '';
+  /** @type {Set<string | undefined>} */
+  let ids = new Set();
+  return (row) => {
+    if (row.name !== null && names.has(row.name)) return true;
+    if (row.deviceId !== device) {
+      device = row.deviceId;
+      ids = new Set(sensors.map((text) => identifySensor(device, text)?.id));
+    }
+    return ids.has(row.id);
+  };
 }
 
 /**

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
-import { WriteTimestamps } from './cql-encoding.js';
 import { BusyServerRetryPolicy } from './driver-retry.js';
 import { createTracker } from './query-rule-tracker.js';
 import { RememberedReplicasPolicy } from './sending/routing.js';
@@ -86,7 +85,6 @@ export function createClient(cql, options = {}) {
     policies: {
       loadBalancing: new RememberedReplicasPolicy(cql.localDc),
       reconnection: new policies.reconnection.ExponentialReconnectionPolicy(200, RECONNECT_MAX_MS, false),
-      timestampGeneration: new WriteTimestamps(),
       ...(retryBusyServer && { retry: new BusyServerRetryPolicy() }),
     },
     encoding: { useUndefinedAsUnset: true },

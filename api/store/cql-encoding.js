@@ -52,8 +52,7 @@ export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGener
 
   /** @override @param {Client} client */
   next(client) {
-    // Readers of changes find blocks by their write timestamp. The driver's timestamps would stay in the future for as
-    // long as the clock was ahead.
+    // The driver's timestamps would stay in the future for as long as the clock was ahead.
     if ((this._lastDate ?? 0) - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
     return super.next(client);
   }

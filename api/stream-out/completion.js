@@ -13,7 +13,7 @@ import { ANNOUNCED_TOPICS, COMPLETED_TOPICS } from './kafka/topics.js';
 /** @import { Store } from '../store/index.js' */
 /** @import { OutboxKind } from '../store/outbox.js' */
 /** @import { StoredBlock } from '../store/streaming.js' */
-/** @import { KafkaSender } from './kafka/sender.js' */
+/** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
 /** @import { CompletedTopic, TopicKind } from './kafka/topics.js' */
 /** @import { SentNotes } from './notes.js' */
 /** @import { RecordMaker, Source } from './record-maker.js' */
@@ -22,6 +22,9 @@ import { ANNOUNCED_TOPICS, COMPLETED_TOPICS } from './kafka/topics.js';
 
 /** Devices that are looked at at once. */
 const DEVICES_AT_ONCE = 8;
+
+/** Newest values that leave together. */
+const LATEST_AT_ONCE = 2000;
 
 /** How far each topic is for a group, in epoch ms. @typedef {Map<string, number>} Progress */
 
@@ -144,7 +147,7 @@ export function createCompletion(deps) {
    * @param {number} group
    * @param {Buffer} device 16 bytes
    * @param {number} bucket epoch ms
-   * @param {(device: Buffer) => Promise<void>} onMeasured called if the device has a block in the hour
+   * @param {(device: Buffer) => void} onMeasured called if the device has a block in the hour
    */
   async function completeHour(group, device, bucket, onMeasured) {
     const [stored, sent] = await Promise.all([
@@ -153,7 +156,7 @@ export function createCompletion(deps) {
     ]);
     const missing = [...stored].filter((digest) => !sent.has(digest));
     if (missing.length > 0) await sendMissing(group, device, bucket, missing);
-    if (stored.size > 0) await onMeasured(device);
+    if (stored.size > 0) onMeasured(device);
   }
 
   /**
@@ -172,10 +175,10 @@ export function createCompletion(deps) {
       throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
   }
 
-  /** @param {number} group @param {Buffer} device 16 bytes */
-  async function sendLatest(group, device) {
+  /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<OutRecord[]>} */
+  async function latestRecords(group, device) {
     const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
-    const made = rows.flatMap((row) =>
+    return rows.flatMap((row) =>
       row.ts === null || row.value === null
         ? []
         : [
@@ -192,10 +195,30 @@ export function createCompletion(deps) {
             }),
           ],
     );
-    for (const some of chunks(made)) await mustSend(some);
   }
 
-  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => Promise<void>} onMeasured */
+  /**
+   * Sends the newest values of devices, many in one request: 250,000 requests of one device would take longer than an hour.
+   *
+   * @param {number} group
+   * @param {Iterable<Buffer> | AsyncIterable<Buffer>} devices
+   */
+  async function sendLatest(group, devices) {
+    /** @type {OutRecord[]} */
+    let waiting = [];
+    const flush = async () => {
+      const some = waiting;
+      waiting = [];
+      for (const part of chunks(some)) await mustSend(part);
+    };
+    await someAtOnce(DEVICES_AT_ONCE, devices, async (device) => {
+      waiting.push(...(await latestRecords(group, device)));
+      if (waiting.length >= LATEST_AT_ONCE) await flush();
+    });
+    await flush();
+  }
+
+  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => void} onMeasured */
   async function completeBatches(group, hour, onMeasured) {
     await someAtOnce(
       DEVICES_AT_ONCE,
@@ -220,18 +243,16 @@ export function createCompletion(deps) {
    */
   async function completeWithLatest(group, hour, progress) {
     const isBehind = (progress.get('latest') ?? 0) < hour;
-    const sendNewest = (/** @type {Buffer} */ device) =>
-      unlessRefused('latest', () => sendLatest(group, device));
-    await completeBatches(group, hour, async (device) => {
-      if (sendsLatest && !isBehind) await sendNewest(device);
+    /** By their ids. A device may have late messages of many hours. @type {Map<string, Buffer>} */
+    const measured = new Map();
+    await completeBatches(group, hour, (device) => {
+      if (sendsLatest && !isBehind) measured.set(device.toString('latin1'), device);
     });
     if (!sendsLatest) return;
-    if (isBehind)
-      await someAtOnce(
-        DEVICES_AT_ONCE,
-        iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
-        sendNewest,
-      );
+    const devices = isBehind
+      ? iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after)))
+      : measured.values();
+    await unlessRefused('latest', () => sendLatest(group, devices));
     if (!refused.has('latest')) await steps.run(() => streaming.writeTopic(group, 'latest', hour + HOUR_MS));
   }
 

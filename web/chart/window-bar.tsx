@@ -118,7 +118,7 @@ export function WindowBar({
           id={form}
           window={window}
           bounds={bounds}
-          onChange={(next: Window) => change(next, true)}
+          onChange={(next: Window) => (next.live ? goLive(lengthOf(next)) : change(next, true))}
           onLive={goLive}
         />
       )}

@@ -26,6 +26,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   let complete = { snapshot: 0, counts: 0 };
   /** Counts in a row, since that snapshot, with fewer sensors than are here. */
   let smallerCounts = 0;
+  let isAsked = false;
   let wanted: FleetFilter = {};
 
   function touch(sensor: FleetSensor) {
@@ -66,6 +67,11 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       isComing = false;
       complete = { snapshot, counts: 0 };
       smallerCounts = 0;
+      isAsked = false;
+    },
+    /** Notes that a snapshot is asked for. Until it is complete, nothing counts as outdated. */
+    noteAsked() {
+      isAsked = true;
     },
     /** @returns whether the whole fleet was read, or as much as there is room for */
     isRead: (): boolean => isRead,
@@ -145,7 +151,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
      * @returns whether devices that are here were retired. One smaller count proves nothing: it may be older than
      *   the newest sensors
      */
-    isOutdated: (): boolean => smallerCounts > 1,
+    isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
 
     /** @returns whether it has all sensors: a list or a search needs no other source */
     holdsAll(): boolean {
@@ -165,6 +171,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       total = Number.POSITIVE_INFINITY;
       isComplete = false;
       smallerCounts = 0;
+      isAsked = false;
       deviceIndex.clear();
       dirty = [];
       overflow = 0;

@@ -149,7 +149,10 @@ export function createLive({
       stream.again();
     },
     /** Begins with a snapshot again: the stream does not report what was retired. */
-    readAgain: stream.again,
+    readAgain() {
+      fleet.noteAsked();
+      stream.again();
+    },
     stop() {
       isFollowed = false;
       stream.stop();

@@ -10,7 +10,7 @@ import { isShelved } from './alarm-sender.js';
 /** Chains of one target that are sent at once. A receiver that hangs holds each of them for ten seconds. */
 const AT_ONCE = 16;
 
-/** Deliveries in memory, and finished chains. Deliveries beyond stay in the database until there is room. */
+/** Deliveries in memory by target, and finished chains. Those beyond wait in the database for room. */
 const MAX_IN_MEMORY = 10_000;
 
 /**
@@ -24,7 +24,8 @@ export class DeliveryChains {
   #limits = { webhook: pLimit(AT_ONCE), alertmanager: pLimit(AT_ONCE) };
   /** The newest job of each chain that is being sent. @type {Map<string, Promise<void>>} */
   #jobs = new Map();
-  #size = 0;
+  /** Deliveries in memory. @type {Record<Delivery['target'], number>} */
+  #sizes = { webhook: 0, alertmanager: 0 };
   /** Chains of which this process knows that nothing is left. @type {Set<string>} */
   #finished = new Set();
   #stopped = false;
@@ -43,7 +44,7 @@ export class DeliveryChains {
 
   /** Deliveries that are being sent, or wait for those before them. */
   get size() {
-    return this.#size;
+    return this.#sizes.webhook + this.#sizes.alertmanager;
   }
 
   /** @returns {Set<string>} the chains that are being sent */
@@ -89,9 +90,10 @@ export class DeliveryChains {
    * @param {() => Promise<boolean>} job sends them; false: something is left
    */
   #add(chain, deliveries, job) {
-    if (this.#size >= MAX_IN_MEMORY) return;
-    const limit = this.#limits[/** @type {Delivery} */ (deliveries[0]).target];
-    this.#size += deliveries.length;
+    const { target } = /** @type {Delivery} */ (deliveries[0]);
+    if (this.#sizes[target] >= MAX_IN_MEMORY) return;
+    const limit = this.#limits[target];
+    this.#sizes[target] += deliveries.length;
     const before = this.#jobs.get(chain) ?? Promise.resolve();
     /** @type {Promise<void>} */
     const ended = before
@@ -102,7 +104,7 @@ export class DeliveryChains {
       })
       .then((isFinished) => {
         this.#remember(chain, isFinished);
-        this.#size -= deliveries.length;
+        this.#sizes[target] -= deliveries.length;
         if (this.#jobs.get(chain) === ended) this.#jobs.delete(chain);
       });
     this.#jobs.set(chain, ended);
@@ -119,6 +121,7 @@ export class DeliveryChains {
 
   /** @param {string} chain @param {Delivery[]} deliveries @param {Alarm} alarm @returns {Promise<boolean>} */
   async #attemptBegun(chain, deliveries, alarm) {
+    if (this.#stopped) return false;
     const { sender, store, clock } = this.#deps;
     if (deliveries[0]?.event !== 'opened' && !this.#finished.has(chain)) {
       // Another process may still be trying what comes before. The next look finds all of the chain.

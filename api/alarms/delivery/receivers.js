@@ -106,6 +106,7 @@ function alertOf(alarm, item, now) {
       ...(item.text !== null && { description: item.text }),
       ...(item.peak !== null && { peak: String(item.peak) }),
       ...(item.unit !== null && { unit: item.unit }),
+      ...(item.condition !== null && { condition: item.condition }),
       seen_late: String(item.seen_late),
     },
     startsAt: item.opened_at,

@@ -3,6 +3,7 @@ import { thresholdOf } from './condition.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Numbers } from '../../../schema/packed/series.js' */
+/** @import { EpisodeKey } from '../../store/alarms/episodes.js' */
 /** @import { Rule } from '../rules/rule.js' */
 /** @import { Threshold } from './condition.js' */
 /** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
@@ -71,6 +72,8 @@ export class EvaluationScheduler {
   #running = new Set();
   /** Samples that were committed since could not wait. Epoch ms; infinite: all could. */
   #overflowedAt = Number.POSITIVE_INFINITY;
+  /** The newest versions of the rules, by id. A caller may hold older ones. @type {Map<string, Rule>} */
+  #rules = new Map();
   /** @type {WeakMap<Rule, Threshold | null>} */
   #thresholds = new WeakMap();
   /** @type {NodeJS.Timeout | undefined} */
@@ -178,7 +181,7 @@ export class EvaluationScheduler {
         this.overflow(this.#clock());
         return false;
       }
-      task = newTask(key, subject, rule);
+      task = newTask(key, subject, this.#newest(rule));
       this.#tasks.set(key, task);
       const { id } = subject.sensor;
       this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
@@ -192,15 +195,15 @@ export class EvaluationScheduler {
     return true;
   }
 
-  /** Whether there is a task. @param {Buffer} sensor id of 16 bytes @param {Buffer} rule id of 16 bytes */
-  has(sensor, rule) {
-    return this.#tasks.has(keyOf(sensor, rule));
+  /** Whether an open episode is under way in memory. @param {EpisodeKey} key */
+  watches({ sensor, rule, start }) {
+    return this.#tasks.get(keyOf(sensor, rule))?.run?.start === start;
   }
 
   /** Gives tasks the new versions of their rules. @param {Rule[]} changed */
   renewRules(changed) {
-    const rules = new Map(changed.map((rule) => [rule.id, rule]));
-    for (const task of this.#tasks.values()) task.rule = rules.get(task.rule.id) ?? task.rule;
+    for (const rule of changed) this.#rules.set(rule.id, this.#newest(rule));
+    for (const task of this.#tasks.values()) task.rule = this.#newest(task.rule);
   }
 
   /** Ends after the evaluations under way. @param {number} withinMs */
@@ -294,6 +297,12 @@ export class EvaluationScheduler {
       const from = Math.max(task.watchedFrom, now - SETTLE_MS);
       this.evaluate(task.subject, task.rule, { from, to: now });
     }
+  }
+
+  /** @param {Rule} rule @returns {Rule} with all versions that this process knows */
+  #newest(rule) {
+    const known = this.#rules.get(rule.id);
+    return known && known.versions.length > rule.versions.length ? known : rule;
   }
 
   /** @param {Rule} rule */

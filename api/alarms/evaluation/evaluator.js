@@ -206,7 +206,7 @@ export class Evaluator {
       deviceName: device.name,
       sensorName: sensor.name,
       site: sensor.site,
-      unit: sensor.unit,
+      unit: before ? before.unit : sensor.unit,
       late: before?.late || isCorrected || (!before && now - episode.opened > LATE_AFTER_MS),
       withdrawn: false,
     };

@@ -56,7 +56,13 @@ export const postRule =
     const from = since === undefined ? now : timeOf(since);
     const rule = await alarms.rules.add(definition, Math.min(from, now));
     audit(logger, res, 'an alarm rule was added', rule.id);
-    if (from < now) await alarms.evaluatePast(rule.id);
+    // While many evaluations wait, that takes long.
+    if (from < now)
+      void alarms
+        .evaluatePast(rule.id)
+        .catch((error) =>
+          logger.warn({ reason: String(error) }, 'the past of an alarm rule could not be evaluated'),
+        );
     res.status(201).json(ruleItem(rule));
   };
 

@@ -133,7 +133,11 @@ export const getQuery = (deps) => async (req, res) => {
   /** @param {AbortSignal} signal */
   async function* read(signal) {
     const selection = { devices, sensors, site, type };
-    const selected = await selectSensors(deps, selection, { limit: MAX_SENSORS, to: range.to });
+    const selected = await selectSensors(deps, selection, {
+      limit: MAX_SENSORS,
+      to: range.to,
+      signal,
+    });
     checkCells(selected.length, grid.length);
     if (grid.length === 0) return;
     selected.sort(orderOf(group));

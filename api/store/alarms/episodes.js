@@ -1,5 +1,5 @@
 import { dayOf } from '../../../schema/rules.js';
-import { float64, int64 } from '../cql-encoding.js';
+import { float64, int64, writeTimestamp } from '../cql-encoding.js';
 
 /** @import { Row, Session } from '../sending/session.js' */
 
@@ -17,7 +17,7 @@ const ONE = {
 const OF_SENSOR = { name: 'read_alarms_of_sensor', cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY}` };
 const WRITE = {
   name: 'write_alarm',
-  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, cleared, peak, late, withdrawn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const INDEX = {
   name: 'index_alarm',
@@ -159,6 +159,10 @@ export function createAlarmStore(session) {
           alarm.peak === null ? undefined : float64(alarm.peak),
           alarm.late,
           alarm.withdrawn,
+          // The acknowledgement of a long alarm would expire.
+          alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
+          alarm.acknowledgedBy ?? undefined,
+          alarm.comment ?? undefined,
           readAt,
         ]),
         session.write(INDEX, [
@@ -171,6 +175,15 @@ export function createAlarmStore(session) {
       ]);
       if (!isOpen) await session.write(CLOSE, [readAt, group, ...key]);
     },
+
+    /**
+     * Removes a row of the index.
+     *
+     * @param {number} group of the device
+     * @param {EpisodeKey} key
+     * @param {number} at epoch ms: a row that was written later stays
+     */
+    close: (group, key, at) => session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
 
     /** @param {number} group @returns {Promise<EpisodeKey[]>} the open episodes of its devices */
     open: async (group) => (await session.all(OPEN_OF_GROUP, [group])).map(toKey),

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { WriteTimestamps } from '../cql-encoding.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Query } from './session.js' */
@@ -37,11 +38,15 @@ const TIMESTAMP = 0x20;
  * @returns {SendWrites} uses the public functions if the driver's internals differ
  */
 export function createPreparedWrites(client) {
+  // Readers of changes find blocks by their write timestamp. So these writes go back with the clock, and others keep the driver's timestamps:
+  // an overwrite or a deletion has to win against what was written while the clock was ahead.
+  const stamps = new WriteTimestamps();
   /** @type {SendWrites} */
   const sendPublicly = (queries, routingKey) => {
     const [only] = queries;
-    if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
-    return client.batch(queries, { logged: false, routingKey });
+    const options = { routingKey, timestamp: stamps.next(client) };
+    if (queries.length === 1 && only) return client.execute(only.query, only.params, options);
+    return client.batch(queries, { logged: false, ...options });
   };
   const internals = driverInternals(client);
   if (!internals) return sendPublicly;
@@ -56,7 +61,8 @@ export function createPreparedWrites(client) {
       if (!info.queryId || !params.every(Buffer.isBuffer)) return sendPublicly(queries, routingKey);
       items.push({ query, params, queryId: info.queryId, meta: info.meta });
     }
-    const options = driver.DefaultExecutionOptions.create({ logged: false, routingKey }, client);
+    const timestamp = stamps.next(client);
+    const options = driver.DefaultExecutionOptions.create({ logged: false, routingKey, timestamp }, client);
     const [only] = items;
     const request =
       items.length === 1 && only

@@ -48,9 +48,9 @@ export class TopicRefused extends Error {
 
 /**
  * Records that Kafka does not have yet, in order, and how many of them the next request has. After a failure
- * each part has one key.
+ * each part has one key, and keys that did not fail alone are joined again.
  *
- * @typedef {{ records: OutRecord[], size: number }} Part
+ * @typedef {{ records: OutRecord[], size: number, hasFailed?: boolean }} Part
  */
 
 /** Limits the log lines of all senders of a process together. */
@@ -125,6 +125,8 @@ export class KafkaSender {
     /** @type {Part[]} */
     const parts = [{ records, size: records.length }];
     let failures = 0;
+    /** Keys that are joined next: 2, 4, 8 and so on after a failure, as far as they do not fail. */
+    let together = 1;
     for (let part = parts[0]; part; part = parts[0]) {
       if (this.#stopping.signal.aborted) return false;
       const request = part.records.slice(0, part.size);
@@ -134,9 +136,14 @@ export class KafkaSender {
         this.#onSent(request);
         failures = 0;
         part.records = part.records.slice(request.length);
-        if (part.records.length === 0) parts.shift();
+        if (part.records.length === 0) {
+          parts.shift();
+          together *= 2;
+          joinFirst(parts, together);
+        }
       } catch (error) {
         const isTooLarge = request.length > 1 && hasCode(error, TOO_LARGE);
+        together = 1;
         divideFirst(parts, isTooLarge);
         if (isTooLarge) await this.#close();
         else {
@@ -204,8 +211,23 @@ function divideFirst(parts, isTooLarge) {
   const { records, size } = part;
   const keys = byKey(records);
   if (keys.length > 1) parts.unshift(...keys);
-  else if (isTooLarge) parts.unshift({ records, size: Math.ceil(Math.min(size, records.length) / 2) });
-  else parts.push(part);
+  else if (isTooLarge)
+    parts.unshift({ records, size: Math.ceil(Math.min(size, records.length) / 2), hasFailed: true });
+  else parts.push({ ...part, hasFailed: true });
+}
+
+/**
+ * Joins the first keys into one request. Without it, one failure of a request with 1,700 keys would make 1,700 requests.
+ *
+ * @param {Part[]} parts are changed
+ * @param {number} most keys
+ */
+function joinFirst(parts, most) {
+  let count = 0;
+  while (count < most && parts[count] && !parts[count]?.hasFailed) count++;
+  if (count < 2) return;
+  const records = parts.splice(0, count).flatMap((part) => part.records);
+  parts.unshift({ records, size: records.length });
 }
 
 /** @param {OutRecord[]} records @returns {Part[]} one for each key */

@@ -379,7 +379,8 @@ test('Deliveries: the webhook hangs: Alertmanager gets its delivery and the open
       open: async () => [ALARM],
     },
   );
-  for (let n = 0; n < 40; n++) rows.set(String(n), rowOf(String(n), { key: keyOf(n) }));
+  // More than a process has in memory for one receiver.
+  for (let n = 0; n <= 10_000; n++) rows.set(String(n), rowOf(String(n), { key: keyOf(n) }));
   rows.set('alertmanager', rowOf('alertmanager', { target: 'alertmanager' }));
   deliveries.start();
   await until(() => count.webhook === 16 && count.alertmanager === 1 && count.repeat === 1);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { uuidBytes } from '../../../schema/ids.js';
+import { groupOf, uuidBytes } from '../../../schema/ids.js';
 import { startReceiver } from '../../support/http/alarm-receiver.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
@@ -258,6 +258,43 @@ test('Alarm: its process restarts while another holds the lease: the next value 
   }
 });
 
+test('Alarm: its process watches it: the takeover of each minute does not read it again', async () => {
+  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await heat(20);
+  await until(() => events().includes('opened'));
+  await system.evaluated();
+  const { episodes } = system.store.alarms;
+  const { open, find } = episodes;
+  const count = { rereads: 0, finds: 0 };
+  episodes.open = (group) => {
+    count.rereads++;
+    return open(group);
+  };
+  episodes.find = (key) => {
+    count.finds++;
+    return find(key);
+  };
+  // Five of each group.
+  await until(() => count.rereads >= 20);
+  expect(count.finds).toBe(0);
+});
+
+test('Alarm: it has expired, but not its row in the index: the takeover removes that row', async () => {
+  const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
+  system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
+  await heat(1);
+  const { device, sensor } = system.keyOf('oven', 'heat');
+  const group = groupOf(device, 4);
+  await system.client.execute(
+    'INSERT INTO alarm_open (grp, device_id, sensor_id, rule_id, start) VALUES (?, ?, ?, ?, ?)',
+    [group, device, sensor, rule.bytes, NOW - 5 * DAY_MS],
+  );
+  await until(async () => (await system.store.alarms.episodes.open(group)).length === 0);
+  expect(events()).toEqual([]);
+});
+
 test('Alarm: its process is stopped before the condition has held long enough: it opens in its successor', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: { ...ABOVE, for_ms: 10 * MINUTE_MS } }, NOW - HOUR_MS);
@@ -314,10 +351,13 @@ test('Rule: a higher limit before an alarm begins by the clock of its device: th
 test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is renewed, and ends', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings });
-  await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
   const start = clock();
   await heat(20, start);
   const { device, sensor } = system.keyOf('oven', 'heat');
+  await system.evaluated();
+  const key = { device, sensor, rule: rule.bytes, start };
+  await system.alarms.acknowledge(key, { by: 'Ada', comment: null });
   for (let hour = 1; hour <= 100; hour++) {
     shifted = hour * HOUR_MS;
     await heat(20);
@@ -328,11 +368,17 @@ test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is rene
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: null, peak: 20 }]);
   const [alarm] = await system.store.alarms.episodes.ofSensor(device, sensor);
   expect(alarm?.writtenAt).toBeGreaterThan(start + 2 * DAY_MS);
+  expect(alarm?.acknowledgedBy).toBe('Ada');
+  const { rows } = await system.client.execute(
+    'SELECT WRITETIME(acknowledged_at) AS written FROM alarm WHERE device_id = ? AND sensor_id = ?',
+    [device, sensor],
+  );
+  expect(Number(rows[0]?.['written']) / 1000).toBeGreaterThan(start + 2 * DAY_MS);
   const end = clock();
   await heat(1, end);
   await until(() => events().includes('cleared'));
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: end, peak: 20 }]);
-  expect(events()).toEqual(['opened', 'cleared']);
+  expect(events()).toEqual(['opened', 'acknowledged', 'cleared']);
 });
 
 /** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */

@@ -6,6 +6,7 @@ import { Recovery } from '../../../api/alarms/recovery.js';
 import { uuidBytes } from '../../../schema/ids.js';
 import { until } from '../../support/until.js';
 
+/** @import { Evaluator } from '../../../api/alarms/evaluation/evaluator.js' */
 /** @import { Rule } from '../../../api/alarms/rules/rule.js' */
 
 const logger = pino({ level: 'silent' });
@@ -36,25 +37,66 @@ const RULE = {
   ],
 };
 
-test('AbsenceWatch: the takeover of open episodes fails: the next round does it again', async () => {
-  let takeovers = 0;
-  const watch = new AbsenceWatch(
+/** A watch without rules of absence, for what else it does. @param {object} deps some of its dependencies */
+const watchOf = (deps) =>
+  new AbsenceWatch(
     /** @type {any} */ ({
       leases: { take: async () => true, renew: async () => true, release: async () => {} },
       rules: { isEmpty: false, list: () => [], onChange: () => {} },
-      takeOverOpenEpisodes: async () => {
-        takeovers++;
-        if (takeovers === 1) throw new Error('the database is away');
-      },
       clock: () => NOW,
       logger,
       owner: 'test',
       groups: 1,
       everyMs: 5,
+      ...deps,
     }),
   );
+
+test('AbsenceWatch: the takeover of open episodes fails: the next round does it again', async () => {
+  let takeovers = 0;
+  const watch = watchOf({
+    takeOverOpenEpisodes: async () => {
+      takeovers++;
+      if (takeovers === 1) throw new Error('the database is away');
+    },
+  });
   watch.start();
   await until(() => takeovers === 2 && watch.held === 1);
+  await watch.stop();
+});
+
+test('AbsenceWatch: the lease of one group cannot be taken: the other group is looked at', async () => {
+  let takeovers = 0;
+  const watch = watchOf({
+    leases: {
+      take: async (/** @type {number} */ group) => {
+        if (group === 1) throw new Error('a replica is away');
+        return true;
+      },
+      renew: async () => true,
+      release: async () => {},
+    },
+    takeOverOpenEpisodes: async () => void takeovers++,
+    groups: 2,
+  });
+  watch.start();
+  await until(() => takeovers > 0);
+  expect(watch.held).toBe(1);
+  await watch.stop();
+});
+
+test('AbsenceWatch: the takeover of one group fails again and again: the other group has its turn', async () => {
+  /** @type {Set<number>} */
+  const taken = new Set();
+  const watch = watchOf({
+    takeOverOpenEpisodes: async (/** @type {number} */ group) => {
+      if (group === 0) throw new Error('a replica is away');
+      taken.add(group);
+    },
+    groups: 2,
+  });
+  watch.start();
+  await until(() => taken.has(1));
   await watch.stop();
 });
 
@@ -116,15 +158,33 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
 /** @param {number} number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
-/** A scheduler with more samples than may wait. */
-async function overflowing() {
-  const scheduler = new EvaluationScheduler({
-    evaluator: { evaluate: async () => ({ changes: [], episodes: 0, run: null }) },
+/** @param {Evaluator['evaluate']} evaluate */
+const schedulerOf = (evaluate) =>
+  new EvaluationScheduler({
+    evaluator: { evaluate },
     clock: () => NOW,
     logger,
     onChange: () => {},
     onEvaluated: () => {},
   });
+
+test('EvaluationScheduler: a caller holds an older rule: the newest version is evaluated', async () => {
+  /** @type {number[]} */
+  const versions = [];
+  const scheduler = schedulerOf(async (_subject, rule) => {
+    versions.push(rule.versions.length);
+    return { changes: [], episodes: 0, run: null };
+  });
+  scheduler.renewRules([{ ...RULE, versions: [...RULE.versions, ...RULE.versions] }]);
+  scheduler.evaluate(subject(1), RULE, { from: NOW, to: NOW });
+  await until(() => versions.length > 0);
+  await scheduler.stop(0);
+  expect(versions).toEqual([2]);
+});
+
+/** A scheduler with more samples than may wait. */
+async function overflowing() {
+  const scheduler = schedulerOf(async () => ({ changes: [], episodes: 0, run: null }));
   for (let number = 0; number < 50_100; number++)
     scheduler.evaluate(subject(number), RULE, { from: NOW, to: NOW });
   await until(() => scheduler.waiting === 0);

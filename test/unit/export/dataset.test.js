@@ -15,7 +15,6 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 const DAY = Date.UTC(2026, 10, 21);
 const WHOLE_DAY = { from: DAY, to: DAY + DAY_MS };
-const NEXT_DAY = { from: DAY + DAY_MS, to: DAY + 2 * DAY_MS };
 /** Of two samples on this day, epoch ms. */
 const TIMES = [DAY + 8 * HOUR_MS, DAY + 14 * HOUR_MS];
 
@@ -105,31 +104,11 @@ test('Data set: retention has cut a day: its file stays, and a missing file is w
   expect(await timesIn(file)).toEqual(TIMES.slice(1));
 });
 
-test('Data set: a device has changed its site: its file of the earlier site is removed', async () => {
+test('Data set: two installations export into one directory: each replaces its own files', async () => {
   await write({ site: 'north', times: TIMES });
   await write({ site: 'south', times: TIMES });
-  expect(filesOf()).toEqual(['site=south/day=2026-11-21/part-0.parquet']);
-  expect(await timesIn('site=south/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
-});
-
-test.each([
-  ['a run of one site', TIMES, { selection: { site: 'south' } }],
-  ['a range of other days', [DAY + 30 * HOUR_MS], { range: NEXT_DAY }],
-  ['retention has cut the day', TIMES, { oldest: () => DAY + HOUR_MS }],
-  ['no sample of the day is left', [DAY + 30 * HOUR_MS], { range: { from: DAY, to: NEXT_DAY.to } }],
-])('Data set: %s: the file of another site stays', async (_, times, options) => {
-  await write({ site: 'north', times: TIMES });
-  const { files } = await write({ site: 'south', times }, options);
-  expect(files).toBe(1);
-  expect(filesOf()).toHaveLength(2);
-  expect(await timesIn('site=north/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
-});
-
-test('Data set: the run fails within a day: the file of the earlier site stays', async () => {
-  await write({ site: 'north', times: TIMES });
-  const onFile = () => {
-    throw new Error('the disk is full');
-  };
-  await expect(write({ site: 'south', times: TIMES }, { onFile })).rejects.toThrow('the disk is full');
-  expect(filesOf()).toContain('site=north/day=2026-11-21/part-0.parquet');
+  expect(filesOf()).toEqual([
+    'site=north/day=2026-11-21/part-0.parquet',
+    'site=south/day=2026-11-21/part-0.parquet',
+  ]);
 });

@@ -20,9 +20,10 @@ const block = (number) => ({
  * A completion over one device with two blocks.
  *
  * @param {Array<ReturnType<typeof block>>} found blocks that a reading gives
- * @param {{ noted?: number[], sendsLatest?: boolean }} [options] `noted`: blocks that were sent
+ * @param {{ noted?: number[], sendsLatest?: boolean, late?: number[] }} [options] `noted`: blocks that were sent; `late`: hours with late
+ *   messages, epoch ms
  */
-function createOver(found, { noted = [], sendsLatest = false } = {}) {
+function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) {
   const clock = { now: closingOf(HOUR) };
   /** @type {string[]} */
   const sent = [];
@@ -42,7 +43,7 @@ function createOver(found, { noted = [], sendsLatest = false } = {}) {
         parts: async () => [0],
         blockPage: () => page(found),
         devicePage: () => page([device]),
-        lateArrivalPage: () => page([]),
+        lateArrivalPage: () => page(late.map((bucket) => ({ device, bucket }))),
         outboxPage: () => page([]),
         writeNote: async () => {},
         streamedUntil: async () => until,
@@ -144,6 +145,17 @@ test('completion: a device lacks no block: its newest values are sent, since a p
   await completion.completeDue();
   expect(sent).toEqual(['latest', 'watermark']);
   expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
+});
+
+test('completion: late messages of several hours: the newest values of their device are sent once', async () => {
+  const { completion, sent, topics } = createOver([block(1), block(2)], {
+    noted: [1, 2],
+    sendsLatest: true,
+    late: [HOUR - HOUR_MS, HOUR - 2 * HOUR_MS],
+  });
+  topics.set('latest', HOUR);
+  await completion.completeDue();
+  expect(sent).toEqual(['latest', 'watermark']);
 });
 
 test.each([

@@ -64,6 +64,21 @@ test('KafkaSender: one partition refuses records: those of other partitions are 
   expect(sender.failingForMs).toBe(0);
 });
 
+test('KafkaSender: a request with 1,000 keys fails once: few requests have them all, each once', async () => {
+  let failures = 1;
+  const { sender, requests, taken } = createSender({
+    refuse: () => (failures-- > 0 ? NOT_ENOUGH_REPLICAS : undefined),
+  });
+  const records = Array.from({ length: 1000 }, (_, key) => ({
+    ...recordOf('a'),
+    key: Buffer.from(String(key)),
+    value: Buffer.from(String(key)),
+  }));
+  expect(await sender.send(records)).toBe(true);
+  expect(taken).toEqual(records.map(({ value }) => String(value)));
+  expect(requests.length).toBeLessThan(15);
+});
+
 test('KafkaSender: records are too large together: smaller requests have each of them once, in order', async () => {
   const { sender, requests, taken } = createSender({
     refuse: (texts) => (texts.length > 2 ? MESSAGE_TOO_LARGE : undefined),

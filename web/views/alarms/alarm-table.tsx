@@ -27,10 +27,11 @@ export function AlarmTable({
   // By id: a new alarm moves the rows below it.
   const [focusedId, setFocusedId] = useState<string | null>(null);
   const body = useRef<HTMLTableSectionElement | null>(null);
-  const place = Math.max(
-    0,
-    alarms.findIndex(({ alarm_id }) => alarm_id === focusedId),
-  );
+  const found = alarms.findIndex(({ alarm_id }) => alarm_id === focusedId);
+  // An alarm that left the list leaves the keys to its neighbor.
+  const last = useRef(0);
+  const place = Math.max(0, found >= 0 ? found : Math.min(last.current, alarms.length - 1));
+  last.current = place;
   const chosenAlarms = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
   const count = chosenAlarms.length > 1 ? ` ${chosenAlarms.length}` : '';
   const meant = () => {

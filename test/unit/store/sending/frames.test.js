@@ -114,9 +114,10 @@ describe('Prepared writes', () => {
     const query = { query: 'INSERT', params: [value] };
     await write([query], routingKey);
     await write([query, query], routingKey);
+    // Blocks have write timestamps of their own: see cql-encoding.js.
     expect(sent).toEqual([
-      ['execute', 'INSERT', [value], { routingKey }],
-      ['batch', [query, query], { logged: false, routingKey }],
+      ['execute', 'INSERT', [value], { routingKey, timestamp: expect.any(Number) }],
+      ['batch', [query, query], { logged: false, routingKey, timestamp: expect.any(Number) }],
     ]);
   });
 });

@@ -15,21 +15,22 @@ class Source extends EventTarget {
 
   close() {}
 
-  /** @param {string[]} devices each has one sensor */
-  sendSnapshot(devices) {
+  /** @param {string[]} devices each has one sensor @param {string} [lastEventId] '': more follows */
+  sendSnapshot(devices, lastEventId = 'x-1') {
     const labels = { device: null, name: null, type: null, unit: null, site: null };
     const items = devices.map((device_id) => ({
       ...{ device_id, sensor_id: 's', ...labels },
       ...{ ts: '2026-11-21T12:00:00.000Z', value: 1 },
     }));
     const data = JSON.stringify({ items });
-    this.dispatchEvent(Object.assign(new Event('snapshot'), { data, lastEventId: 'x-1' }));
+    this.dispatchEvent(Object.assign(new Event('snapshot'), { data, lastEventId }));
   }
 }
 
 const newest = () => /** @type {Source} */ (Source.opened.at(-1));
 
-test('Live: a device was retired: a snapshot of the fleet removes it; one of a device does not', () => {
+/** @returns the state of the live fleet, and what draws all that the stream sent */
+function startLive() {
   /** @type {Array<() => void>} */
   const frames = [];
   const live = createLive({
@@ -40,6 +41,11 @@ test('Live: a device was retired: a snapshot of the fleet removes it; one of a d
   const drawAll = () => {
     for (const run of frames.splice(0)) run();
   };
+  return { live, drawAll };
+}
+
+test('Live: a device was retired: a snapshot of the fleet removes it; one of a device does not', () => {
+  const { live, drawAll } = startLive();
   const devicesAfterCounts = (/** @type {number} */ sensors) => {
     for (const count of [sensors, sensors]) live.fleet.expect(count);
     return [...live.fleet.devices.keys()];
@@ -58,5 +64,20 @@ test('Live: a device was retired: a snapshot of the fleet removes it; one of a d
   newest().sendSnapshot(['a']);
   drawAll();
   expect(devicesAfterCounts(1)).toEqual(['a']);
+  live.stop();
+});
+
+test('Live: a snapshot of the fleet takes long: it is not asked for again before it is complete', () => {
+  const { live, drawAll } = startLive();
+  live.follow({});
+  newest().sendSnapshot(['a', 'b']);
+  drawAll();
+  for (const count of [1, 1]) live.fleet.expect(count);
+  expect(live.fleet.isOutdated()).toBe(true);
+  live.readAgain();
+  newest().sendSnapshot(['a'], '');
+  drawAll();
+  live.fleet.expect(1);
+  expect(live.fleet.isOutdated()).toBe(false);
   live.stop();
 });

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from '@jest/globals';
+import express from 'express';
+import pino from 'pino';
+import { problemHandler } from '../../../api/http/problems.js';
+import { API_ROUTES } from '../../../api/http/routes/index.js';
+import { serve } from '../../../api/http/serve.js';
+
+/** @import { AddressInfo } from 'node:net' */
+
+const logger = pino({ level: 'silent' });
+const NOW = Date.UTC(2026, 10, 21, 12, 20);
+const DEFINITION = {
+  name: 'hot',
+  severity: 'info',
+  scope: { device: 'oven' },
+  condition: { kind: 'above', limit: 5 },
+};
+
+test('POST /alarm-rules: its past takes long to evaluate: the answer does not wait', async () => {
+  /** @type {string[]} */
+  const begun = [];
+  const app = express();
+  const [route] = API_ROUTES.filter(
+    ({ method, path }) => method === 'post' && path === '/api/v1/alarm-rules',
+  );
+  serve(
+    app,
+    [/** @type {any} */ (route)],
+    /** @type {any} */ ({
+      access: {
+        guard: () => (/** @type {any} */ _req, /** @type {any} */ res, /** @type {any} */ next) => {
+          res.locals.caller = { by: 'test' };
+          next();
+        },
+      },
+      alarms: {
+        rules: {
+          add: async (/** @type {object} */ definition, /** @type {number} */ since) => ({
+            id: 'added',
+            versions: [{ version: 1, since, definition }],
+          }),
+        },
+        evaluatePast(/** @type {string} */ id) {
+          begun.push(id);
+          return new Promise(() => {});
+        },
+      },
+      clock: () => NOW,
+      logger,
+    }),
+  );
+  app.use(problemHandler(logger));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = /** @type {AddressInfo} */ (server.address());
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/alarm-rules`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...DEFINITION, since: NOW - 3_600_000 }),
+    });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ rule_id: 'added', since: '2026-11-21T11:20:00.000Z' });
+    expect(begun).toEqual(['added']);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
