@@ -42,8 +42,9 @@ export function createDeadLetterBox(deps) {
 
   /** @param {DeadLetter} deadLetter @returns {Promise<void>} */
   function commit(deadLetter) {
-    if (!outbox) return retry.run(() => store.write(deadLetter));
+    // Made once: each repetition writes the same row.
     const stored = storedForm(deadLetter);
+    if (!outbox) return retry.run(() => store.write(deadLetter, stored));
     const group = Number(stored.id.at(-1)) % groups;
     const announcement = /** @type {const} */ ({ kind: 'dead_letter', id: uuidText(stored.id), group });
     return retry.run(() =>

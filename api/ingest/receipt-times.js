@@ -78,10 +78,13 @@ export class ReceiptTimes {
       const newest = this.#newest.get(id) ?? (committed <= farthest ? committed : 0);
       from = Math.max(from, newest + 1);
     }
-    for (const { known, count } of sensors.values()) {
-      // A value with a time may be ahead of the others.
-      const committed = known?.ts ?? 0;
-      if (committed >= from && committed < from + count) from = committed + 1;
+    // A value with a time may be ahead of the others. To pass that of one sensor may meet that of another.
+    for (let passed = Number.NaN; passed !== from; ) {
+      passed = from;
+      for (const { known, count } of sensors.values()) {
+        const committed = known?.ts ?? 0;
+        if (committed >= from && committed < from + count) from = committed + 1;
+      }
     }
     for (const [id, { count }] of sensors) this.#newest.set(id, from + Math.max(count, 1) - 1);
     return from;

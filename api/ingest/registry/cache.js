@@ -92,7 +92,10 @@ export class DeviceCache {
 
   /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
   keep(device) {
-    this.#devices.set(device.id, device);
+    const left = this.#devices.getRemainingTTL(device.id);
+    // The cache measures an object when it is put in, and devices grow.
+    this.#devices.delete(device.id);
+    this.#devices.set(device.id, device, left > 0 ? { ttl: left } : {});
   }
 
   /** Removes a device from the cache. @param {string} id */

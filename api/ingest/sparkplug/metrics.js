@@ -22,18 +22,18 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
  * @param {Payload} payload
  * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
  * @param {MessageBatch} batch
- * @param {boolean} [dup] whether the DUP flag is set: the message may be older than the birth, so an alias that meant something
+ * @param {boolean} [isDoubtful] whether the DUP flag is set, or numbers are missing: the message may be older than the birth, so an alias that meant something
  *   else before is not believed
  * @returns {boolean} whether its birth defines all of its metrics
  */
-export function readMetrics({ metrics, timestamp }, definitions, batch, dup = false) {
+export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtful = false) {
   batch.pathOf = PATHS.sparkplug;
   batch.keepsLast = true;
   batch.countReceived(metrics.length);
   let allKnown = true;
   for (const [index, metric] of metrics.entries()) {
     const alias = metric.alias ?? '';
-    const isBelieved = !dup || definitions?.contested.has(alias) !== true;
+    const isBelieved = !isDoubtful || definitions?.contested.has(alias) !== true;
     const name = metric.name ?? (isBelieved ? definitions?.names.get(alias) : undefined);
     const defined = name === undefined ? undefined : definitions?.datatypes.get(name);
     if (defined === undefined) allKnown = false;

@@ -4,7 +4,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
-const { ResponseError } = cassandra.errors;
+const { OperationTimedOutError, ResponseError } = cassandra.errors;
 
 const NOW = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 60_000;
 /** Dead letters that a registered device may fill in an hour. */
@@ -42,6 +42,23 @@ test('Dead letter: message is refused: it has the time of the receipt, the topic
       content: expect.objectContaining({ payload: Buffer.from('{') }),
     }),
   ]);
+});
+
+test('Dead letter: the database applies its row and answers too late: one dead letter', async () => {
+  let late = true;
+  const pipeline = await start({
+    async around({ table }, run) {
+      const answer = await run();
+      if (table === 'dead_letter' && late) {
+        late = false;
+        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+      }
+      return answer;
+    },
+  });
+  await pipeline.refuse('d');
+  expect(late).toBe(false);
+  expect(await pipeline.deadLetters()).toHaveLength(1);
 });
 
 test('Dead letter: a registered device beyond its quota: one dead letter counts the rest, and names the device', async () => {

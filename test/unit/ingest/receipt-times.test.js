@@ -279,3 +279,21 @@ test('Values without a time of a device that is not in memory: the database answ
 async function pass(turns) {
   for (let turn = 0; turn < turns; turn++) await nextTurn();
 }
+
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])(
+  'Values without a time: values with a time of two sensors are slightly ahead, %s first: all are stored',
+  async (...order) => {
+    await start();
+    for (const sensor of order) await pipeline.measure('d', [{ sensor_id: sensor, value: 0 }]);
+    await pipeline.measure('d', [{ sensor_id: 'a', ts: NOW + 15, value: 1 }]);
+    await pipeline.measure('d', [{ sensor_id: 'b', ts: NOW + 12, value: 2 }]);
+    const untimed = order.flatMap((sensor) =>
+      Array.from({ length: 14 }, () => ({ sensor_id: sensor, value: 3 })),
+    );
+    await pipeline.measure('d', untimed);
+    for (const sensor of order) expect(await pipeline.samples('d', sensor, NOW)).toHaveLength(16);
+  },
+);

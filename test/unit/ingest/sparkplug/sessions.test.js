@@ -112,6 +112,15 @@ describe('Sparkplug data', () => {
   });
 });
 
+test('Sparkplug data of an earlier birth comes late, by its number: an alias that means something else now is refused', async () => {
+  await beBorn();
+  await edge.send('NBIRTH', vector('nbirthNext'));
+  await edge.send('DBIRTH', vector('dbirthSwapped'));
+  const { batch } = await edge.send('DDATA', vector('ddata', 5));
+  expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
+  expect(edge.commands).toEqual([COMMAND]);
+});
+
 describe('Sparkplug births', () => {
   test('node and its device: sensors and values are read, and no session has ended', async () => {
     const node = await edge.send('NBIRTH', vector('nbirth'));

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { blankDevice, blankSensor, DeviceCache, MAX_ENTRIES } from '../../../../api/ingest/registry/cache.js';
+import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+/** @param {string} name @param {number} sensors */
+function deviceOf(name, sensors) {
+  const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+  const device = blankDevice({ id, bytes, group: 0, name, retiredAt: null });
+  for (let index = 0; index < sensors; index++) {
+    const sensor = /** @type {Identity} */ (identifySensor(id, `s${index}`));
+    device.sensors.set(sensor.id, blankSensor({ ...sensor, deviceName: name, site: null }));
+  }
+  return device;
+}
+
+test('Device cache: a device gets sensors after it was kept: they count', () => {
+  const cache = new DeviceCache({ store: /** @type {any} */ ({}), groups: 1 });
+  const first = deviceOf('first', 0);
+  cache.keep(first);
+  const many = new Map(
+    Array.from({ length: MAX_ENTRIES - 10 }, (_, index) => [String(index), /** @type {any} */ ({})]),
+  );
+  first.sensors = many;
+  cache.keep(first);
+  expect(cache.peek(first.id)).toBe(first);
+  cache.keep(deviceOf('second', 20));
+  expect(cache.peek(first.id)).toBeUndefined();
+});
