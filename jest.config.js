@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 /** What all kinds of tests share. ES modules run as they are: no transform. */
 const common = { testEnvironment: 'node', transform: {} };
 
@@ -28,9 +26,8 @@ const withDatabase = {
  * `thorough` take minutes each: whatever hangs, breaks off, or is repeated many times. All others run against the real parts and share one local database, which is started when one of them is to be run.
  */
 export default {
-  // Each worker has a process tree of its own under test; two keep two cores busy without starving the database. Where everything runs, and each
-  // wait has time, one more uses the processor while the others wait.
-  maxWorkers: isCi ? availableParallelism() + 1 : 2,
+  // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
+  maxWorkers: 2,
   // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. So
   // a worker is replaced now and then.
   workerIdleMemoryLimit: '300MB',

@@ -76,7 +76,6 @@ export function createAlarms(context, deps) {
   const rules = new RuleRegistry({ store: tables.rules, clock, logger, everyMs: periods.rules });
   const subjects = createSubjects(store, groups);
   const toItem = (/** @type {Alarm} */ alarm) => alarmItem(alarm, rules.textOf(alarm));
-  let isStopping = false;
 
   /** @returns {Promise<Alarm[]>} all open alarms */
   async function open() {
@@ -143,6 +142,7 @@ export function createAlarms(context, deps) {
 
   const scheduler = new EvaluationScheduler({
     evaluator,
+    rules,
     clock,
     logger,
     onChange: ({ alarm, kinds }) => report(alarm, kinds),
@@ -221,7 +221,7 @@ export function createAlarms(context, deps) {
 
   rules.onChange((changed) => {
     setSampleObserver(rules.isEmpty ? null : observer);
-    scheduler.renewRules(changed);
+    scheduler.renewRules();
     void openEpisodes
       .endOld(changed)
       .catch((error) =>
@@ -262,8 +262,7 @@ export function createAlarms(context, deps) {
       const version = rule?.versions.at(-1);
       if (!rule || !version) return;
       for await (const subject of subjects.inScope(version)) {
-        await recovery.waitForRoom();
-        if (isStopping) return;
+        if (!(await recovery.waitForRoom())) return;
         scheduler.evaluate(subject, rule, { from: version.since, to: clock() });
       }
     },
@@ -312,7 +311,6 @@ export function createAlarms(context, deps) {
 
     /** Ends when what was committed is evaluated, or after three seconds. */
     async stop() {
-      isStopping = true;
       rules.stop();
       setSampleObserver(null);
       retry.abort();

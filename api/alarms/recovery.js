@@ -134,9 +134,10 @@ export class Recovery {
     }
   }
 
-  /** Waits until few evaluations wait, or this process ends. */
-  waitForRoom() {
-    return this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+  /** Waits until few evaluations wait. @returns {Promise<boolean>} false: this process ends */
+  async waitForRoom() {
+    await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+    return !this.#stopped;
   }
 
   /** @param {Buffer} device @param {{ from: number, to: number }} range @param {Rule[] | null} only */

@@ -41,7 +41,7 @@ export async function writeDataset({ store, reading, groups }, options) {
   for (const day of daysOf(range)) {
     for (const [site, sensors] of sites) {
       signal.throwIfAborted();
-      const path = fileOf(directory, directoryOf(site ?? NO_SITE), day);
+      const path = join(directory, partitionOf(site, day), 'part-0.parquet');
       const part = { from: Math.max(day, oldest()), to: day + DAY_MS };
       // An earlier run may have written samples of this day that retention has removed since.
       if (part.from > day && existsSync(path)) continue;
@@ -76,12 +76,6 @@ async function sensorsBySite(sensors) {
   return sites;
 }
 
-/**
- * The directory of sensors without a site is `site=`, since no site has an empty name. pandas 3.1 cannot read
- * the usual name of a missing value, `__HIVE_DEFAULT_PARTITION__`, next to others.
- */
-const NO_SITE = '';
-
 /** A file system takes no longer name of a directory, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
@@ -100,13 +94,15 @@ function directoryOf(site) {
 }
 
 /**
- * @param {string} directory of the data set
- * @param {string} site its directory
+ * Sensors without a site are in `site=`, since no site has an empty name. pandas 3.1 cannot read the usual name
+ * of a missing value, `__HIVE_DEFAULT_PARTITION__`, next to others.
+ *
+ * @param {string | null} site
  * @param {number} day epoch ms
  * @returns {string}
  */
-const fileOf = (directory, site, day) =>
-  join(directory, site, `day=${new Date(day).toISOString().slice(0, 10)}`, 'part-0.parquet');
+const partitionOf = (site, day) =>
+  join(directoryOf(site ?? ''), `day=${new Date(day).toISOString().slice(0, 10)}`);
 
 /**
  * @param {string} path

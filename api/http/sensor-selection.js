@@ -31,7 +31,8 @@ const PAGE = 1000;
  *
  * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
  * @param {Selection} selection
- * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: of sensors; `to`: epoch ms, the end of the range that will be read
+ * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: of sensors; `to`: epoch ms, the end of
+ *   the range that will be read
  * @returns {Promise<SelectedSensor[]>} in no particular order
  * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist; `query_too_large`
  */

@@ -87,6 +87,56 @@ export function partitions(rows, partitionOf) {
 /** Notes of the current hour that this process remembers. Above this limit it writes notes again, which changes nothing. */
 const MAX_REMEMBERED = 100_000;
 
+/** Writes notes for readers of an hour, and remembers those of the current hour. */
+class HourNotes {
+  #clock;
+  #hour = 0;
+  /** @type {Set<string>} */
+  #written = new Set();
+
+  /** @param {Pick<ClockGuard, 'now'>} clock */
+  constructor(clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Writes notes for the hour in which they are committed. The readers of an hour may have gone on while the
+   * database was away. Then the next hour gets the notes as well.
+   *
+   * @param {number} at epoch ms
+   * @param {(noticed: number, now: number) => Promise<void>} write `noticed`: the hour; both in epoch ms
+   */
+  async writeAt(at, write) {
+    let now = at;
+    let noticed;
+    do {
+      noticed = bucketOf(now);
+      await write(noticed, now);
+      now = await this.#clock.now();
+    } while (isLate(noticed, now));
+  }
+
+  /**
+   * Forgets the notes of another hour first.
+   *
+   * @param {number} noticed epoch ms
+   * @param {string} key of a note
+   * @returns {boolean} whether it is known to be committed
+   */
+  has(noticed, key) {
+    if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
+      this.#hour = noticed;
+      this.#written = new Set();
+    }
+    return this.#written.has(key);
+  }
+
+  /** @param {number} noticed epoch ms @param {string} key of a note that is committed */
+  add(noticed, key) {
+    if (noticed === this.#hour) this.#written.add(key);
+  }
+}
+
 /**
  * Notes days that get samples after their second packing pass, or during it. Without the note no packer would read the day again, and
  * each query of it would stay slow. It writes one note per hour, device and day.
@@ -95,9 +145,7 @@ export class LateDayNotes {
   #store;
   #retry;
   #clock;
-  #hour = 0;
-  /** @type {Set<string>} */
-  #written = new Set();
+  #notes;
 
   /**
    * @param {object} deps
@@ -109,6 +157,7 @@ export class LateDayNotes {
     this.#store = store;
     this.#retry = retry;
     this.#clock = clock;
+    this.#notes = new HourNotes(clock);
   }
 
   /**
@@ -118,34 +167,17 @@ export class LateDayNotes {
    * @param {number[]} hours with late samples in history, epoch ms
    * @returns {Promise<void>} settles when they are committed
    */
-  async note(device, hours) {
+  async note({ bytes, group }, hours) {
+    const id = bytes.toString('latin1');
     // The clock is read after the commit to history, which may have taken hours.
-    let now = await this.#clock.now();
-    let noticed = bucketOf(now);
-    do {
-      noticed = bucketOf(now);
-      await this.#write(device, noticed, settledDays(hours, now));
-      now = await this.#clock.now();
-      // Packers may have read the notes of the hour while the database was away. Then the next hour gets it too.
-    } while (isLate(noticed, now));
-  }
-
-  /**
-   * @param {{ bytes: Buffer, group: number }} device
-   * @param {number} noticed epoch ms
-   * @param {number[]} settled days, epoch ms
-   */
-  async #write({ bytes, group }, noticed, settled) {
-    const id = bytes.toString('hex');
-    if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
-      this.#hour = noticed;
-      this.#written = new Set();
-    }
-    const days = settled.filter((day) => !this.#written.has(`${id} ${day}`));
-    if (days.length === 0) return;
-    const rows = days.map((day) => ({ device: bytes, day }));
-    await this.#retry.run(() => this.#store.write(group, noticed, rows));
-    if (noticed === this.#hour) for (const day of days) this.#written.add(`${id} ${day}`);
+    await this.#notes.writeAt(await this.#clock.now(), async (noticed, now) => {
+      const isNew = (/** @type {number} */ day) => !this.#notes.has(noticed, `${id} ${day}`);
+      const days = settledDays(hours, now).filter(isNew);
+      if (days.length === 0) return;
+      const rows = days.map((day) => ({ device: bytes, day }));
+      await this.#retry.run(() => this.#store.write(group, noticed, rows));
+      for (const day of days) this.#notes.add(noticed, `${id} ${day}`);
+    });
   }
 }
 
@@ -161,10 +193,7 @@ const settledDays = (hours, now) =>
 export class LateArrivalNotes {
   #store;
   #retry;
-  #clock;
-  #hour = 0;
-  /** @type {Set<string>} */
-  #written = new Set();
+  #notes;
 
   /**
    * @param {object} deps
@@ -175,7 +204,7 @@ export class LateArrivalNotes {
   constructor({ store, retry, clock }) {
     this.#store = store;
     this.#retry = retry;
-    this.#clock = clock;
+    this.#notes = new HourNotes(clock);
   }
 
   /**
@@ -188,31 +217,14 @@ export class LateArrivalNotes {
    */
   async note({ bytes, group }, buckets, { began, at }) {
     const since = bucketOf(began);
-    let now = at;
-    let noticed = bucketOf(now);
-    do {
-      noticed = bucketOf(now);
-      await this.#write(
-        group,
-        noticed,
-        [...buckets].map((bucket) => ({ device: bytes, bucket, since })),
-      );
-      now = await this.#clock.now();
-      // Readers of the hour may have gone on while the database was away. Then the next hour gets the note as well.
-    } while (isLate(noticed, now));
-  }
-
-  /** @param {number} group @param {number} noticed epoch ms @param {Array<{ device: Buffer, bucket: number, since: number }>} arrivals */
-  async #write(group, noticed, arrivals) {
-    if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
-      this.#hour = noticed;
-      this.#written = new Set();
-    }
-    await someAtOnce(SENSORS_AT_ONCE, arrivals, async (arrival) => {
-      const key = `${arrival.device.toString('latin1')} ${arrival.bucket} ${arrival.since}`;
-      if (this.#written.has(key)) return;
-      await this.#retry.run(() => this.#store.write(group, noticed, arrival));
-      if (noticed === this.#hour) this.#written.add(key);
-    });
+    const id = bytes.toString('latin1');
+    await this.#notes.writeAt(at, (noticed) =>
+      someAtOnce(SENSORS_AT_ONCE, buckets, async (bucket) => {
+        const key = `${id} ${bucket} ${since}`;
+        if (this.#notes.has(noticed, key)) return;
+        await this.#retry.run(() => this.#store.write(group, noticed, { device: bytes, bucket, since }));
+        this.#notes.add(noticed, key);
+      }),
+    );
   }
 }

@@ -198,7 +198,8 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Sends the newest values of devices, many in one request: 250,000 requests of one device would take longer than an hour.
+   * Sends the newest values of devices, many in one request: 250,000 requests of one device would take longer than
+   * an hour.
    *
    * @param {number} group
    * @param {Iterable<Buffer> | AsyncIterable<Buffer>} devices

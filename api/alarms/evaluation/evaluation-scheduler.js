@@ -5,6 +5,7 @@ import { thresholdOf } from './condition.js';
 /** @import { Numbers } from '../../../schema/packed/series.js' */
 /** @import { EpisodeKey } from '../../store/alarms/episodes.js' */
 /** @import { Rule } from '../rules/rule.js' */
+/** @import { RuleRegistry } from '../rules/rule-registry.js' */
 /** @import { Threshold } from './condition.js' */
 /** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
 
@@ -58,6 +59,7 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  */
 export class EvaluationScheduler {
   #evaluator;
+  #rules;
   #clock;
   #logger;
   #onChange;
@@ -72,8 +74,6 @@ export class EvaluationScheduler {
   #running = new Set();
   /** Samples that were committed since could not wait. Epoch ms; infinite: all could. */
   #overflowedAt = Number.POSITIVE_INFINITY;
-  /** The newest versions of the rules, by id. A caller may hold older ones. @type {Map<string, Rule>} */
-  #rules = new Map();
   /** @type {WeakMap<Rule, Threshold | null>} */
   #thresholds = new WeakMap();
   /** @type {NodeJS.Timeout | undefined} */
@@ -85,13 +85,15 @@ export class EvaluationScheduler {
   /**
    * @param {object} deps
    * @param {Pick<Evaluator, 'evaluate'>} deps.evaluator
+   * @param {Pick<RuleRegistry, 'find'>} deps.rules
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
    * @param {(change: AlarmChange) => void} deps.onChange after it is committed
    * @param {(ok: boolean, waitedMs: number) => void} deps.onEvaluated
    */
-  constructor({ evaluator, clock, logger, onChange, onEvaluated }) {
+  constructor({ evaluator, rules, clock, logger, onChange, onEvaluated }) {
     this.#evaluator = evaluator;
+    this.#rules = rules;
     this.#clock = clock;
     this.#logger = logger;
     this.#onChange = onChange;
@@ -181,14 +183,14 @@ export class EvaluationScheduler {
         this.overflow(this.#clock());
         return false;
       }
-      task = newTask(key, subject, this.#newest(rule));
+      task = newTask(key, subject, rule);
       this.#tasks.set(key, task);
       const { id } = subject.sensor;
       this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
     }
     task.subject = subject;
     // The caller may have read the rule before it changed.
-    if (rule.versions.length > task.rule.versions.length) task.rule = rule;
+    task.rule = this.#newest(rule);
     task.due = merged(task.due, { from, to, committedAt: this.#clock() });
     if (!task.current) this.#waiting.add(task);
     this.#next();
@@ -200,9 +202,8 @@ export class EvaluationScheduler {
     return this.#tasks.get(keyOf(sensor, rule))?.run?.start === start;
   }
 
-  /** Gives tasks the new versions of their rules. @param {Rule[]} changed */
-  renewRules(changed) {
-    for (const rule of changed) this.#rules.set(rule.id, this.#newest(rule));
+  /** Gives tasks the new versions of their rules. */
+  renewRules() {
     for (const task of this.#tasks.values()) task.rule = this.#newest(task.rule);
   }
 
@@ -301,8 +302,7 @@ export class EvaluationScheduler {
 
   /** @param {Rule} rule @returns {Rule} with all versions that this process knows */
   #newest(rule) {
-    const known = this.#rules.get(rule.id);
-    return known && known.versions.length > rule.versions.length ? known : rule;
+    return this.#rules.find(rule.id) ?? rule;
   }
 
   /** @param {Rule} rule */

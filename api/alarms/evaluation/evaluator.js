@@ -14,7 +14,8 @@ import { readWindow } from './windows.js';
  *
  * @typedef {object} MonitoredSensor
  * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
- * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, unit: string | null, site: string | null, intervalMs: number | null }} sensor
+ * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, unit: string | null,
+ *   site: string | null, intervalMs: number | null }} sensor
  */
 
 /** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
@@ -123,7 +124,7 @@ export class Evaluator {
       now,
       // The last sample before a silence may have expired even if all of the version is stored.
       ...((since > version.since || condition.kind === 'absent') && {
-        openBefore: () => this.#openBefore(task, since),
+        openBefore: () => this.#openBefore(device.group, key, version, since),
       }),
     });
     const earliest = condition.kind === 'absent' || window.from <= since ? window.from : window.from + 1;
@@ -158,17 +159,17 @@ export class Evaluator {
   }
 
   /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion }} task
+   * @param {number} group of the device
+   * @param {Omit<EpisodeKey, 'start'>} key
+   * @param {RuleVersion} version
    * @param {number} since epoch ms
    * @returns {Promise<Episode | null>} the oldest open episode that began then or before
    */
-  async #openBefore({ subject, rule, version }, since) {
+  async #openBefore(group, key, { version }, since) {
     const { episodes } = this.#deps;
-    const { device, sensor } = subject;
-    const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
-    for (const start of await episodes.openUntil(device.group, key, since)) {
+    for (const start of await episodes.openUntil(group, key, since)) {
       const alarm = await episodes.find({ ...key, start });
-      if (alarm && alarm.version === version.version && alarm.cleared === null && !alarm.withdrawn)
+      if (alarm && alarm.version === version && alarm.cleared === null && !alarm.withdrawn)
         return { start, opened: alarm.opened, cleared: null, peak: alarm.peak };
     }
     return null;

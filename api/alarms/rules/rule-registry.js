@@ -201,7 +201,8 @@ export class RuleRegistry {
   #take(id, versions, before) {
     const known = before.get(id);
     try {
-      const isKnown = known?.versions.length === versions.length;
+      // An answer that was read before a change may come after it.
+      const isKnown = known !== undefined && known.versions.length >= versions.length;
       this.#rules.set(id, isKnown ? known : toRule(versions, uuidBytes(id)));
     } catch (err) {
       this.#logger.error({ err, rule: id }, 'an alarm rule of a newer version cannot be read');

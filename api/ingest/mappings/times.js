@@ -25,7 +25,8 @@ export function isZone(zone) {
 }
 
 /**
- * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601, maybe with blanks before the clock and the zone.
+ * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601. Blanks may stand before the
+ * time of day and before the zone.
  *
  * @param {unknown} value
  * @param {{ unit: TimeUnit, zone: string }} rules `zone` of texts without one

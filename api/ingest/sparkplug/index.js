@@ -67,7 +67,8 @@ export function createSparkplug(deps) {
   async function data({ message, identity, node, payload }) {
     const definitions = await validDefinitions(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
-    // A gap in the numbers, as DUP does, shows that a message may be older than the newest birth: births of QoS 0 overtake queued data of QoS 1.
+    // Births of QoS 0 overtake queued data of QoS 1. So after a gap in the sequence numbers, as with DUP, a
+    // message may be older than the newest birth.
     const isDoubtful = message.dup || node.needsRebirth;
     if (!readMetrics(payload, definitions, batch, isDoubtful)) node.needsRebirth = true;
     return {

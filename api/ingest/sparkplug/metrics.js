@@ -22,8 +22,8 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
  * @param {Payload} payload
  * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
  * @param {MessageBatch} batch
- * @param {boolean} [isDoubtful] whether the DUP flag is set, or numbers are missing: the message may be older than the birth, so an alias that meant something
- *   else before is not believed
+ * @param {boolean} [isDoubtful] whether the message may be older than the birth: an alias that meant something else
+ *   before is not believed
  * @returns {boolean} whether its birth defines all of its metrics
  */
 export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtful = false) {

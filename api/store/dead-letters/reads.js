@@ -16,7 +16,7 @@ const SELECT_HEADS = {
   cql: 'SELECT id, device, codes FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
 };
 
-/** Hours that one page may read: those of a day and of the difference between two clocks. An hour has 16 partitions. */
+/** Hours that one page may read: a day and the difference between two clocks. An hour has 16 partitions. */
 const MAX_HOURS_PER_PAGE = 26;
 
 /** Bytes of topics and payloads in a page. The first dead letter of a page may be larger. */

@@ -38,8 +38,9 @@ const TIMESTAMP = 0x20;
  * @returns {SendWrites} uses the public functions if the driver's internals differ
  */
 export function createPreparedWrites(client) {
-  // Readers of changes find blocks by their write timestamp. So these writes go back with the clock, and others keep the driver's timestamps:
-  // an overwrite or a deletion has to win against what was written while the clock was ahead.
+  // Readers of changes find blocks by their write timestamp. So the timestamps of these writes go back with the
+  // clock. Other writes keep those of the driver: an overwrite or a deletion has to win against what was written
+  // while the clock was ahead.
   const stamps = new WriteTimestamps();
   /** @type {SendWrites} */
   const sendPublicly = (queries, routingKey) => {

@@ -64,7 +64,8 @@ export const createSenderThrottle = () =>
  * begins, because the sequence numbers of the old one are uncertain: Kafka may then have the records of that request twice.
  *
  * A request may have records of all partitions, and one of them may refuse it. So after a failure each key is
- * sent apart, in its order. The keys of other partitions are then not sent again and again.
+ * sent apart, in its order. The keys of other partitions are then not sent again and again. Those that Kafka takes
+ * are joined again, twice as many each time.
  */
 export class KafkaSender {
   #createProducer;
@@ -125,7 +126,7 @@ export class KafkaSender {
     /** @type {Part[]} */
     const parts = [{ records, size: records.length }];
     let failures = 0;
-    /** Keys that are joined next: 2, 4, 8 and so on after a failure, as far as they do not fail. */
+    /** Keys that are joined next: 2, 4, 8 and so on, and none after a failure. */
     let together = 1;
     for (let part = parts[0]; part; part = parts[0]) {
       if (this.#stopping.signal.aborted) return false;
@@ -217,7 +218,8 @@ function divideFirst(parts, isTooLarge) {
 }
 
 /**
- * Joins the first keys into one request. Without it, one failure of a request with 1,700 keys would make 1,700 requests.
+ * Joins the first keys into one request. Without it, one failure of a request with 1,700 keys would make 1,700
+ * requests.
  *
  * @param {Part[]} parts are changed
  * @param {number} most keys

@@ -158,10 +158,11 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
 /** @param {number} number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
-/** @param {Evaluator['evaluate']} evaluate */
-const schedulerOf = (evaluate) =>
+/** @param {Evaluator['evaluate']} evaluate @param {Rule} [newest] the rule as this process knows it */
+const schedulerOf = (evaluate, newest) =>
   new EvaluationScheduler({
     evaluator: { evaluate },
+    rules: { find: () => newest },
     clock: () => NOW,
     logger,
     onChange: () => {},
@@ -169,13 +170,13 @@ const schedulerOf = (evaluate) =>
   });
 
 test('EvaluationScheduler: a caller holds an older rule: the newest version is evaluated', async () => {
+  const changed = { ...RULE, versions: [...RULE.versions, ...RULE.versions] };
   /** @type {number[]} */
   const versions = [];
   const scheduler = schedulerOf(async (_subject, rule) => {
     versions.push(rule.versions.length);
     return { changes: [], episodes: 0, run: null };
-  });
-  scheduler.renewRules([{ ...RULE, versions: [...RULE.versions, ...RULE.versions] }]);
+  }, changed);
   scheduler.evaluate(subject(1), RULE, { from: NOW, to: NOW });
   await until(() => versions.length > 0);
   await scheduler.stop(0);

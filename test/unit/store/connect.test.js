@@ -33,7 +33,7 @@ describe('Connection: the database cannot read its accounts: it is away', () => 
     });
   });
 
-  test('another node refuses the password: the settings are wrong', () => {
+  test('Connection: another node refuses the password: the settings are wrong', () => {
     expect(explained(AWAY, WRONG)).toMatchObject({
       code: 'bad_settings',
       message: `The database at db:9042 refuses CQL_USERNAME and CQL_PASSWORD: ${WRONG}`,
@@ -56,13 +56,13 @@ describe('Connection: the database refuses the account: the settings are wrong',
 });
 
 describe('Permissions of CQL_USERNAME', () => {
-  test('one is missing: the settings are wrong', () => {
+  test('Permissions: one is missing: the settings are wrong', () => {
     const error = new errors.ResponseError(0x2100, 'User u has no SELECT permission on <table iot.latest>');
     expect(isForbidden(error)).toBe(true);
     expect(missingPermission(error, 'u')).toMatchObject({ code: 'bad_settings' });
   });
 
-  test('the database cannot read them: none is missing', () => {
+  test('Permissions: the database cannot read them: none is missing', () => {
     const message = 'Unable to perform authorization of permissions: Cannot achieve consistency level ONE';
     const error = new errors.ResponseError(0x2100, message);
     expect(isForbidden(error)).toBe(false);
