@@ -62,12 +62,14 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @typedef {object} Arrival
  * @property {number} receivedAt epoch ms of the first receipt
  * @property {'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory'} as
+ * @property {number} [began] when this process began to handle it, by `performance.now()`: the order of messages. Missing: it is replayed
  */
 
-/** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival} */
+/** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival & { began: number }} */
 export const arrivalOf = ({ receivedAt, retained, dup }) => ({
   receivedAt,
   as: retained ? 'retained' : dup ? 'repeated' : 'live',
+  began: performance.now(),
 });
 
 /**

@@ -98,7 +98,8 @@ export class Admission {
 
 /**
  * Keeps the order of the messages of each device. They begin in order of arrival and run concurrently. Later messages wait for a
- * barrier. For example, a birth must be committed before the first measurement of a new device, which needs the registration.
+ * barrier. For example, a birth must be committed before the first measurement of a new device, which needs the registration. A status
+ * must be committed before the next measurement, which shows that the device is online.
  */
 export class DeviceQueue {
   /** The newest barrier of each key. @type {Map<string, Promise<unknown>>} */
@@ -137,7 +138,9 @@ export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identi
 
 /** @param {Route} route @returns {boolean} whether later messages of the device wait for it */
 export const isBarrier = ({ kind, sparkplug }) =>
-  kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
+  kind === 'birth' ||
+  kind === 'status' ||
+  (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
 
 /** `untilSettled` checks for unsettled messages this often, in ms. */
 const POLL_MS = 20;

@@ -82,25 +82,20 @@ export function createMappedHandler(deps) {
 
   /** @param {Message} message @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Promise<Outcome>} */
   async function handleOpened(message, identity, topic, opened) {
-    const began = performance.now();
-    const { receivedAt } = message;
+    const arrival = arrivalOf(message);
     if (topic.mapping.isDescription) {
-      await deadLetters.put(
-        message,
-        opened.device,
-        await describe(identity, topic, opened, arrivalOf(message)),
-      );
+      await deadLetters.put(message, opened.device, await describe(identity, topic, opened, arrival));
       await noteLastSeen(message, identity);
       return 'accepted';
     }
-    const batch = decoder.emptyBatch(receivedAt);
+    const batch = decoder.emptyBatch(arrival.receivedAt);
     const described = readInto(batch, topic, opened);
-    const isKnown = await measurements.store(identity, batch, arrivalOf(message), message.receipt);
+    const isKnown = await measurements.store(identity, batch, arrival, message.receipt);
     const kept = { ...toKept(message), route: topic };
-    if (isKnown) await writeDescriptions(identity, batch, described, receivedAt);
+    if (isKnown) await writeDescriptions(identity, batch, described, arrival.receivedAt);
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
-    measurements.noteSettled(batch, began);
+    measurements.noteSettled(batch, arrival);
     return batch.outcome;
   }
 

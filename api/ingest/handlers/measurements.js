@@ -53,16 +53,16 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
   return {
     /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
     async handle(message, { device }, identity) {
-      const began = performance.now();
+      const arrival = arrivalOf(message);
       const { payload, contentType, receivedAt } = message;
       const batch = decoder.decode(payload, contentType, receivedAt);
-      const isKnown = await measurements.store(identity, batch, arrivalOf(message), message.receipt);
+      const isKnown = await measurements.store(identity, batch, arrival, message.receipt);
       if (!isKnown || batch.refused.length > 0) {
         const kept = toKept(message);
         if (!isKnown) awaitingRegistration.remember(identity.id, kept);
         await deadLetters.put(kept, device, batch.refused);
       }
-      measurements.noteSettled(batch, began);
+      measurements.noteSettled(batch, arrival);
       return batch.outcome;
     },
 
@@ -81,15 +81,15 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
      * @returns {Promise<IngestResult>} settles when the good measurements are committed
      */
     async submit(message, identity) {
-      const began = performance.now();
+      const arrival = arrivalOf(message);
       let counts = ONE_REFUSED;
       const result = await resultOrRefusal(async () => {
         const batch = decoder.decode(message.payload, message.contentType, message.receivedAt);
-        await measurements.store(identity, batch, arrivalOf(message), { from: null });
+        await measurements.store(identity, batch, arrival, { from: null });
         counts = batch.measurementCounts();
         return resultOf(batch);
       });
-      return measurements.noteAnswered(result, counts, began);
+      return measurements.noteAnswered(result, counts, arrival.began);
     },
   };
 }
@@ -172,7 +172,7 @@ export class MeasurementStore {
     const written = this.#write(device, series, seenAt);
     const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
     if (device.state === 'offline' && arrival.as === 'live')
-      await this.#deps.statuses.setOnline(device, arrival.receivedAt);
+      await this.#deps.statuses.setOnline(device, arrival);
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
@@ -288,8 +288,8 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
-  noteSettled(batch, began) {
+  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {{ began: number }} arrival */
+  noteSettled(batch, { began }) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 

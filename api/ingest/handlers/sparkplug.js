@@ -50,11 +50,11 @@ export function createSparkplugHandler(deps) {
   }
 
   /** Live data show that a device and its node are online. @param {Arrival} arrival @param {Identity[]} identities */
-  async function setOnline({ as, receivedAt }, identities) {
-    if (as !== 'live') return;
+  async function setOnline(arrival, identities) {
+    if (arrival.as !== 'live') return;
     for (const { id } of identities) {
       const device = registry.cache.peek(id);
-      if (device?.state === 'offline') await statuses.setOnline(device, receivedAt);
+      if (device?.state === 'offline') await statuses.setOnline(device, arrival);
     }
   }
 
@@ -75,8 +75,6 @@ export function createSparkplugHandler(deps) {
     },
 
     async handle(message, topic, identity) {
-      const began = performance.now();
-      const { receivedAt } = message;
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
@@ -88,17 +86,17 @@ export function createSparkplugHandler(deps) {
       const waiting = birth === null && !isNewSession ? [] : awaitingBirth.take(identity.id);
       for (const device of ended) {
         if (isNewSession) awaitingBirth.take(device.id);
-        await statuses.setOffline(device, receivedAt);
+        await statuses.setOffline(device, arrival);
       }
       /** @type {Arrival} */
-      const asBirth = isContradictory ? { receivedAt, as: 'contradictory' } : arrival;
+      const asBirth = isContradictory ? { ...arrival, as: 'contradictory' } : arrival;
       const tooMany = birth ? await registerBirth(birth, identity, asBirth) : [];
       if (!batch) return 'accepted';
       await measurements.store(identity, batch, arrival, message.receipt);
       if (!birth) await setOnline(arrival, [identity, nodeIdentity]);
       await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
-      measurements.noteSettled(batch, began);
+      measurements.noteSettled(batch, arrival);
       // Messages of the session before are not explained by this birth.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {

@@ -41,6 +41,7 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} label
  * @property {string | null} state
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
+ * @property {number} [stateBegan] when this process began to handle the message of the state, by `performance.now()`; missing: it read the state
  * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
  * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: none was announced
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last

@@ -35,6 +35,7 @@ export function readStatus(payload, receivedAt) {
 /**
  * Online and offline are decided by what arrived last. A measurement or a birth proves that the device is there, whatever its status or
  * last will reported before. A last will counts unless it names a session that has ended before: the device has connected again since.
+ * A measurement that was committed late, after the last will that arrived behind it, proves nothing.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -44,17 +45,21 @@ export function readStatus(payload, receivedAt) {
  * @param {ClockNotices} deps.clocks
  */
 export function createStatuses({ registry, store, retry, events, clocks }) {
-  /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {number} receivedAt epoch ms */
-  async function commit(device, change, receivedAt) {
+  /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {Arrival} arrival */
+  async function commit(device, change, { receivedAt, began }) {
     const stamp = nextStamp(device, receivedAt);
     await retry.run(() => store.writeStatus(device, change, stamp));
-    Object.assign(device, change, { stateStamp: stamp });
+    Object.assign(device, change, { stateStamp: stamp, stateBegan: began });
     if (change.session !== undefined) device.sessionStamp = stamp;
   }
 
   /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether a later status arrived before this replay */
   const isReplacedSince = (device, { as, receivedAt }) =>
     as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
+
+  /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether it arrived before the message that set the state */
+  const isBeforeState = ({ stateBegan = Number.NEGATIVE_INFINITY }, { began = stateBegan }) =>
+    began < stateBegan;
 
   /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
   async function goOnline(device, session, arrival) {
@@ -72,7 +77,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     const event = eventOf('online', session, begun?.clockOffset ?? 0, began);
     if (as !== 'retained') await events.note(device, event);
     clocks.note(device, begun?.clockOffset);
-    await commit(device, { state: 'online', ...begun }, receivedAt);
+    await commit(device, { state: 'online', ...begun }, arrival);
   }
 
   /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
@@ -81,7 +86,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     if (id !== null && device.endedSessions.includes(id)) return;
     if (isReplacedSince(device, arrival)) return;
     if (as !== 'retained') await noteOffline(device, start, receivedAt);
-    await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, receivedAt);
+    await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
   /** @param {Device} device @param {number} start of its session, epoch ms @param {number} receivedAt epoch ms */
@@ -109,27 +114,29 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      * Notes that a device is offline which did not send it itself: its edge node reported it, or has ended.
      *
      * @param {Device} device
-     * @param {number} receivedAt epoch ms
+     * @param {Arrival} arrival
      * @returns {Promise<void>} settles when it is committed
      */
-    setOffline: (device, receivedAt) =>
+    setOffline: (device, arrival) =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
+        const { receivedAt } = arrival;
         await noteOffline(device, device.session ?? receivedAt, receivedAt);
-        await commit(device, { state: 'offline' }, receivedAt);
+        await commit(device, { state: 'offline' }, arrival);
       }),
 
     /**
      * Notes that a device which was offline is online, since a message of it arrived.
      *
      * @param {Device} device
-     * @param {number} receivedAt epoch ms
+     * @param {Arrival} arrival of the message
      * @param {DeviceSession} [session] that the message announces; default: none
      * @returns {Promise<void>} settles when it is committed
      */
-    setOnline: (device, receivedAt, session = { id: null, start: receivedAt, offset: null }) =>
+    setOnline: (device, arrival, session = { id: null, start: arrival.receivedAt, offset: null }) =>
       registry.serialize(device.id, async () => {
-        if (device.state !== 'offline') return;
+        const { receivedAt } = arrival;
+        if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
         const row = await retry.run(() => store.device(device));
         // Another process received the proof before.
         if (row?.state === 'online') {
@@ -142,7 +149,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         await events.note(device, eventOf('online', session, offset, began));
         // Its session goes on, so the next last will of the session counts: a clock that was never set gives all sessions one start.
         const endedSessions = device.endedSessions.filter((each) => each !== device.session);
-        await commit(device, { state: 'online', endedSessions }, receivedAt);
+        await commit(device, { state: 'online', endedSessions }, arrival);
       }),
   };
 }

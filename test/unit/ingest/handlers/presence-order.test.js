@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HeldWrites } from '../../../support/database/held-writes.js';
+import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.js';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
+
+/** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
+
+const writes = new HeldWrites();
+/** @type {MemoryPipeline} */
+let pipeline;
+beforeAll(async () => {
+  pipeline = await startMemoryPipeline({ writes });
+});
+afterAll(() => pipeline?.stop());
+
+/** @param {string} device @param {'online' | 'offline'} state */
+const status = (device, state) => pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state }));
+
+/** @param {string} device */
+const measure = (device) => pipeline.measure(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
+
+/** @param {string} device */
+const stateOf = async (device) => (await pipeline.store.devices.device(pipeline.keyOf(device)))?.state;
+
+/** @param {string} device @returns {Promise<string[]>} kinds, the oldest first */
+async function eventsOf(device) {
+  const range = { from: 0, to: Date.now() + 60_000 };
+  const { events } = await pipeline.store.events.page(pipeline.keyOf(device).bytes, range, { after: null, limit: 100 });
+  return events.map(({ kind }) => kind).reverse();
+}
+
+test('Presence: a measurement is committed after the last will that arrived behind it: offline, and no event', async () => {
+  await measure('gone');
+  await status('gone', 'online');
+  const before = await eventsOf('gone');
+  const held = writes.hold({ write: 'write_latest' });
+  const measured = measure('gone');
+  await held.reached();
+  await status('gone', 'offline');
+  await held.release();
+  expect(await measured).toBe('accepted');
+  expect(await stateOf('gone')).toBe('offline');
+  expect(await eventsOf('gone')).toEqual([...before, 'offline']);
+});
+
+test('Presence: a measurement arrives behind a last will that is not committed: online', async () => {
+  await measure('back');
+  await status('back', 'online');
+  const held = writes.hold({ write: 'registry.writeStatus' });
+  const ended = status('back', 'offline');
+  await held.reached();
+  const measured = measure('back');
+  await writes.quiet();
+  await held.release();
+  expect(await Promise.all([ended, measured])).toEqual(['accepted', 'accepted']);
+  expect(await stateOf('back')).toBe('online');
+});
+
+test('Presence: DDATA is committed after the NDEATH that arrived behind it: device and node are offline', async () => {
+  const ts = Date.now();
+  const metrics = [{ name: 's', type: /** @type {const} */ ('double'), value: 1 }];
+  await pipeline.accept('spBv1.0/hall/NBIRTH/edge', encodePayload({ ts, seq: 0, metrics: [bdSeq(0)] }));
+  await pipeline.accept('spBv1.0/hall/DBIRTH/edge/pump', encodePayload({ ts, seq: 1, metrics }));
+  const held = writes.hold({ write: 'write_latest' });
+  const data = encodePayload({ ts: ts + 1000, seq: 2, metrics });
+  const measured = pipeline.accept('spBv1.0/hall/DDATA/edge/pump', data);
+  await held.reached();
+  await pipeline.accept('spBv1.0/hall/NDEATH/edge', encodePayload({ ts, metrics: [bdSeq(0)] }));
+  await held.release();
+  expect(await measured).toBe('accepted');
+  expect(await stateOf('hall/edge/pump')).toBe('offline');
+  expect(await stateOf('hall/edge')).toBe('offline');
+});
