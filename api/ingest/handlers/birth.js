@@ -58,8 +58,7 @@ export function createBirthHandler(deps) {
       const arrival = arrivalOf(message);
       const { birth, refused } = await register(message.payload, arrival, identity);
       const device = registry.cache.peek(identity.id);
-      if (device && arrival.as === 'live')
-        await statuses.setOnline(device, arrival, birth.session);
+      if (device && arrival.as === 'live') await statuses.setOnline(device, arrival, birth.session);
       await deadLetters.put(message, name, refused);
       await noteLastSeen(message, identity);
       storeWaiting(awaitingRegistration.take(identity.id), metrics, (waiting) =>

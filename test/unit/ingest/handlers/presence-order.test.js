@@ -25,7 +25,10 @@ const stateOf = async (device) => (await pipeline.store.devices.device(pipeline.
 /** @param {string} device @returns {Promise<string[]>} kinds, the oldest first */
 async function eventsOf(device) {
   const range = { from: 0, to: Date.now() + 60_000 };
-  const { events } = await pipeline.store.events.page(pipeline.keyOf(device).bytes, range, { after: null, limit: 100 });
+  const { events } = await pipeline.store.events.page(pipeline.keyOf(device).bytes, range, {
+    after: null,
+    limit: 100,
+  });
   return events.map(({ kind }) => kind).reverse();
 }
 
