@@ -123,7 +123,7 @@ export async function startSystem(parts) {
           pauseMs: periods.stream,
         })
       : null;
-  const learning = takes ? createLearning(context, { store, pauseMs: periods.learn }) : null;
+  const learning = takes ? createLearning(context, { store, clockGuard, pauseMs: periods.learn }) : null;
   const baselines = serves
     ? new Baselines(context, { store, everyMs: periods.baselines, provisionalMs: periods.provisional })
     : null;

@@ -22,3 +22,26 @@ export function durationText(ms) {
   ];
   return `${ms / size}${unit}`;
 }
+
+/** The longest time of a timer of Node.js, in ms: 24.8 days. A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Calls a function once, after any time.
+ *
+ * @param {number} ms
+ * @param {() => void} act
+ * @returns {() => void} cancels the call
+ */
+export function callAfter(ms, act) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const wait = (/** @type {number} */ left) => {
+    timer =
+      left > LONGEST_TIMER_MS
+        ? setTimeout(() => wait(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+        : setTimeout(act, left);
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
+}

@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import { parseFlags, usageError } from '../common/flags.js';
 import { isName } from '../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
@@ -151,15 +152,20 @@ function problemsOf(flags) {
       '--connections is --devices where --credentials are: each device has an account of its own',
     );
   }
-  if (flags.device !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(flags.device))) {
-    problems.push('--device is 1 to 128 bytes, the number included, without / + # and control characters');
+  const { device, replay } = flags;
+  if ((device ?? replay) !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(longestName(flags)))) {
+    const rule = '--device is 1 to 128 bytes, the number included, without / + # and control characters';
+    problems.push(device === undefined ? `${rule}; the name of the file is no such name` : rule);
   }
   return problems;
 }
 
 /** @param {Flags} flags */
 const longestName = ({ device, devices, replay }) =>
-  replay === undefined ? deviceName(String(device), devices) : String(device);
+  replay === undefined ? deviceName(String(device), devices) : replayedDevice({ device, replay });
+
+/** @param {{ device?: string | undefined, replay: string }} flags @returns {string} name of the device of a replay: default the file's */
+export const replayedDevice = ({ device, replay }) => device ?? basename(replay, extname(replay));
 
 /** @param {Flags} flags @param {number} rate messages a second */
 function problemsOfRate({ devices, replay, ...flags }, rate) {

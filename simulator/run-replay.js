@@ -1,5 +1,5 @@
-import { basename, extname } from 'node:path';
 import { MillraceError } from '../common/errors.js';
+import { replayedDevice } from './flags.js';
 import { brokerFor, shownUrl } from './mqtt/broker.js';
 import { refusal, TroubleReporter } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
@@ -31,7 +31,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
   });
   const now = Date.now();
   const timeline = createTimeline({ last: survey.last, now, speed: flags.speed });
-  const device = flags.device ?? basename(path, extname(path));
+  const device = replayedDevice({ ...flags, replay: path });
   const format = survey.columns.every(({ name }) => isSenmlName(name)) ? flags.format : 'json';
   if (timeline(survey.first) < EARLIEST_SENML_MS) throw new MillraceError('usage', tooFarBack(path));
   for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) print(line);

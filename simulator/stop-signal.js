@@ -1,3 +1,5 @@
+import { callAfter } from '../common/durations.js';
+
 /**
  * npm passes Ctrl-C on to a child that has got it from the terminal already: what follows this soon is the same Ctrl-C.
  */
@@ -13,12 +15,11 @@ const EXIT_INTERRUPTED = 130;
 export function createStopSignal() {
   const controller = new AbortController();
   let signalledAt = 0;
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  let cancelEnd = () => {};
 
   /** @param {unknown} reason becomes the signal's reason */
   const stop = (reason) => {
-    clearTimeout(timer);
+    cancelEnd();
     controller.abort(reason);
   };
   const onEnd = () => stop('stopped');
@@ -40,11 +41,11 @@ export function createStopSignal() {
     stop,
     /** @param {number | undefined} ms from now; undefined: never */
     stopAfter(ms) {
-      if (ms !== undefined && !controller.signal.aborted) timer = setTimeout(onEnd, ms);
+      if (ms !== undefined && !controller.signal.aborted) cancelEnd = callAfter(ms, onEnd);
     },
     /** Lets go of the process's signals. */
     dispose() {
-      clearTimeout(timer);
+      cancelEnd();
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
       process.off('disconnect', onEnd);

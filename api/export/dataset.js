@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -81,8 +82,8 @@ const MAX_DIRECTORY_BYTES = 255;
 
 /**
  * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. Where the
- * name is too long for a directory, other alphabets stand as they are: a device chooses its site, and must
- * not stop the export of all others.
+ * name is too long for a directory, other alphabets stand as they are, and a digest stands for a name that is
+ * still too long: a device chooses its site, and must not stop the export of all others.
  *
  * @param {string} site
  * @returns {string}
@@ -90,7 +91,9 @@ const MAX_DIRECTORY_BYTES = 255;
 function directoryOf(site) {
   const encoded = `site=${encodeURIComponent(site)}`;
   if (encoded.length <= MAX_DIRECTORY_BYTES) return encoded;
-  return `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
+  const plain = `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
+  if (Buffer.byteLength(plain) <= MAX_DIRECTORY_BYTES) return plain;
+  return `site=${createHash('sha256').update(site).digest('hex')}`;
 }
 
 /**

@@ -33,17 +33,9 @@ const ACCEPTED = 'gzip, deflate, br';
  */
 export function bodyOf(req, res, limit, { compressed = false } = {}) {
   closeUnread(req, res);
-  const { 'content-encoding': given = 'identity', 'content-length': length } = req.headers;
-  const coding = given.toLowerCase();
-  const decompress = compressed ? CODINGS.get(coding) : undefined;
-  if (coding !== 'identity' && !decompress) {
-    // RFC 9110, 15.5.16: the header names the codings that would do.
-    res.set('Accept-Encoding', compressed ? ACCEPTED : 'identity');
-    const message = compressed
-      ? `Send the body as it is, or with one of the content codings ${ACCEPTED}.`
-      : 'Send the body without a content coding.';
-    throw new MillraceError('unknown_format', message);
-  }
+  const length = req.headers['content-length'];
+  const coding = codingOf(req, res, compressed);
+  const decompress = CODINGS.get(coding);
   if (Number(length) > limit) throw tooLarge(limit);
   const closed = new AbortController();
   res.on('close', () => closed.abort());
@@ -55,6 +47,24 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
     },
     signal: closed.signal,
   };
+}
+
+/**
+ * @param {Request} req
+ * @param {Response} res
+ * @param {boolean} compressed whether the body may be compressed
+ * @returns {string} its content coding: of `CODINGS`, or `identity`
+ * @throws {MillraceError} `unknown_format`
+ */
+export function codingOf(req, res, compressed) {
+  const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
+  // RFC 9110, 15.5.16: the header names the codings that would do.
+  res.set('Accept-Encoding', compressed ? ACCEPTED : 'identity');
+  const message = compressed
+    ? `Send the body as it is, or with one of the content codings ${ACCEPTED}.`
+    : 'Send the body without a content coding.';
+  throw new MillraceError('unknown_format', message);
 }
 
 /** @param {Request} req @param {number} limit @returns {Promise<Buffer>} */

@@ -35,7 +35,7 @@ const MAX_AGE_MS = 2000;
 
 /**
  * @param {object} deps
- * @param {() => Promise<JudgedItem[]>} deps.latest
+ * @param {() => Promise<JudgedItem[]>} deps.latest items that may change in place, so answers have copies
  * @param {() => number} deps.clock epoch ms
  */
 export function createRanking({ latest, clock }) {
@@ -70,7 +70,10 @@ export function createRanking({ latest, clock }) {
       once(JSON.stringify(['sensors', filter]), async () => {
         const items = (await once('latest', latest)).filter((item) => isWanted(item, filter));
         const judged = items.filter(isJudged);
-        const outliers = judged.filter(isOutlier).sort(byUnusual);
+        const outliers = judged
+          .filter(isOutlier)
+          .sort(byUnusual)
+          .map((item) => ({ ...item }));
         const provisional = judged.filter((item) => item.provisional).length;
         return { sensors: items.length, judged: judged.length, provisional, outliers };
       }),
@@ -91,6 +94,7 @@ export function createRanking({ latest, clock }) {
           groups.set(key, group);
           add(group, item);
         }
+        for (const group of groups.values()) group.worst &&= { ...group.worst };
         return [...groups.values()].sort(byWorst);
       }),
   };

@@ -14,6 +14,9 @@ import { readTime, readValue } from './rows.js';
 /** Samples in memory before they are written, 16 bytes each. While they are written, as many may gather again. */
 const MAX_BUFFERED = 1_000_000;
 
+/** Names of sensors in memory, at about 300 bytes each. Beyond it all of them are forgotten, and looked up again. */
+const MAX_ENTRIES = 500_000;
+
 /** Samples that a dry run shows. */
 const SHOWN = 20;
 
@@ -37,6 +40,7 @@ export class Importer {
   /** Entries with samples that are not written yet. @type {Set<Entry>} */
   #filled = new Set();
   #buffered = 0;
+  #resolved = 0;
   /** @type {Progress} */
   #progress;
   #gathered;
@@ -61,10 +65,19 @@ export class Importer {
   /** @param {Rows} rows @returns {Promise<void>} settles when there is room for more */
   async add(rows) {
     for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
+    if (this.#resolved > MAX_ENTRIES) await this.#forget();
     await this.#resolve(rows);
     this.#gather(rows);
     this.#gathered.rows = rows.end;
     if (this.#buffered >= MAX_BUFFERED) await this.#flush();
+  }
+
+  /** Writes what is gathered, and forgets all names. */
+  async #forget() {
+    await this.#flush();
+    this.#entries.clear();
+    this.#bySensor.clear();
+    this.#resolved = 0;
   }
 
   /** @returns {Promise<{ progress: Progress, first: StoredRow[] }>} settles when all is committed */
@@ -81,7 +94,8 @@ export class Importer {
     let lastDevice;
     let lastSensor;
     for (let index = 0; index < device.length; index++) {
-      if (device[index] === lastDevice && sensor[index] === lastSensor) continue;
+      // A row of CSV that ends early has neither of them.
+      if (index > 0 && device[index] === lastDevice && sensor[index] === lastSensor) continue;
       lastDevice = device[index];
       lastSensor = sensor[index];
       const [deviceRef, sensorRef] = [textOf(lastDevice), textOf(lastSensor)];
@@ -98,6 +112,7 @@ export class Importer {
   async #resolveDevice(ref, { site, sensors }) {
     const entries = this.#entries.get(ref) ?? new Map();
     this.#entries.set(ref, entries);
+    this.#resolved += sensors.size;
     const identity = identifyDevice(ref);
     if (!identity) {
       const refusal = { code: 'bad_id', rule: `the device ${brokenNameRule(ref)}` };

@@ -212,7 +212,7 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   return {
     end: rowEnd,
     lines: Uint32Array.from({ length: count }, (_, row) => rowStart + row + 1),
-    device: column('device') ?? new Array(count).fill(device),
+    device: Array.from(column('device') ?? new Array(count), (name) => name ?? device),
     sensor: column('sensor') ?? [],
     ts: column('ts') ?? [],
     value: column('value') ?? [],

@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './admission/index.js';
-import { refusalOf } from './decode/refusals.js';
+import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { ONE_REFUSED } from './ingest-result.js';
 
 /** @import { Logger } from 'pino' */
@@ -80,6 +80,18 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
  * @returns {M} received when its times began to count
  */
 export const toKept = (message) => ({ ...message, receivedAt: message.receipt.from ?? message.receivedAt });
+
+/**
+ * Whether the sender of a message may not send for the device that a mapping finds. The sender gets the reason.
+ *
+ * @param {Message} message
+ * @param {string} device its name or id
+ */
+export function isForbidden({ permits, topic, onRefused }, device) {
+  if (permits?.(device, topic) !== false) return false;
+  onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
+  return true;
+}
 
 /**
  * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
@@ -256,6 +268,9 @@ export class IngestPipeline {
 
   /** Makes the whole message a dead letter. @param {Message} message @param {Route} route @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, route, refusal) {
+    // Its handler could not read the message, and did not ask. A dead letter would count for the device that the topic names.
+    if (route.kind === 'mapped' && route.device !== '' && isForbidden(message, route.device))
+      return 'forbidden';
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
     await this.#deps.deadLetters.put(toKept(message), route.device, [refusal]);
     this.#deps.processStats.count(ONE_REFUSED);

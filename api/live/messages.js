@@ -54,12 +54,18 @@ export function readItems(device, payload) {
 /** @param {unknown} text */
 const isText = (text) => text === null || typeof text === 'string';
 
+/** Times are compared as texts, so all have the form of `formatTime`. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** @param {unknown} ts */
+const isTime = (ts) => typeof ts === 'string' && TIME.test(ts) && !Number.isNaN(Date.parse(ts));
+
 /** @param {string} device @param {any} item */
 const isItemOf = (device, item) =>
   item?.device_id === device &&
   typeof item.sensor_id === 'string' &&
-  typeof item.ts === 'string' &&
-  typeof item.value === 'number' &&
+  isTime(item.ts) &&
+  Number.isFinite(item.value) &&
   [item.device, item.name, item.type, item.unit, item.site].every(isText);
 
 const PREFIX = 'iot/live/';
@@ -76,13 +82,12 @@ export const ALARMS = `${PREFIX}alarms`;
 /** Bytes of a message about an alarm. Its texts are bounded. */
 const MAX_ALARM_BYTES = 16 * 1024;
 
-/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm; null: it is not valid */
+/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm, in one line; null: it is not valid */
 export function readAlarm(payload) {
   try {
-    const text = payload.toString();
-    const { event, alarm } = JSON.parse(text);
+    const { event, alarm } = JSON.parse(payload.toString());
     const isValid = typeof event === 'string' && typeof alarm?.alarm_id === 'string';
-    return isValid && payload.length <= MAX_ALARM_BYTES ? text : null;
+    return isValid && payload.length <= MAX_ALARM_BYTES ? JSON.stringify({ event, alarm }) : null;
   } catch {
     return null;
   }

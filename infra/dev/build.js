@@ -16,7 +16,7 @@ const LOWEST_PRIORITY = 19;
  * @property {string} program of node_modules
  * @property {string[]} args
  * @property {string[]} sources folders; a build is up to date if it is newer than every file there
- * @property {string} page that the build writes
+ * @property {string[]} results the last files that the build writes
  */
 
 /** @type {Build} */
@@ -25,7 +25,7 @@ const DASHBOARD = {
   program: 'vite/bin/vite.js',
   args: ['build', '--logLevel', 'warn'],
   sources: ['web'],
-  page: 'dist/web/index.html',
+  results: ['dist/web/index.html'],
 };
 
 /** @type {Build} */
@@ -33,9 +33,10 @@ const MANUAL = {
   script: 'docs:build',
   program: 'vitepress/bin/vitepress.js',
   args: ['build', 'docs'],
-  // The pages of the interfaces are made from the contract.
-  sources: ['docs', 'api/http/contract'],
-  page: 'dist/docs/index.html',
+  // The pages of the interfaces are made from the contract and the routes.
+  sources: ['docs', 'api/http'],
+  // A build that broke off has its pages, but not both programs that show the interfaces.
+  results: ['dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };
 
 /**
@@ -92,12 +93,16 @@ async function run({ program, args }, { root, signal, priority }) {
 }
 
 /** @param {string} root @param {Build} build @returns {boolean} true also where the tools are missing, as in an installation for production */
-function isBuilt(root, { program, sources, page }) {
+function isBuilt(root, { program, sources, results }) {
   if (!existsSync(join(root, 'node_modules', program))) return true;
-  const builtAt = statSync(join(root, page), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  // A link may lead nowhere, such as the lock of an editor, and a file may go meanwhile.
+  const look = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
+  const builtAt = Math.min(...results.map((path) => look(path)?.mtimeMs ?? 0));
   return sources.every((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every(
-      (name) => statSync(join(root, folder, name)).mtimeMs < builtAt,
-    ),
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every((name) => {
+      const source = look(join(folder, name));
+      // The bundler of the manual makes a folder in `docs/.vitepress`, and removes it after it wrote the pages.
+      return !source?.isFile() || source.mtimeMs < builtAt;
+    }),
   );
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
+import { callAfter } from '../../common/durations.js';
 import { buildDashboard, buildManual } from './build.js';
 import { createParts } from './parts.js';
 import { prepare } from './prepare.js';
@@ -108,9 +108,7 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
   if (flags.simulator) {
     startSimulator({ ...context, simulator: flags.simulator, duration: flags.duration, onEnd });
   } else if (flags.duration) {
-    sleep(flags.duration, undefined, { signal }).then(finish, () => {
-      // Interrupted: the run is ending already.
-    });
+    signal.addEventListener('abort', callAfter(flags.duration, finish), { once: true });
   }
 }
 

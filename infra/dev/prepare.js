@@ -12,6 +12,12 @@ import { checkPorts } from './settings.js';
 /** @import { StatusLine } from '../../common/status-line.js' */
 
 /**
+ * Folders of `DATA_DIR` that `--fresh` keeps: the jars were downloaded, and clients trust the authority of
+ * `npm run certificates`.
+ */
+export const KEPT = ['engine', 'tls'];
+
+/**
  * Checks and prepares everything that a start needs: ports, data directory, room on the disk, programs and jars.
  *
  * @param {Config} config
@@ -30,8 +36,7 @@ export async function prepare(config, { fresh, kafka, line, signal }) {
   const options = { onStatus: line.update, signal };
   if (local) await awaitPrevious(dataDir, options);
   await checkPorts(config, { local });
-  // The jars were downloaded, so they stay.
-  if (fresh) await emptyDataDir(dataDir, ['engine']);
+  if (fresh) await emptyDataDir(dataDir, KEPT);
   await claimDataDir(dataDir);
   if (local) {
     const engineDir = join(dataDir, 'engine');

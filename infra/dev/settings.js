@@ -53,12 +53,22 @@ export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafk
     DATA_DIR: dataDir,
     HTTP_PORT: String(http.port),
     MQTT_PORT: String(mqtt.port),
-    ...(localKafka && { STREAM_KAFKA: localKafka }),
+    ...(localKafka && { ...unset(KAFKA_ACCESS), STREAM_KAFKA: localKafka }),
   };
   if (!localEngine) return common;
-  // Settings for another cluster do not fit the local database. Empty means unset.
-  return { ...common, CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1', CQL_TLS_CA: '' };
+  const local = { CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1' };
+  return { ...common, ...unset(DATABASE_ACCESS), ...local };
 }
+
+/** Settings for another cluster or another Kafka, which do not fit the local one. */
+const DATABASE_ACCESS = ['CQL_TLS_CA', 'CQL_TLS_CERT', 'CQL_TLS_KEY'];
+const KAFKA_ACCESS = [
+  ...['STREAM_TLS', 'STREAM_TLS_CA', 'STREAM_TLS_CERT', 'STREAM_TLS_KEY'],
+  ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],
+];
+
+/** Empty means unset, also for a setting of `.env`. @param {string[]} names @returns {NodeJS.ProcessEnv} */
+const unset = (names) => Object.fromEntries(names.map((name) => [name, '']));
 
 /** Kafka's own default. */
 const KAFKA_PORT = 9092;

@@ -11,13 +11,15 @@ export const HOST = '127.0.0.1';
  * @param {number} port 0: any
  * @param {string} [host]
  * @returns {Promise<number | null>} the port, or null when somebody listens on it
+ * @throws {MillraceError} `port_taken`: nobody can listen there, as on port 80 without the right to it
  */
 function tryPort(port, host = HOST) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      if (error.code === 'EADDRINUSE') resolve(null);
-      else reject(error);
+      if (error.code === 'EADDRINUSE') return resolve(null);
+      const message = `${host}:${port} cannot be used: ${error.message}. Choose another address or port.`;
+      reject(new MillraceError('port_taken', message, { cause: error }));
     });
     server.listen({ port, host, exclusive: true }, () => {
       const { port: got } = /** @type {AddressInfo} */ (server.address());

@@ -26,6 +26,18 @@ export const commandLine = ({ node, script }, reach) =>
   node === undefined ? script : `${reach} ${command(node, script)}`;
 
 /**
+ * The same in a script. `set -e` does not end a shell at a failure within `a && b`. It ends the shell when a nested one
+ * fails, for whatever reason.
+ *
+ * @param {Step} step
+ * @param {string} reach
+ */
+function scriptLines(step, reach) {
+  const line = commandLine(step, reach);
+  return step.node === undefined && line.includes('&&') ? `(\n${line}\n)` : line;
+}
+
+/**
  * A plan as a script that does what `runPlan` does, step by step.
  *
  * @param {Step[]} steps
@@ -34,7 +46,7 @@ export const commandLine = ({ node, script }, reach) =>
  */
 export function printPlan(steps, { reach, from }) {
   const lines = steps.map(
-    (step, index) => `# ${index + 1}/${steps.length} ${step.title}\n${commandLine(step, reach)}\n`,
+    (step, index) => `# ${index + 1}/${steps.length} ${step.title}\n${scriptLines(step, reach)}\n`,
   );
   return ['#!/bin/sh\nset -eu\n', ...lines.slice(from - 1)].join('\n');
 }

@@ -156,6 +156,34 @@ describe('Verdict', () => {
     await published;
   });
 
+  test('database stopped: alarms, changes and devices: the time of what they show, and no all-clear', async () => {
+    const views = ['/alarms', '/changes', '/?show=devices'];
+    const opened = [];
+    for (const path of views) {
+      const { page, close } = await dashboard.browser.open();
+      afterwards(close);
+      await page.goto(dashboard.system.httpUrl + path);
+      opened.push(page);
+    }
+    const [alarms, changes, devices] = opened;
+    await alarms?.getByText('No alarm is open').waitFor();
+    await changes?.getByRole('heading', { name: 'Devices that came or went' }).waitFor();
+    const states = (/** @type {boolean} */ isStale) => devices?.locator(`.state[data-stale="${isStale}"]`);
+    await states(false)?.first().waitFor();
+
+    database.cut('silence');
+    afterwards(() => database.open());
+    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
+    for (const page of opened) {
+      await page.getByText(/^Nothing is stored\. The values are from \d\d:\d\d:\d\d\.$/).waitFor();
+    }
+    await alarms?.getByText('No alarm was open').waitFor();
+    await states(true)?.first().waitFor();
+    expect(await states(false)?.count()).toBe(0);
+    await database.open();
+    await published;
+  });
+
   test('database stopped before a sensor page opens: the page shows it', async () => {
     database.cut('silence');
     afterwards(() => database.open());

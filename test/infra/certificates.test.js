@@ -3,13 +3,14 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
 /** @import { Openssl } from '../../infra/tls/openssl.js' */
 
-const SCRIPT = new URL('../../infra/tls/index.js', import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL('../../infra/tls/index.js', import.meta.url));
 const DAY_MS = 86_400_000;
 
 /** @type {string} */

@@ -73,6 +73,28 @@ test('npm run alarms: rules of a file: added, known to the API, changed, and rem
   expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
 });
 
+test('npm run alarms -- apply --prune: two rules of one name that the file lacks: both are removed', async () => {
+  await alarms('apply', fileWith(WARM));
+  for (const limit of [1, 2]) {
+    const response = await system.fetch('/alarm-rules', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        name: 'twin',
+        severity: 'info',
+        scope: { device: 'freezer' },
+        condition: { kind: 'above', limit },
+      }),
+    });
+    expect(response.status).toBe(201);
+  }
+  expect(await alarms('apply', fileWith(WARM), '--prune')).toEqual({
+    code: 0,
+    output: 'same     too warm\nremoved  twin\nremoved  twin\n',
+  });
+  expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
+});
+
 /** @param {string} device @param {number} now epoch ms @param {number[]} values one a minute, the first ten minutes ago */
 async function storeTemperatures(device, now, values) {
   const samples = values.map((value, minute) => ({

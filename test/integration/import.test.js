@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../api/export/parquet.js';
@@ -244,6 +245,16 @@ describe('Import over HTTP', () => {
     );
   });
 
+  test('a compressed body: refused, and the answer names what would do', async () => {
+    const response = await world.system.fetch('/import?device=zipped', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
+      body: gzipSync('{"ts":1,"s":1}'),
+    });
+    expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+    expect(await response.json()).toMatchObject({ code: 'unknown_format' });
+  });
+
   test('wrong type, no time column, no Parquet: a problem that names it', async () => {
     expect(await send('application/xml', '<a/>')).toMatchObject({
       status: 415,
@@ -387,11 +398,13 @@ describe('npm run import', () => {
    *
    * @param {string} device
    * @param {object} [changes] of the state
+   * @param {string | number} [last] value of the last row
    * @returns {string} path of the file
    */
-  function writeInterrupted(device, changes) {
+  function writeInterrupted(device, changes, last = 11_999) {
     const path = join(directory, `${device}.csv`);
-    const rows = Array.from({ length: 12_000 }, (_, i) => `${begin + i * 1000},${device},s,${i}`);
+    const values = Array.from({ length: 12_000 }, (_, i) => (i === 11_999 ? last : i));
+    const rows = values.map((value, i) => `${begin + i * 1000},${device},s,${value}`);
     writeFileSync(path, `ts,device,sensor,value\n${rows.join('\n')}\n`);
     const { size, mtimeMs } = statSync(path);
     const { keyspace, contactPoints } = target.config.cql;
@@ -410,6 +423,32 @@ describe('npm run import', () => {
       });
       const page = await target.get('/devices/resumed/sensors/s/measurements?order=asc&limit=1');
       expect(page.items).toEqual([{ ts: time(begin + 10_000_000), value: 10_000 }]);
+    },
+    PROCESSES_MS,
+  );
+
+  test(
+    'a state of an earlier run that refused nothing, then a refused line: its file begins with the head',
+    async () => {
+      const path = writeInterrupted('refusing', {}, 'warm');
+      expect((await run(path)).code).toBe(1);
+      expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
+        'line,code,rule\n12001,not_numeric,"must be a number"\n',
+      );
+    },
+    PROCESSES_MS,
+  );
+
+  test(
+    'a file is corrected and imported again: the refused lines of before are gone',
+    async () => {
+      const path = join(directory, 'corrected.csv');
+      writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,warm\n`);
+      expect((await run(path)).code).toBe(1);
+      expect(existsSync(`${path}.refused.csv`)).toBe(true);
+      writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,21\n`);
+      expect((await run(path)).code).toBe(0);
+      expect(existsSync(`${path}.refused.csv`)).toBe(false);
     },
     PROCESSES_MS,
   );

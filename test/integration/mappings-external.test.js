@@ -41,6 +41,9 @@ test('Mapped topic behind an external broker: values and a retained description 
     { name: 't', unit: '°C', type: 'temperature', value: 21.5 },
   ]);
   expect((await storedValues(system, 'barn')).sort()).toEqual([1, 2.5, 3]);
+  // Two patterns of the preset match its topic.
+  const states = 'iot_ingest_mapped_messages_total{mapping="homeassistant/state",result="read"}';
+  expect(await readMetric(system, states)).toBe(1);
   // Shared subscriptions get no retained values, which may be of any age.
   expect((await system.fetch('/devices/old')).status).toBe(404);
   expect((await system.get('/unmatched-topics')).items).toEqual([]);

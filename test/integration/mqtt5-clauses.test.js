@@ -426,6 +426,17 @@ describe('PUBACK and PUBREC', () => {
     );
   });
 
+  test('MQTT-1.5.4-2: a name of the refused message has control characters: the reason has none', async () => {
+    settle = async ({ onRefused }) => {
+      onRefused?.([{ ...refusal('bad_id'), path: 'a\u0000\nb' }]);
+      return 'refused';
+    };
+    const client = await connect();
+    client.send(publish());
+    const { properties } = await client.take('puback');
+    expect(properties.reasonString).toBe('bad_id: a??b: must be a number');
+  });
+
   test('MQTT-3.1.2-29: the client asks for no reasons: the code alone', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect({ properties: { requestProblemInformation: false } });

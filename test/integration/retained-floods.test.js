@@ -11,12 +11,15 @@ import { everybodyMayConnect } from '../support/credentials.js';
 import { connectRaw } from '../support/mqtt/raw-client.js';
 import { until } from '../support/until.js';
 
+/** @import { Broker } from '../../api/mqtt/embedded/index.js' */
 /** @import { RawClient } from '../support/mqtt/raw-client.js' */
 
 const FLOOD = 2000;
 
 const afterwards = useCleanUps();
 
+/** @type {Broker} */
+let broker;
 /** @type {number} */
 let port;
 /** Reasons of the errors of clients. @type {string[]} */
@@ -32,7 +35,7 @@ beforeEach(async () => {
     },
   });
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
-  const broker = createBroker({
+  broker = createBroker({
     mqtt,
     ...everybodyMayConnect(mqtt),
     host: null,
@@ -101,6 +104,19 @@ test('Retained messages: two clients subscribe alternately: each receives what i
   const topics = new Set(all.received.map(({ topic }) => topic));
   expect(topics.size).toBe(20);
   expect(new Set(one.received.map(({ topic }) => topic))).toEqual(new Set(['iot/v1/d3/status']));
+});
+
+test('Retained messages: others are published in the same turn: a subscriber of both receives each', async () => {
+  const client = await connect();
+  const subscriptions = ['homeassistant/#', 'iot/live/+/sensors/+'].map((topic) => ({ topic, qos: 0 }));
+  client.send({ cmd: 'subscribe', messageId: 9, subscriptions });
+  await client.take('suback');
+  for (const sensor of ['a', 'b', 'c']) {
+    broker.send(`homeassistant/sensor/d/${sensor}/config`, Buffer.from('{}'), true);
+    broker.send(`iot/live/d/sensors/${sensor}`, Buffer.from('1'));
+  }
+  await client.settle();
+  expect(countOf(client, 'publish')).toBe(6);
 });
 
 test('Retained messages: client closes during a search: the search ends', async () => {

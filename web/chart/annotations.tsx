@@ -19,7 +19,7 @@ export function Annotations({
 }: {
   /** newest first */
   annotations: Annotation[];
-  /** they were read */
+  /** those of this range were read */
   isKnown: boolean;
   problem: Problem | null;
   /** that a new one is about */
@@ -46,9 +46,8 @@ export function Annotations({
           Annotate…
         </button>
       </div>
-      {annotations.length === 0 ? (
-        <p class="annotations-none">{noneText(isKnown, problem)}</p>
-      ) : (
+      {(annotations.length === 0 || problem) && <p class="annotations-none">{noneText(isKnown, problem)}</p>}
+      {annotations.length > 0 && (
         <ul>
           {annotations.map((annotation) => (
             <Entry key={annotation.id} annotation={annotation} may={may} onRemove={onChange} />
@@ -200,7 +199,7 @@ export function useAnnotations(
 ) {
   const { client } = useServices();
   const range = live ? `${to - from}` : `${from}/${to}`;
-  const { data, problem, reload } = useQuery(
+  const { data, problem, loading, reload } = useQuery(
     `${devices.join(' ')} ${range}`,
     async (signal) => {
       const query = { from, to: live ? null : to, limit: LIMIT };
@@ -212,7 +211,9 @@ export function useAnnotations(
     },
     REFRESH,
   );
-  return { annotations: data ?? NONE, isKnown: data !== null, problem, reload };
+  // Until another answer comes, they are those of the range before.
+  const isKnown = data !== null && !loading && problem === null;
+  return { annotations: data ?? NONE, isKnown, problem, reload };
 }
 
 const NONE: Annotation[] = [];

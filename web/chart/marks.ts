@@ -151,6 +151,15 @@ interface Brush {
   ratio: number;
 }
 
+/** What a conversion of units leaves of 0 is a smaller part of the scale of the values. */
+const NOISE = 1e-9;
+
+/** @returns a line as text */
+function lineText(line: number, { min, max }: UPlot.Scale): string {
+  const isNoise = Math.abs(line) < NOISE * (Number(max) - Number(min));
+  return formatNumber(isNoise ? 0 : line);
+}
+
 /** Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them. */
 export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
   if (chart.data[0].length === 0) return;
@@ -189,7 +198,7 @@ function drawOverThreshold(
     y: side === 'high' ? top : bottom - 3 * ratio,
     thickness: 3 * ratio,
   });
-  write(ctx, `${side} ${formatNumber(line)}${away}`, {
+  write(ctx, `${side} ${lineText(line, chart.scales['y'] ?? {})}${away}`, {
     x: left + width - 6 * ratio,
     y,
     side,

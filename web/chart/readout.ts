@@ -4,7 +4,7 @@ import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
-import { isPlain, limitText, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
+import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
 import type { Shape } from './shape.ts';
 import { firstAtOrAfter, middleOf } from './shape.ts';
 
@@ -193,9 +193,10 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
+/** @returns converted as values are, so that a value on a line is not over it */
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
-  low: low === null ? null : Number(limitText(scale, low)),
-  high: high === null ? null : Number(limitText(scale, high)),
+  low: low === null ? null : toShown(scale, low),
+  high: high === null ? null : toShown(scale, high),
 });
 
 /** Fewer points may rise by chance. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { DeviceInfo, RefusedDevice } from '../api/types.ts';
 import { clockWords, formatCounted, formatDateTime, formatTime } from '../format.ts';
-import { useAlarmsOf } from '../state/alarms.ts';
+import { openCountText, useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
@@ -43,7 +43,7 @@ export const DeviceTitle = ({
 function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   const { device_id, name, online, site, registered_at, sensors, clock_offset_ms } = device;
   const refusals = useRefusals(device_id);
-  const hasAlarm = useAlarmsOf(device_id).length > 0;
+  const hasAlarm = useAlarmsOf(device_id).alarms.length > 0;
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
@@ -126,10 +126,18 @@ export function DeviceMissing({ device }: { device: string }) {
 /**
  * The state of a device, as a symbol and a word.
  *
- * @param props `asOf`: the time of the last known state, as text; null: the state is current
+ * @param props `asOf`: the time of the last known state, as text; null: the state is current, or only `isOld`
  */
-export const Online = ({ online, asOf = null }: { online: boolean; asOf?: string | null }) => (
-  <span class="state" data-online={online} data-stale={asOf !== null}>
+export const Online = ({
+  online,
+  asOf = null,
+  isOld = asOf !== null,
+}: {
+  online: boolean;
+  asOf?: string | null;
+  isOld?: boolean;
+}) => (
+  <span class="state" data-online={online} data-stale={isOld}>
     {online ? 'Online' : 'Offline'}
     {asOf && ` at ${asOf}`}
   </span>
@@ -152,7 +160,7 @@ export const Refusals = ({ refusals, online }: { refusals: RefusedDevice; online
  * @param props id
  */
 export function AlarmMark({ device }: { device: string }) {
-  const alarms = useAlarmsOf(device);
+  const { alarms, isCut } = useAlarmsOf(device);
   if (alarms.length === 0) return null;
   return (
     <a
@@ -160,7 +168,7 @@ export function AlarmMark({ device }: { device: string }) {
       href="/alarms"
       data-critical={alarms.some(({ severity }) => severity === 'critical')}
     >
-      ▲ {formatCounted(alarms.length, 'alarm')}
+      ▲ {openCountText(alarms.length, { isCut })} {alarms.length === 1 && !isCut ? 'alarm' : 'alarms'}
     </a>
   );
 }

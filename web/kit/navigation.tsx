@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatDuration } from '../format.ts';
-import { useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
+import { openCountText, useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
 import { aheadOf, MOVED_MS } from '../state/clock.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
@@ -69,15 +69,16 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
 
 /** A sign with how many alarms are open and not acknowledged; nothing where none is. */
 function OpenAlarms() {
-  const alarms = useOpenAlarms();
-  useAlarmNotifications(alarms);
-  const waiting = (alarms ?? []).filter(({ acknowledged_at }) => acknowledged_at === null);
-  if (waiting.length === 0) return null;
+  const open = useOpenAlarms();
+  useAlarmNotifications(open);
+  const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
+  if (!open || (waiting.length === 0 && !open.isCut)) return null;
   const isCritical = waiting.some(({ severity }) => severity === 'critical');
+  const count = openCountText(waiting.length, open);
   return (
-    <span class="navigation-count" data-critical={isCritical} title={`${formatCount(waiting.length)} open`}>
-      {waiting.length > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(waiting.length)}
-      <span class="visually-hidden"> open</span>
+    <span class="navigation-count" data-critical={isCritical} title={`${count} open, not acknowledged`}>
+      {waiting.length > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : count}
+      <span class="visually-hidden"> open, not acknowledged</span>
     </span>
   );
 }

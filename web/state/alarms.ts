@@ -3,15 +3,26 @@ import type { Client } from '../api/client.ts';
 import { createLimit } from '../api/client.ts';
 import { nullIfMissing } from '../api/request.ts';
 import type { Alarm, WantedAlarmRule } from '../api/types.ts';
+import { formatCount } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
 
-/** Alarms that the header counts. */
+/** Open alarms that are read: the newest ones. */
 const MOST_OPEN = 1000;
 
 /** The stream reports changes. This is for those that were lost on their way, in ms. */
 const REFRESH = { refreshMs: 15_000 };
 
 const NONE: Alarm[] = [];
+
+/** Newest first. `isCut`: older ones are open, too. */
+export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
+
+/**
+ * @param count of those that were read
+ * @returns `12`; `12+` if there may be more
+ */
+export const openCountText = (count: number, { isCut }: Pick<OpenAlarms, 'isCut'>): string =>
+  `${formatCount(count)}${isCut ? '+' : ''}`;
 
 /** Answers are requested again at each change of an alarm. */
 function useReloads(reload: () => void) {
@@ -30,32 +41,38 @@ function useReloads(reload: () => void) {
  *
  * @returns null: not known yet
  */
-export function useOpenAlarms(): Alarm[] | null {
+export function useOpenAlarms(): OpenAlarms | null {
   const { client, live } = useServices();
   const { data, reload } = useQuery(
     'open-alarms',
-    (signal) => client.alarms({ state: 'open', limit: MOST_OPEN }, signal),
+    async (signal): Promise<OpenAlarms> => {
+      const { items, next } = await client.alarms({ state: 'open', limit: MOST_OPEN }, signal);
+      return { alarms: items, isCut: next !== null };
+    },
     REFRESH,
   );
   useReloads(reload);
   useEffect(() => {
-    live.openAlarms.value = data?.items ?? NONE;
+    live.openAlarms.value = data;
   }, [live, data]);
-  return data?.items ?? null;
+  return data;
 }
 
-/** @returns the open alarms that are not shelved */
-export function useActiveAlarms(): readonly Alarm[] {
+/** @returns the open alarms that are not shelved; null: not known yet */
+export function useActiveAlarms(): OpenAlarms | null {
   const { live, clock } = useServices();
-  return live.openAlarms.value.filter((alarm) => !isShelved(alarm, clock.now()));
+  const open = live.openAlarms.value;
+  return open && { ...open, alarms: open.alarms.filter((alarm) => !isShelved(alarm, clock.now())) };
 }
 
 /**
  * @param device id
  * @returns its open alarms that are not shelved
  */
-export const useAlarmsOf = (device: string): readonly Alarm[] =>
-  useActiveAlarms().filter(({ device_id }) => device_id === device);
+export function useAlarmsOf(device: string): OpenAlarms {
+  const { alarms, isCut } = useActiveAlarms() ?? { alarms: NONE, isCut: false };
+  return { alarms: alarms.filter(({ device_id }) => device_id === device), isCut };
+}
 
 /** @param now epoch ms */
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
@@ -156,19 +173,24 @@ export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
 /**
  * Compares each list of open alarms with the one before.
  *
- * @returns takes the open alarms, newest first (null: not known yet), and the time (epoch ms). Returns the
- *   newest alarm that is not in the list before, and that nobody has acknowledged or shelved. The first list has
- *   no news.
+ * @returns takes the open alarms (null: not known yet), and the time (epoch ms). Returns the newest alarm
+ *   that is not in the list before, and that nobody has acknowledged or shelved. The first list has no news.
+ *   An older alarm that moves up into a list that is cut is no news.
  */
-export function createAlarmNews(): (alarms: Alarm[] | null, now: number) => Alarm | undefined {
-  let known: Set<string> | null = null;
-  return (alarms, now) => {
-    if (!alarms) return undefined;
+export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Alarm | undefined {
+  let known: { ids: Set<string>; oldest: string } | null = null;
+  return (open, now) => {
+    if (!open) return undefined;
     const before = known;
-    known = new Set(alarms.map(({ alarm_id }) => alarm_id));
-    return alarms.find(
+    const oldest = open.isCut ? (open.alarms.at(-1)?.started_at ?? '') : '';
+    known = { ids: new Set(open.alarms.map(({ alarm_id }) => alarm_id)), oldest };
+    return open.alarms.find(
       (alarm) =>
-        before && !before.has(alarm.alarm_id) && alarm.acknowledged_at === null && !isShelved(alarm, now),
+        before &&
+        !before.ids.has(alarm.alarm_id) &&
+        alarm.started_at > before.oldest &&
+        alarm.acknowledged_at === null &&
+        !isShelved(alarm, now),
     );
   };
 }
@@ -176,13 +198,13 @@ export function createAlarmNews(): (alarms: Alarm[] | null, now: number) => Alar
 /**
  * Reports alarms that open while the page is open.
  *
- * @param alarms the open ones; null: not known yet
+ * @param open null: not known yet
  */
-export function useAlarmNotifications(alarms: Alarm[] | null) {
+export function useAlarmNotifications(open: OpenAlarms | null) {
   const { preferences, clock } = useServices();
   const [newsAmong] = useState(createAlarmNews);
   useEffect(() => {
-    const newest = newsAmong(alarms, clock.now());
+    const newest = newsAmong(open, clock.now());
     if (!newest) return;
     const { sound, notification } = preferences.choice.peek().signals;
     if (sound) beep();
@@ -190,7 +212,7 @@ export function useAlarmNotifications(alarms: Alarm[] | null) {
       const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
       new Notification(newest.rule, { body, tag: newest.alarm_id });
     }
-  }, [alarms, clock, newsAmong, preferences]);
+  }, [open, clock, newsAmong, preferences]);
 }
 
 /** Hz, seconds, and loudness from 0 to 1. */

@@ -107,6 +107,7 @@ export function useQuery<T>(
     if (request.current.running) request.current.repeat = true;
     else setRound((count) => count + 1);
   }, []);
+  const asked = useRef(key);
   const answered = useRef<string | null>(null);
   const newest = useRef(ask);
   newest.current = ask;
@@ -115,6 +116,7 @@ export function useQuery<T>(
   useEffect(() => {
     const abort = new AbortController();
     const isRefresh = answered.current === key;
+    asked.current = key;
     request.current = { running: true, repeat: false };
     let nextTimer: ReturnType<typeof setTimeout> | undefined;
     let slowTimer: ReturnType<typeof setTimeout> | undefined;
@@ -149,5 +151,6 @@ export function useQuery<T>(
     };
   }, [key, round, reload, refreshMs]);
 
-  return { ...answer, reload };
+  // The drawing with another key comes before its request.
+  return { ...answer, loading: answer.loading || asked.current !== key, reload };
 }

@@ -89,6 +89,15 @@ export function useDevices(query: URLSearchParams, total: number | null) {
   return { ...answer, isHeld };
 }
 
+/**
+ * The rows of a page by cursor. Until another answer comes, they are those of the filter before. If that filter
+ * found none, nothing is known of this one.
+ *
+ * @returns null: not known yet
+ */
+export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null =>
+  page === null || (isLoading && page.items.length === 0) ? null : page.items;
+
 /** Requests for one page at most: a page of what is rare in a large fleet is short rather than slow. */
 const MOST_REQUESTS = 20;
 

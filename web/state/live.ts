@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus, Target } from '../api/stream.ts';
 import { createStream } from '../api/stream.ts';
-import type { Alarm, Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
+import type { Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
+import type { OpenAlarms } from './alarms.ts';
 import type { FleetFilter, FleetSensor } from './fleet.ts';
 import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
@@ -51,7 +52,7 @@ export function createLive({
   const openedAt = Date.now();
   const health = signal<Health>({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
   const alarmChanges = signal(0);
-  const openAlarms = signal<readonly Alarm[]>([]);
+  const openAlarms = signal<OpenAlarms | null>(null);
   const sensors = createRecentValues();
   const changed = createChangeQueue(requestFrame);
   const fleet = createFleet();
@@ -124,7 +125,7 @@ export function createLive({
     stats,
     /** Number of changes of alarms since the page was opened. */
     alarmChanges,
-    /** The open alarms. The header keeps them up to date. */
+    /** The open alarms; null: not known yet. The header keeps them up to date. */
     openAlarms,
     health,
     /** How long values took from their commit to the screen. */

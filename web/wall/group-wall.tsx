@@ -34,6 +34,12 @@ function useFilter() {
   return { type: query.get('type'), site: query.get('site') };
 }
 
+/** @returns null: not known yet. The answer of the filter before does not count for this one */
+function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): T | null {
+  const { data, loading, problem } = useQuery(key, ask, REFRESH);
+  return loading || problem ? null : data;
+}
+
 /**
  * A fleet that is too large for a cell for each sensor: a tile for each device or site, in the color of its worst sensor.
  *
@@ -44,10 +50,8 @@ export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: bool
   const { client } = useServices();
   const list = useRef<HTMLUListElement | null>(null);
   const filter = useFilter();
-  const { data } = useQuery(
-    JSON.stringify(['groups', by, filter]),
-    (signal) => client.outlierGroups({ by, ...filter, limit: MOST_GROUPS }, signal),
-    REFRESH,
+  const data = useAnswer(JSON.stringify(['groups', by, filter]), (signal) =>
+    client.outlierGroups({ by, ...filter, limit: MOST_GROUPS }, signal),
   );
   const fitting = useFitting(list, isFull && data !== null);
   if (!data) return <p class="group-wall-note">Reading the whole fleet …</p>;
@@ -153,16 +157,15 @@ export function FleetOutliers({
   const { client, preferences } = useServices();
   const { units } = preferences.choice.value;
   const offline = info?.devices.offline ?? 0;
-  const alarms = useActiveAlarms();
+  const open = useActiveAlarms();
+  const isCalm = open?.alarms.length === 0 && !open.isCut && refused.length + offline === 0;
   const filter = useFilter();
-  const { data } = useQuery(
-    JSON.stringify(['outliers', filter]),
-    (signal) => client.outliers({ ...filter, limit: LISTED }, signal),
-    REFRESH,
+  const data = useAnswer(JSON.stringify(['outliers', filter]), (signal) =>
+    client.outliers({ ...filter, limit: LISTED }, signal),
   );
   return (
     <section class="stands-out" aria-label="What stands out">
-      <AlarmsOnWall alarms={alarms} />
+      <AlarmsOnWall open={open} />
       {offline > 0 && (
         <div class="stands-out-kind" data-look="offline">
           <h3>
@@ -190,7 +193,7 @@ export function FleetOutliers({
           )}
         </div>
       )}
-      {data?.outliers === 0 && refused.length + offline + alarms.length === 0 && (
+      {data?.outliers === 0 && isCalm && (
         <p class="stands-out-none">{isStale ? OLD_VALUES : nothingFar(data)}</p>
       )}
       {data && data.provisional > 0 && <p class="stands-out-note">{provisionalText(data.provisional)}</p>}

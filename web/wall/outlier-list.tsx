@@ -1,6 +1,6 @@
 import { formatCount, formatCounted, formatSpan, NOTHING } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
-import { useActiveAlarms } from '../state/alarms.ts';
+import { openCountText, useActiveAlarms } from '../state/alarms.ts';
 import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
@@ -9,7 +9,8 @@ import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
-import type { Alarm, FleetInfo, RefusedDevice } from '../api/types.ts';
+import type { FleetInfo, RefusedDevice } from '../api/types.ts';
+import type { OpenAlarms } from '../state/alarms.ts';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
@@ -37,19 +38,20 @@ export function OutlierList({
   const { faults, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
   const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
-  const alarms = useActiveAlarms();
-  const nothing = farCount + silentCount + offline.length + refused.length + alarms.length === 0;
+  const open = useActiveAlarms();
+  const isAlarming = open !== null && (open.alarms.length > 0 || open.isCut);
+  const nothing = farCount + silentCount + offline.length + refused.length === 0 && !isAlarming;
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
-  const isRead = live.fleet.isRead() && info !== null;
+  const isRead = live.fleet.isRead() && info !== null && open !== null;
   return (
     <section class="stands-out" aria-label="What stands out">
-      <AlarmsOnWall alarms={alarms} />
+      <AlarmsOnWall open={open} />
       <Kind
         look="offline"
         title="Devices offline"
         count={offline.length}
-        entries={offline.map(offlineEntry)}
+        entries={offline.map((device) => offlineEntry(device, live.fleet.holdsAll()))}
         isOnly={isOnly}
       />
       <Kind
@@ -80,17 +82,18 @@ export function OutlierList({
 /**
  * The open alarms, next to the wall.
  *
- * @param props those that are not shelved
+ * @param props those that are not shelved; null: not known yet
  */
-export function AlarmsOnWall({ alarms }: { alarms: readonly Alarm[] }) {
+export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   const { live, preferences } = useServices();
   const { units } = preferences.choice.value;
-  if (alarms.length === 0) return null;
+  if (!open || (open.alarms.length === 0 && !open.isCut)) return null;
+  const { alarms } = open;
   return (
     <div class="stands-out-kind">
       <h3>
         <a href="/alarms" title="Show the alarms">
-          Alarms <b>{formatCount(alarms.length)}</b>
+          Alarms <b>{openCountText(alarms.length, open)}</b>
         </a>
       </h3>
       <ul>
@@ -111,23 +114,24 @@ export function AlarmsOnWall({ alarms }: { alarms: readonly Alarm[] }) {
           );
         })}
       </ul>
-      <More count={alarms.length - FEW} href="/alarms" />
+      <More count={alarms.length - FEW} isCut={open.isCut} href="/alarms" />
     </div>
   );
 }
 
 /** What a list leaves out, with a link to it. */
-const More = ({ count, href }: { count: number; href: string }) =>
+const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; href: string }) =>
   count > 0 && (
     <p class="stands-out-more">
       <a class="link" href={href}>
-        and {formatCount(count)} more
+        and {openCountText(count, { isCut })} more
       </a>
     </p>
   );
 
-/** Nothing can be said of a fleet that was read in part. */
+/** Nothing can be said of a fleet that was read in part, or while its alarms are not known. */
 function readingText(fleet: Fleet, info: FleetInfo | null) {
+  if (fleet.isRead() && info !== null) return 'Reading the open alarms …';
   const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
   const read = fleet.sensors.size;
   return total > read && !fleet.isNarrow()
@@ -168,12 +172,13 @@ const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
   tone: 'bad',
 });
 
-const offlineEntry = ({ id, name, site, sensors }: FleetDevice): Entry => ({
+/** @param isWhole all sensors of the fleet are here, so those of the device are known */
+export const offlineEntry = ({ id, name, site, sensors }: FleetDevice, isWhole: boolean): Entry => ({
   key: id,
   href: deviceHref(id, name),
   name,
   owner: site ?? '',
-  text: formatCounted(sensors.length, 'sensor'),
+  text: isWhole ? formatCounted(sensors.length, 'sensor') : '',
   tone: 'bad',
 });
 

@@ -131,7 +131,7 @@ const MOST_MARKS = 500;
 /** Marks the cells of the sensors with open alarms. */
 function AlarmMarks({ picture }: { picture: Picture | null }) {
   const { live } = useServices();
-  const alarms = useActiveAlarms();
+  const alarms = useActiveAlarms()?.alarms ?? [];
   return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
     const sensor = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
     const box = sensor && picture?.boxOf(sensor);

@@ -21,7 +21,7 @@ import { connectStore } from '../../store/index.js';
 import { readArguments } from './arguments.js';
 
 /** @import { Backtest } from '../../alarms/backtest.js' */
-/** @import { Definition } from '../../alarms/rules/rule.js' */
+/** @import { Definition, Rule } from '../../alarms/rules/rule.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Arguments } from './arguments.js' */
 
@@ -35,7 +35,15 @@ async function list({ registry, print }) {
 /** @param {CommandParts} parts */
 async function apply({ registry, given, print }) {
   const wanted = readRules(given.file);
-  const known = new Map(registry.list().map((rule) => [newestOf(rule).definition.name, rule]));
+  /** @type {Map<string, Rule>} */
+  const known = new Map();
+  /** Rules made over HTTP may share a name, those of a file may not. @type {Rule[]} */
+  const repeated = [];
+  for (const rule of registry.list()) {
+    const { name } = newestOf(rule).definition;
+    if (known.has(name)) repeated.push(rule);
+    else known.set(name, rule);
+  }
   for (const definition of wanted) {
     const rule = known.get(definition.name);
     known.delete(definition.name);
@@ -49,9 +57,9 @@ async function apply({ registry, given, print }) {
       print(`changed  ${definition.name}`);
     }
   }
-  for (const [name, rule] of known) {
+  for (const rule of [...known.values(), ...repeated]) {
     if (given.prune) await registry.replace(rule.id, null, Date.now());
-    print(`${given.prune ? 'removed' : 'kept   '}  ${name}`);
+    print(`${given.prune ? 'removed' : 'kept   '}  ${newestOf(rule).definition.name}`);
   }
 }
 

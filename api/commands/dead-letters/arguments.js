@@ -87,6 +87,7 @@ export function readArguments(argv, now) {
   if (given['code'] !== undefined && !isRefusal(given['code'])) problems.push(WRONG_CODE);
   if (from === null) problems.push(`--from ${WRONG_MOMENT}`);
   if (to === null) problems.push(`--to ${WRONG_MOMENT}`);
+  if (from && to && from >= to) problems.push('--from is before --to');
   if (problems.length > 0) throw usageError(`${COMMAND} ${command}`, problems);
   return {
     command,

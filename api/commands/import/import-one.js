@@ -1,4 +1,12 @@
-import { createWriteStream, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../common/errors.js';
 import { importFile } from '../../import/index.js';
@@ -103,9 +111,11 @@ const SHOWN = 20;
  * Collects refused lines in a file, which is made with the first of them.
  *
  * @param {string | null} path null: they are shown instead
- * @param {boolean} continues an earlier run has begun the file
+ * @param {boolean} continues an earlier run may have begun the file
  */
 function createRefusedFile(path, continues) {
+  // The lines of an import before are not those of this one.
+  if (path !== null && !continues) rmSync(path, { force: true });
   /** @type {ReturnType<typeof createWriteStream> | undefined} */
   let file;
   /** @type {string[]} */
@@ -118,8 +128,9 @@ function createRefusedFile(path, continues) {
         return;
       }
       if (!file) {
-        file = createWriteStream(path, { flags: continues ? 'a' : 'w' });
-        if (!continues) file.write('line,code,rule\n');
+        const isNew = !existsSync(path);
+        file = createWriteStream(path, { flags: 'a' });
+        if (isNew) file.write('line,code,rule\n');
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },

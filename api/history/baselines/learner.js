@@ -7,6 +7,7 @@ import { iteratePages, Steps } from '../packing/steps.js';
 import { LEARNED_DAYS, learnProfile } from './profile.js';
 
 /** @import { Context } from '../../observability/index.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { LearnedProfile } from '../../store/history/baselines.js' */
 /** @import { SensorBytes } from '../../store/history/keys.js' */
 /** @import { HourRow } from '../../store/history/reads.js' */
@@ -21,11 +22,12 @@ const STOP_WITHIN_MS = 3000;
 
 /**
  * Learns the baselines of each day from the statistics of history, group by group, a day ahead. A group that is interrupted begins again.
+ * While the clock is wrong it waits: `learned_until` never goes back, so days that have not come would count as learned.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines'>} deps.store
  * @param {number} deps.groups `LATEST_GROUPS`
- * @param {() => number} deps.clock epoch ms
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Pick<Steps, 'run' | 'stopped'>} deps.steps
  * @param {Leases} deps.leases
  * @param {LearningLag} deps.lag
@@ -38,7 +40,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
   async function nextDay(group) {
     const until = await steps.run(() => baselines.learnedUntil(group));
     // Days that nobody learned are over.
-    const next = Math.max(until ?? 0, dayOf(clock()));
+    const next = Math.max(until ?? 0, dayOf(await clock.now()));
     lag.note(group, next);
     return next;
   }
@@ -58,7 +60,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
 
   /** @param {number} group @param {Buffer} device 16 bytes @param {number} day epoch ms */
   async function learnDevice(group, device, day) {
-    const to = Math.min(day, bucketOf(clock()));
+    const to = Math.min(day, bucketOf(await clock.now()));
     /** @type {LearnedProfile[]} */
     const learned = [];
     for (const sensor of await steps.run(() => packing.sensorIds(group, device))) {
@@ -75,7 +77,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
   async function learnGroup(group) {
     // Read again, because the previous owner of the lease may have learned it.
     const day = await nextDay(group);
-    if (clock() < dueAt(day)) return;
+    if ((await clock.now()) < dueAt(day)) return;
     for await (const device of iteratePages((after) => steps.run(() => packing.devicePage(group, after)))) {
       await learnDevice(group, device, day);
     }
@@ -95,7 +97,9 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
       const failures = [];
       for (let group = 0; group < groups && !steps.stopped; group++) {
         try {
-          if (!lag.isDue(group) || clock() < dueAt(await nextDay(group))) continue;
+          if (!lag.isDue(group)) continue;
+          const day = await nextDay(group);
+          if ((await clock.now()) < dueAt(day)) continue;
           // Leases of packing are those below. A group may be packed and learned at the same time.
           await leases.hold(groups + group, () => learnGroup(group));
         } catch (error) {
@@ -153,9 +157,10 @@ export class LearningLag {
  * @param {Context} context
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines' | 'packLeases'>} deps.store
+ * @param {ClockGuard} deps.clockGuard
  * @param {number} deps.pauseMs between two looks for groups to learn
  */
-export function createLearning({ config, clock, logger, metrics }, { store, pauseMs }) {
+export function createLearning({ config, clock, logger, metrics }, { store, clockGuard, pauseMs }) {
   const lag = new LearningLag(clock);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => lag.overdueMs() });
@@ -163,7 +168,7 @@ export function createLearning({ config, clock, logger, metrics }, { store, paus
   const learner = createLearner({
     store,
     groups: config.retention.latestGroups,
-    clock,
+    clock: clockGuard,
     steps,
     leases: createLeases({ store: store.packLeases, owner, logger }),
     lag,

@@ -64,11 +64,13 @@ export const LIST = {
 export const getAlarms = (deps) => async (req, res) => {
   const { store, cursors, groups } = deps;
   const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
-  const range = cutRange({ from, to }, deps);
   const deviceBytes = device === undefined ? null : parseDevice(device);
   if (sensor !== undefined && !deviceBytes)
     throw new MillraceError('bad_parameter', 'sensor: must stand with device');
   const sensorBytes = deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
+  const isByDay = state !== 'open' && sensorBytes === null;
+  // An open alarm is kept until it ends, also beyond retention. Only a list by day needs the bound of retention.
+  const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
   const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
   /** @type {Place} */
   const after = cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
@@ -122,10 +124,10 @@ export const getAlarms = (deps) => async (req, res) => {
       if (alarm && matches(alarm)) found.push(alarm);
     }
   }
-  const days = state === 'open' || sensorBytes ? 0 : dayOf(after.until) - MAX_DAYS * DAY_MS;
-  if (isEnd && days > dayOf(range.from)) {
+  const lastDay = dayOf(after.until) - MAX_DAYS * DAY_MS;
+  if (isEnd && isByDay && lastDay > dayOf(range.from)) {
     // More days may have alarms.
-    place = { until: days - 1, skip: 0 };
+    place = { until: lastDay - 1, skip: 0 };
     isEnd = false;
   }
   res.json({ items: found.map(deps.alarms.toItem), next: isEnd ? null : cursors.seal(scope, place) });
@@ -316,7 +318,7 @@ export const listAlarms = {
   scope: 'read',
   summary: 'The alarms of the installation, newest first, page by page',
   description:
-    'An alarm must match all filters; the range is that of its start. A page may be short, even empty, before the last one. Alarms are kept for `HISTORY_DAYS`.',
+    'An alarm must match all filters; the range is that of its start. A page may be short, even empty, before the last one. Alarms are kept for `HISTORY_DAYS`, and open ones until they end. `state=open` has all of these.',
   query: LIST,
   answers: { 200: json(SCHEMAS.AlarmPage) },
   links: { events: { to: 'listAlarmEvents', parameters: { alarm_id: '$response.body#/items/0/alarm_id' } } },

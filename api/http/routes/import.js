@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.js';
 import { importParquet, importStream } from '../../import/index.js';
-import { closeUnread } from '../body.js';
+import { closeUnread, codingOf } from '../body.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { abortOnClose } from '../long-requests.js';
@@ -49,6 +49,7 @@ export const postImport = (deps) => async (req, res) => {
   const { device, dry_run: dryRun, skip } = readQuery(req, QUERY);
   if (device !== undefined) parseDevice(device);
   closeUnread(req, res);
+  codingOf(req, res, false);
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (!type) throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
   const release = deps.limits.imports.acquire();

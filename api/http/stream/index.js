@@ -56,7 +56,7 @@ export function createStream(deps, periods = PERIODS_MS) {
 
   deps.live.onAlarm((alarm) => {
     const frame = Buffer.from(`event: alarm\ndata: ${alarm}\n\n`);
-    for (const reader of readers) reader.sendIfWritable(frame);
+    for (const reader of readers) reader.sendAlarm(frame);
   });
 
   const statsFrame = () =>
@@ -156,9 +156,12 @@ function endWithSession(res, reader, now) {
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
+/** Bytes that wait for a reader which is too slow for further alarms. */
+const MAX_WAITING = 1024 * 1024;
+
 /**
- * The connection to one reader. Unread data waits in the connection: one event, and what the socket itself buffers. So a slow
- * reader costs no memory.
+ * The connection to one reader. Unread data waits in the connection: one event, the alarms after it, and what the socket itself
+ * buffers. So a slow reader costs little memory.
  *
  * @param {Response} res its headers are sent
  * @param {Writable} [events] where they are written: to the response, or to what compresses them
@@ -186,6 +189,17 @@ export function createReader(res, events = res) {
     /** Sends an event that a reader may miss, unless earlier events still wait. @param {Buffer} frame */
     sendIfWritable(frame) {
       if (isOpen() && !isBehind()) events.write(frame);
+    },
+
+    /**
+     * Sends an alarm, also while earlier events wait. A reader that is too slow is dropped. It reconnects and reads the alarms.
+     *
+     * @param {Buffer} frame
+     */
+    sendAlarm(frame) {
+      if (!isOpen()) return;
+      if (events.writableLength > MAX_WAITING) res.destroy();
+      else events.write(frame);
     },
 
     /**

@@ -1,8 +1,8 @@
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { refusalOf, wholeRefusal } from '../decode/refusals.js';
+import { refusalOf } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
-import { arrivalOf, toKept } from '../pipeline.js';
+import { arrivalOf, isForbidden, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
 import { readSession } from '../registry/sessions.js';
 
@@ -106,10 +106,7 @@ export function createMappedHandler(deps) {
       metrics.mapped.inc({ mapping: mapping.name, result: opened ? 'read' : 'skipped' });
       if (!opened) return 'accepted';
       const identity = identifyOpened(opened);
-      if (message.permits?.(opened.device, message.topic) === false) {
-        message.onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
-        return 'forbidden';
-      }
+      if (isForbidden(message, opened.device)) return 'forbidden';
       return queue.run(identity.id, mapping.isDescription, () =>
         handleOpened(message, identity, topic, opened),
       );

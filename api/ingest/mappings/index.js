@@ -3,7 +3,7 @@
  * their own. Presets are files of `presets/`. What a mapping reads goes the way of any other message in `../handlers/mapped.js`.
  */
 import { readMappings } from './file.js';
-import { isReserved } from './pattern.js';
+import { covers, isReserved } from './pattern.js';
 
 /** @import { Mapping } from './mapping.js' */
 /** @import { Levels } from './pattern.js' */
@@ -23,7 +23,12 @@ export { proposeMapping, proposeMappings } from './proposal.js';
  * @property {undefined} [sparkplug]
  */
 
-/** Filters of subscriptions: `shared` ones of measurements, and those that each process needs for itself. @typedef {{ shared: string[], own: string[] }} MappedFilters */
+/**
+ * Filters of subscriptions: `shared` ones of measurements, and those that each process needs for itself. `covered`: a shared one receives all
+ * their topics. A broker may send a message once for each filter that matches (MQTT 5, 3.3.4), and it would be stored as often.
+ *
+ * @typedef {{ shared: string[], own: string[], covered: string[] }} MappedFilters
+ */
 
 /** The mappings of this process. */
 export class Mappings {
@@ -63,7 +68,14 @@ export class Mappings {
     ];
     // A shared subscription gets no retained messages, and descriptions are retained.
     const own = filtersOf(read.filter(({ isDescription }) => isDescription));
-    const shared = filtersOf(read.filter(({ isDescription }) => !isDescription));
-    return { own, shared: shared.filter((filter) => !own.includes(filter)) };
+    const values = filtersOf(read.filter(({ isDescription }) => !isDescription));
+    const shared = values.filter((filter) => !own.includes(filter));
+    const isCovered = (/** @type {string} */ filter) =>
+      shared.some((other) => other !== filter && covers(other, filter));
+    return {
+      own,
+      shared: shared.filter((filter) => !isCovered(filter)),
+      covered: shared.filter(isCovered),
+    };
   }
 }

@@ -248,7 +248,7 @@ export class Mapping {
     visitValues(below, (tokens, value) => {
       const path = tokens.join('.');
       // No sensor has a longer name.
-      if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return;
+      if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return reading.ignore();
       reading.countReceived();
       const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
       if (number === null) return reading.skip();
@@ -309,7 +309,7 @@ class Reading {
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
-  /** Whether no value was found, not even one to skip. */
+  /** Whether no value was found, not even one to skip or to ignore. */
   get isEmpty() {
     return this.#isEmpty;
   }
@@ -323,6 +323,11 @@ class Reading {
   skip() {
     this.#isEmpty = false;
     this.#batch.skip();
+  }
+
+  /** A value that the mapping leaves out. A message of such values alone is no mistake of its sender. */
+  ignore() {
+    this.#isEmpty = false;
   }
 
   /**

@@ -71,6 +71,18 @@ export class TopicPattern {
   }
 }
 
+/** @param {string} wide filter @param {string} narrow filter @returns {boolean} whether the first one matches every topic of the second */
+export function covers(wide, narrow) {
+  const levels = narrow.split('/');
+  const wanted = wide.split('/');
+  for (const [index, level] of wanted.entries()) {
+    if (level === '#') return true;
+    const other = levels[index];
+    if (other === undefined || other === '#' || (level !== '+' && level !== other)) return false;
+  }
+  return wanted.length === levels.length;
+}
+
 /** @param {string} text of a topic pattern @returns {string | null} the rule that it breaks */
 export function brokenPatternRule(text) {
   const levels = text.split('/');

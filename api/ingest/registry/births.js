@@ -100,7 +100,9 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
      */
     describe: (identity, { sensors, ...description }) =>
       registry.serialize(identity.id, async () => {
-        const found = await registry.findNow(identity);
+        // Another process may have received a birth, and the memory of this one would hide that the description differs.
+        registry.cache.forget(identity.id);
+        const found = await registry.find(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, { sensors });
         const name = found ? undefined : (identity.name ?? undefined);

@@ -66,6 +66,8 @@ export class DeviceCache {
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
+  /** Number of calls of `forget`. */
+  #forgotten = 0;
   #read = shareReads((/** @type {Pick<Device, 'id' | 'bytes'>} */ identity) => this.#load(identity));
 
   /** @param {{ store: RegistryStore, groups: number }} deps */
@@ -101,6 +103,7 @@ export class DeviceCache {
 
   /** Removes a device from the cache. @param {string} id */
   forget(id) {
+    this.#forgotten++;
     this.#devices.delete(id);
   }
 
@@ -108,6 +111,7 @@ export class DeviceCache {
   async #load({ id, bytes }) {
     const group = groupOf(bytes, this.#groups);
     const key = { group, bytes };
+    const forgotten = this.#forgotten;
     const [row, sensors] = await Promise.all([this.#store.device(key), this.#store.sensors(key)]);
     if (!row) return null;
     /** @type {Device} */
@@ -124,7 +128,10 @@ export class DeviceCache {
       if (registeredAt === null) continue;
       device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId) });
     }
-    this.#devices.set(id, device);
+    const kept = this.#devices.get(id);
+    if (kept) return kept;
+    // A device that was forgotten meanwhile may be retired, so an answer of before must not stay.
+    if (forgotten === this.#forgotten) this.#devices.set(id, device);
     return device;
   }
 }

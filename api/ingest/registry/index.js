@@ -18,6 +18,9 @@ import { firstMessageStamp, nextStamp } from './sessions.js';
 /** Concurrent requests of one registration. A birth of 10,000 sensors must not block all other messages. */
 const WRITES_AT_ONCE = 16;
 
+/** While AUTO_REGISTER_MAX is reached, the devices are counted again at most this often, in ms. Anybody can make up a device. */
+const COUNT_EVERY_MS = 60_000;
+
 /**
  * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an unknown device or sensor
  * registers it. Registration is not on the hot path. It is committed before the first measurement is sent.
@@ -32,6 +35,8 @@ export class Registry {
   #changing = new Map();
   /** Number of registered devices. */
   #devices = 0;
+  /** When they were counted, epoch ms. */
+  #countedAt = Number.NEGATIVE_INFINITY;
   /** The registered devices in memory. */
   cache;
 
@@ -132,8 +137,9 @@ export class Registry {
     });
   }
 
-  /** Counts the registered devices. Later this process only counts its own registrations, so the limit is approximate. */
+  /** Counts the registered devices. Afterwards this process only counts its own registrations, so the limit is approximate. */
   async start() {
+    this.#countedAt = this.#clock();
     this.#devices = await this.#store.countDevices(this.#groups);
   }
 
@@ -157,7 +163,7 @@ export class Registry {
   }
 
   /**
-   * Reads the current state from the database, because another process may have retired the device.
+   * Reads the current state from the database, because another process may have retired or described the device.
    *
    * @param {Pick<Device, 'id' | 'bytes'>} identity
    * @returns {Promise<Device | null>}
@@ -166,7 +172,7 @@ export class Registry {
     const known = this.cache.peek(identity.id);
     if (!known) return this.find(identity);
     const row = await this.#retry.run(() => this.#store.device(known));
-    if (row?.retiredAt === known.retiredAt) return known;
+    if (row?.retiredAt === known.retiredAt && row.describedAt === known.describedAt) return known;
     this.cache.forget(identity.id);
     return this.find(identity);
   }
@@ -213,7 +219,11 @@ export class Registry {
 
   /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} identity @param {string} [site] @returns {Promise<Device>} */
   async #registerDevice(identity, site) {
-    if (this.#devices >= this.#limits.autoRegisterMax) throw new MillraceError('registration_limit');
+    const isFull = () => this.#devices >= this.#limits.autoRegisterMax;
+    // Other processes retire devices.
+    if (isFull() && Math.abs(this.#clock() - this.#countedAt) >= COUNT_EVERY_MS)
+      await this.#retry.run(() => this.start());
+    if (isFull()) throw new MillraceError('registration_limit');
     this.#devices++;
     const device = await this.newDevice(identity);
     const [now, stamp] = [this.#clock(), firstMessageStamp(device)];

@@ -1,6 +1,7 @@
 import { Aedes } from 'aedes';
 import mqttPacket from 'mqtt-packet';
 import { refusalText } from '../../../common/errors.js';
+import { printable } from '../../../common/printable.js';
 import { suggestTopic } from '../../../schema/topic-suggestion.js';
 
 /** @import { EventEmitter } from 'node:events' */
@@ -70,7 +71,8 @@ export function answerTo(outcome, refused, topic) {
   const [first] = refused;
   if (!first) return null;
   const others = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
-  const reason = shortened(`${first.code}: ${refusalText(first)}${others}`);
+  // A path has names of the device. A client closes its connection if a text has U+0000 (MQTT-1.5.4-2), and would send the message again.
+  const reason = shortened(printable(`${first.code}: ${refusalText(first)}${others}`));
   if (outcome === 'accepted') return { reasonCode: REASONS.success, reason };
   return { reasonCode: REASON_OF[first.code] ?? REASONS.format, reason };
 }
@@ -132,6 +134,8 @@ export const isLeaving = (client) => leaving.has(client);
 /** @param {object} packet @returns {Buffer} */
 const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
 
+/** @typedef {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} Numbering of aedes */
+
 /**
  * aedes without sessions, hardened. Version 2.0.0-beta.1 was branched before 1.1.3, so it lacks the correction of GHSA-52qw-whmv-87c5: a
  * client whose id or filter is the name of a property of every object, such as `constructor`, ended the process.
@@ -141,6 +145,20 @@ export class SessionlessBroker extends Aedes {
   constructor(options) {
     super(options);
     Object.assign(this, { clients: Object.create(null), brokers: Object.create(null) });
+    this.#numberAtForwarding();
+  }
+
+  /**
+   * aedes numbers each message, and a client drops one whose number is not greater than that of its last one as a duplicate. The number is given
+   * before aedes waits for the persistence, which it does if the message is retained or has QoS 1 or 2. So a message that overtook another
+   * one meanwhile made it a duplicate. Here a message gets its number when it is forwarded. `mq` and `counter` are private.
+   */
+  #numberAtForwarding() {
+    const emit = this.mq.emit.bind(this.mq);
+    this.mq.emit = (packet, done) => {
+      packet.brokerCounter = ++this.counter;
+      return emit(packet, done);
+    };
   }
 
   /** Forwards a message of a client to the others. @param {Client} client @param {PublishPacket} packet */

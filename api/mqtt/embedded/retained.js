@@ -90,15 +90,30 @@ export class RetainedMessages {
       if (message) yield message;
       return;
     }
-    if (meets(known, STATES)) yield* this.#states.values();
-    if (meets(known, OWN_TOPICS)) yield* this.#statuses.values();
-    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* this.#others.values();
+    if (meets(known, STATES)) yield* presentIn(this.#states);
+    if (meets(known, OWN_TOPICS)) yield* presentIn(this.#statuses);
+    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* presentIn(this.#others);
   }
 
   /** @param {string} topic */
   #keptFor(topic) {
     if (topic.startsWith(OWN_TOPICS)) return this.#statuses;
     return topic.startsWith(STATES) ? this.#states : this.#others;
+  }
+}
+
+/**
+ * A message that is replaced moves to the end. So a search of values that change faster than its client reads would never end. It ends after
+ * as many messages as there are now, which includes all that are not replaced meanwhile. The client gets the others as they are published.
+ *
+ * @param {Map<string, Retained>} kept
+ * @returns {Iterable<Retained>}
+ */
+function* presentIn(kept) {
+  let left = kept.size;
+  for (const message of kept.values()) {
+    if (left-- === 0) return;
+    yield message;
   }
 }
 

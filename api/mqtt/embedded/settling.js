@@ -231,15 +231,19 @@ export function createSettling(deps) {
     const { reader } = connection;
     const size = packet.payload.length;
     reader.enter(size);
+    // aedes keeps the packet until its acknowledgement, which waits for those of all earlier ones. So it counts until then.
+    const acknowledge = () => {
+      done();
+      reader.leave(size);
+    };
     // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
     const { settled, onRefused } =
-      packet.qos === 0 ? { settled: () => done() } : track(connection, packet, done);
+      packet.qos === 0 ? { settled: acknowledge } : track(connection, packet, acknowledge);
     settle(packet, route, client, connection, onRefused).then(
       (outcome) => {
         // QoS 0 has no acknowledgement that could report the reason.
         if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
-        reader.leave(size);
       },
       // Without an acknowledgement the device reconnects and sends the message again.
       () => void client?.conn.destroy(),

@@ -33,6 +33,9 @@ const mappedSubscriptionsOf = (group, { shared, own }) =>
     ...own.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 1 }]),
   ]);
 
+/** @param {string} group of the shared subscription @param {MappedFilters} filters @returns {string[]} filters that would bring messages again */
+const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${group}/${filter}`);
+
 /**
  * One process receives all messages of Sparkplug edge nodes. None of them should be retained (tck-id-topics-nbirth-mqtt and others),
  * and retain handling 2 leaves out retained ones. The host also receives its own state topic, to correct a wrong state from another
@@ -64,7 +67,12 @@ export async function subscribe(client, { group, host, mapped }) {
   const others = mappedSubscriptionsOf(group, mapped);
   const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...others, ...edges });
   const refused = granted.find(({ qos }) => qos > 2);
-  if (!refused) return;
+  if (!refused) {
+    // Another version, or other mappings, may have left them in the session. They end now that a wider one receives their topics.
+    const covered = coveredOf(group, mapped);
+    if (covered.length > 0) await client.unsubscribeAsync(covered);
+    return;
+  }
   const hint =
     edges && refused.topic in edges
       ? '; set SPARKPLUG to false if you do not need it'
@@ -82,5 +90,5 @@ export async function subscribe(client, { group, host, mapped }) {
  */
 export async function unsubscribe(client, { group, mapped }) {
   const all = { ...subscriptionsOf(group), ...mappedSubscriptionsOf(group, mapped) };
-  await client.unsubscribeAsync([...Object.keys(all), ...EDGE_FILTERS]);
+  await client.unsubscribeAsync([...Object.keys(all), ...coveredOf(group, mapped), ...EDGE_FILTERS]);
 }

@@ -1,5 +1,7 @@
+import { performance } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
 import { someAtOnce } from '../../../common/some-at-once.js';
-import { bucketOf, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../../schema/rules.js';
+import { bucketOf, DAY_MS, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
 import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
 import { encodeHour, planHours } from './hours.js';
@@ -23,6 +25,9 @@ const HOURS_AT_ONCE = 16;
 
 /** Remembered hours of a wide device. A backfill touches many hours. */
 const HOURS_REMEMBERED = 1000;
+
+/** They are forgotten after this time, in ms, because the stored number of parts expires with the table. Later samples need it again. */
+const REMEMBERED_MS = DAY_MS;
 
 /** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. */
 const ROW_WEIGHT = 150;
@@ -51,22 +56,27 @@ export class SampleWrites {
   #retry;
   #rows;
   #watch;
+  #now;
   #partitions = new DevicePartitions();
   /** @type {BlockObserver | null} */
   #blocks = null;
   /** The committed number of parts, by device and hour. @type {WeakMap<Buffer, Map<number, number>>} */
   #spread = new WeakMap();
+  #rememberedAt;
 
   /**
    * @param {object} deps
    * @param {Pick<Session, 'write' | 'writeMerged'>} deps.session
    * @param {Pick<Retry, 'run'>} deps.retry
    * @param {PartitionWatch} deps.watch
+   * @param {() => number} [deps.now] ms of a monotonic clock
    */
-  constructor({ session, retry, watch }) {
+  constructor({ session, retry, watch, now = () => performance.now() }) {
     this.#session = session;
     this.#retry = retry;
     this.#watch = watch;
+    this.#now = now;
+    this.#rememberedAt = now();
     this.#rows = new PendingRows({ session, retry });
   }
 
@@ -148,6 +158,11 @@ export class SampleWrites {
 
   /** Stores the number of parts of an hour, for its readers. @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} parts more than 1 */
   async #commitParts(device, bucket, parts) {
+    const now = this.#now();
+    if (now - this.#rememberedAt > REMEMBERED_MS) {
+      this.#spread = new WeakMap();
+      this.#rememberedAt = now;
+    }
     if (this.#spread.get(device)?.get(bucket) === parts) return;
     const { key } = this.#partitions.find(device, bucket, 0);
     await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
@@ -238,6 +253,9 @@ function forgetHours(partitions, bucket) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
 
+/** Devices whose newest hour is watched, at about 500 bytes each. */
+const MAX_WATCHED = 100_000;
+
 /**
  * Warns about partitions that grow too large for a server, once per device and hour. It never refuses data. It counts only the writes of
  * this process, and only the newest hour of each device.
@@ -245,8 +263,12 @@ function forgetHours(partitions, bucket) {
 export class PartitionWatch {
   #logger;
   #onLarge;
-  /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */
-  #hours = new WeakMap();
+  /**
+   * By the id of the device, because the cache of devices replaces its object every ten minutes.
+   *
+   * @type {LRUCache<string, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>}
+   */
+  #hours = new LRUCache({ max: MAX_WATCHED });
 
   /** @param {{ logger: Pick<Logger, 'warn'>, onLarge: () => void }} deps */
   constructor({ logger, onLarge }) {
@@ -262,10 +284,11 @@ export class PartitionWatch {
    * @param {number} rows
    */
   note(device, { bucket, part, bytes }, rows) {
-    let hour = this.#hours.get(device);
+    const id = device.id ?? device.bytes.toString('latin1');
+    let hour = this.#hours.get(id);
     if (!hour || bucket > hour.bucket) {
       hour = { bucket, parts: new Map(), reported: false };
-      this.#hours.set(device, hour);
+      this.#hours.set(id, hour);
     }
     if (bucket !== hour.bucket) return;
     const partition = hour.parts.get(part) ?? { rows: 0, bytes: 0 };

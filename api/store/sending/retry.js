@@ -19,7 +19,8 @@ export class Retry {
   #onRetry;
   #ending = new AbortController();
   #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
-  #failingSince = 0;
+  /** When requests began to fail, in ms of `performance.now()`; null: the last one succeeded. @type {number | null} */
+  #failingSince = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   /** @param {{ logger: Pick<Logger, 'info' | 'warn'>, onRetry: () => void }} deps */
@@ -42,7 +43,7 @@ export class Retry {
     for (let attempt = 0; ; attempt++) {
       try {
         const answer = await request();
-        if (this.#failingSince) this.#logger.info('the database takes requests again');
+        if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
         this.#noteAnswer();
         return answer;
       } catch (error) {
@@ -60,7 +61,7 @@ export class Retry {
 
   /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last one succeeded */
   get failingForMs() {
-    return this.#failingSince ? Date.now() - this.#failingSince : 0;
+    return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
   /** When the database last answered. @returns {number} time of the last answer, in ms of `performance.now()`; -Infinity before the first */
@@ -80,14 +81,14 @@ export class Retry {
 
   /** A rejection is an answer as well: the database is there. */
   #noteAnswer() {
-    this.#failingSince = 0;
+    this.#failingSince = null;
     this.#answeredAt = performance.now();
   }
 
   /** @param {MillraceError} error */
   #report(error) {
-    const now = Date.now();
-    this.#failingSince ||= now;
+    const now = performance.now();
+    this.#failingSince ??= now;
     if (this.#throttle.count('unavailable') === 0) return;
     const seconds = Math.round((now - this.#failingSince) / 1000);
     this.#logger.warn(

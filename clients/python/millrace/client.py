@@ -173,7 +173,11 @@ def _labels(series: list[dict], names: list[str]) -> list[list[str | None]]:
 def _list(given: str | Iterable[str] | None) -> list[str] | None:
     if given is None:
         return None
-    return [given] if isinstance(given, str) else list(given)
+    texts = [given] if isinstance(given, str) else list(given)
+    if not texts:
+        # The API would take it for no condition, and answer for all of them.
+        raise ValueError('an empty list selects nothing; None selects all')
+    return texts
 
 
 def _text(instant: Instant) -> str | None:

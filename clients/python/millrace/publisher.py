@@ -4,7 +4,7 @@ import json
 import queue
 import threading
 import time
-from datetime import datetime
+from datetime import datetime, timezone
 
 import paho.mqtt.client as mqtt
 
@@ -75,7 +75,10 @@ class Publisher:
         if ts is not None and ts.tzinfo is None:
             raise ValueError('ts needs a time zone, such as datetime.now(timezone.utc)')
         at = time.time() if ts is None else ts.timestamp()
-        self._queue.put({'sensor_id': sensor, 'ts': round(1000 * at), 'value': float(value)}, timeout=timeout)
+        instant = datetime.fromtimestamp(round(1000 * at) / 1000, timezone.utc)
+        # As text: TS_UNIT of the API decides what a number means.
+        text = instant.isoformat(timespec='milliseconds').replace('+00:00', 'Z')
+        self._queue.put({'sensor_id': sensor, 'ts': text, 'value': float(value)}, timeout=timeout)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Waits until everything is acknowledged, at most `timeout` seconds. Returns whether it is."""

@@ -113,6 +113,12 @@ def test_instants_need_a_time_zone(client: Millrace):
         client.latest(asof=datetime(2026, 11, 21))
 
 
+def test_an_empty_list_does_not_select_everything(client: Millrace):
+    for names in [{'device': []}, {'sensor': iter([])}]:
+        with pytest.raises(ValueError):
+            client.query(**names, start=START)
+
+
 def test_publisher_bounds_its_queue():
     # Nothing listens on port 1.
     publisher = Publisher('nobody', port=1, queue_size=3)

@@ -110,6 +110,28 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
+  test('a range without samples: a note while it is read, and another one once it is read', async () => {
+    let release = () => {};
+    const released = new Promise((resolve) => {
+      release = () => resolve(null);
+    });
+    await dashboard.page.route('**/series?**', async (route) => {
+      await released;
+      await route.continue().catch(() => {});
+    });
+    await dashboard.visit('/compare?s=collar-1/ear&from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z');
+    const chart = dashboard.page.locator('.compare-group');
+    await chart.getByText('Reading samples…').waitFor();
+    expect(await chart.getByText('No samples in this range.').count()).toBe(0);
+    release();
+    await chart.getByText('No samples in this range.').waitFor();
+    await dashboard.page.unroute('**/series?**');
+    await publishNewSamples(dashboard);
+    await dashboard.visit('/compare?s=collar-1/ear');
+    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'a line' });
+    expect(await chart.locator('.chart-over').count()).toBe(0);
+  });
+
   test('a year: its days are those of the time zone', async () => {
     await dashboard.open({ timezoneId: 'Asia/Tokyo' });
     const inTokyo = dashboard.page.waitForRequest(/\/series\?.*utc_offset=540/);
@@ -144,6 +166,17 @@ describe('Annotations', () => {
     await panel.getByRole('button', { name: 'Remove annotation: Battery replaced' }).click();
     await panel.getByText('None in this range.').waitFor();
     await mark.waitFor({ state: 'detached' });
+  });
+
+  test('another range cannot be read: the page does not report that it has none', async () => {
+    dashboard.expectComplaints(/ERR_FAILED/);
+    await dashboard.visit('/devices/collar-3/sensors/ear');
+    const panel = dashboard.page.getByLabel('Annotations', { exact: true });
+    await panel.getByText('None in this range.').waitFor();
+    await dashboard.page.route('**/annotations?**', (route) => route.abort());
+    await dashboard.page.getByText('6 h', { exact: true }).click();
+    await panel.getByText('They cannot be read: The API cannot be reached.').waitFor();
+    expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
   test('whole installation: shown with every device', async () => {

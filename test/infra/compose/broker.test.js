@@ -144,7 +144,7 @@ test('Broker: an edge node: it publishes its own topics, receives its commands a
   await subscribe(api, {
     group: 'ingest',
     host: new Host({ id: 'millrace-1', clock: Date.now }),
-    mapped: { shared: [], own: [] },
+    mapped: { shared: [], own: [], covered: [] },
   });
   const edge = await connect({
     ...asDevice(),

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { makeFakes, operate, SECRETS } from '../../support/operations/fakes.js';
+import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.js';
 import { writePrograms } from '../../support/processes/programs.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
@@ -51,4 +51,19 @@ test.each([
   const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
   expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
   if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
+});
+
+test('Rotate: the file of the secret cannot be written: the printed script ends, and restarts no process', async () => {
+  const home = join(directory, 'printed');
+  const fakes = makeFakes(home);
+  // Nobody can write to a folder, not even root.
+  const file = join(home, 'folder');
+  mkdirSync(file);
+  const { out } = await operate([...rotation(file), '--nodes', 'host-1', '--dry-run'], fakes.env);
+  const script = join(home, 'plan.sh');
+  writeFileSync(script, out);
+  expect((await run('sh', [script], fakes.env)).code).not.toBe(0);
+  const called = fakes.called();
+  expect(called.some((line) => line.startsWith('npm run -s roles'))).toBe(true);
+  expect(called.filter((line) => line.startsWith('ssh'))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js'
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { until } from '../until.js';
 
+/** @import { ClockGuard } from '../../../api/store/clock-guard.js' */
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { TestSystem } from '../system/index.js' */
@@ -72,8 +73,9 @@ const ALONE = {
  * @param {Pick<Store, 'packing' | 'baselines'>} options.store
  * @param {number} options.groups
  * @param {() => number} options.clock epoch ms, set by the test
+ * @param {Pick<ClockGuard, 'now'>} [options.guard] of this clock; default: it is always right
  */
-export function createTestLearner({ store, groups, clock }) {
+export function createTestLearner({ store, groups, clock, guard = { now: clock } }) {
   const logger = pino({ level: 'silent' });
   const retry = new Retry({ logger, onRetry: () => {} });
   const steps = new Steps({ retry, isPressed: () => false, overdueMs: () => 0 });
@@ -82,7 +84,7 @@ export function createTestLearner({ store, groups, clock }) {
   const learner = createLearner({
     store,
     groups,
-    clock,
+    clock: guard,
     steps,
     leases: ALONE,
     lag,

@@ -71,6 +71,11 @@ test.each([
   ['a text of umlauts', 'ä'.repeat(64), `site=${'ä'.repeat(64)}`],
   ['a short text', 'hall ä/1', 'site=hall%20%C3%A4%2F1'],
   ['a path', '../../../', 'site=..%2F..%2F..%2F'],
+  [
+    'a text of slashes',
+    '/'.repeat(128),
+    'site=a85b73755224ef42365ed693f4ba95be8454da2642cd4759e3f1882d3ff7ddeb',
+  ],
 ])('Data set: the site is %s: the directory is one that the file system takes', async (_, site, name) => {
   const { files } = await write({ site, times: [NOW] }, { range: { from: NOW, to: NOW + 1 } });
   expect(files).toBe(1);

@@ -117,6 +117,32 @@ test('Learner: it is interrupted: the next one learns the whole group', async ()
   expect(await storedOn(DAY)).toEqual(['a', 'b', 'c'].map((device) => keysOf(device, 's').key).sort());
 });
 
+test('Learner: the clock is a month ahead: it waits until it is right, and learns the present day', async () => {
+  await writeHours('device', DAY, 3);
+  /** @type {(now: number) => void} */
+  let setRight = () => {};
+  /** @type {Promise<number>} */
+  const rightTime = new Promise((resolve) => {
+    setRight = resolve;
+  });
+  path.clock.now = DAY + 30 * DAY_MS;
+  const guard = { now: () => rightTime };
+  const ahead = createTestLearner({
+    store: path.store,
+    groups: GROUPS,
+    clock: () => path.clock.now,
+    guard,
+  });
+  const learned = ahead.learnDue();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(await learnedUntil()).toEqual(Array(GROUPS).fill(null));
+  path.clock.now = DAY + HOUR_MS;
+  setRight(path.clock.now);
+  await learned;
+  expect(await storedOn(DAY)).toEqual([keysOf('device', 's').key]);
+  expect(await learnedUntil()).toEqual(Array(GROUPS).fill(DAY + DAY_MS));
+});
+
 /** @param {Baselines} baselines @param {string} key @param {{ ts: string | null, value: number | null }} measured */
 function sigmasOf(baselines, key, measured) {
   const judged = { ...measured, sigmas: undefined, provisional: undefined };

@@ -74,6 +74,20 @@ test('Ranking: the same question within 2 s: answered once; after a failure: ask
   expect(asked).toBe(3);
 });
 
+test('Ranking: a value changes after it was ranked: answers of the next 2 s have what was ranked', async () => {
+  const hot = item('hot', 6);
+  const ranking = createRanking({ latest: async () => [hot], clock: () => NOON });
+  const ask = async () => [
+    (await ranking.sensors(ALL)).outliers[0],
+    (await ranking.groups('device', ALL))[0]?.worst,
+  ];
+  const ranked = { ...hot };
+  expect(await ask()).toEqual([ranked, ranked]);
+  // The cache of the stream changes its items in place.
+  Object.assign(hot, { value: 2, sigmas: undefined });
+  expect(await ask()).toEqual([ranked, ranked]);
+});
+
 test('Outlier: its baseline, and the age of its value', () => {
   const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
   const judged = /** @type {any} */ (item('hot', 6));

@@ -3,8 +3,8 @@ import { importStream } from '../../../api/import/index.js';
 
 /** @import { RefusedLine } from '../../../api/import/importer.js' */
 
-/** @param {string[]} lines of NDJSON, for a dry run */
-async function dryRun(lines) {
+/** @param {string[]} lines for a dry run @param {'csv' | 'ndjson'} [format] */
+async function dryRun(lines, format = 'ndjson') {
   async function* source() {
     yield Buffer.from(lines.join('\n'));
   }
@@ -21,7 +21,7 @@ async function dryRun(lines) {
   const refused = [];
   const { first } = await importStream(
     ingest,
-    { source: source(), format: 'ndjson' },
+    { source: source(), format },
     {
       device: undefined,
       skip: 0,
@@ -73,4 +73,10 @@ test('import: NDJSON with a byte order mark and a NaN: one value is refused, the
     { line: 2, code: 'bad_timestamp' },
   ]);
   expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
+});
+
+test('import: the first row of CSV ends before its device and sensor: refused, and the next is taken', async () => {
+  const { first, refused } = await dryRun(['ts,value,device,sensor', '1,21.5', '2,22,d,s'], 'csv');
+  expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
+  expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
 });

@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/messages.js';
+import {
+  liveDevice,
+  liveTopic,
+  reachesLive,
+  readAlarm,
+  readItems,
+  statsProcess,
+  statsTopic,
+} from '../../../api/live/messages.js';
 import { NamedTopics } from '../../../api/live/named-topics.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
@@ -109,4 +117,23 @@ test('Topics by name: two devices have a sensor of one id: each has a topic of i
   const topics = namedTopicsOf([...items, ...items]).filter((topic) => topic.includes('/sensors/'));
   const expected = [`iot/live/a/sensors/${sensor}`, `iot/live/b/sensors/${sensor}`];
   expect(topics).toEqual([...expected, ...expected]);
+});
+
+test.each([
+  ['a text that is no time', { ts: 'zz' }],
+  ['a time of another form', { ts: '2026-11-21T00:00:00Z' }],
+  ['a time that does not exist', { ts: '2026-13-21T00:00:00.000Z' }],
+  ['an infinite value', { value: '1e999' }],
+])('Live items: any client may send them, here %s: not taken', (_, wrong) => {
+  const item = { ...itemOf('pump', 't'), ...wrong };
+  const read = (/** @type {object} */ given) =>
+    readItems(idOf('pump'), Buffer.from(JSON.stringify([given]).replace('"1e999"', '1e999')));
+  expect(read(itemOf('pump', 't'))).toHaveLength(1);
+  expect(read(item)).toBeNull();
+});
+
+test('Live alarms: any client may send them, here in several lines: taken as one line', () => {
+  const message = { event: 'opened', alarm: { alarm_id: 'a' } };
+  const text = JSON.stringify(message, null, '\n');
+  expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));
 });

@@ -54,6 +54,7 @@ test.each([
   ['--broker localhost', '--broker is mqtt://host:port or mqtts://host:port'],
   ['--rate 0', '--rate is above 0'],
   ['--rate 10 --replay x.csv', '--rate is for simulated devices; a replay is as fast as it is acknowledged'],
+  ['--replay data/pump#1.csv', '--device is 1 to 128 bytes'],
   ['--faults late=2', '--faults late is from 0 to 1'],
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections must be 1 or more'],

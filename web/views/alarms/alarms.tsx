@@ -4,12 +4,13 @@ import { problemText, problemWords, toProblem } from '../../api/request.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
-import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
 import { scopeKey, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { useMay } from '../../state/session.ts';
+import { useStale } from '../../state/verdict.ts';
 import { limitScale, plainScale } from '../../units.ts';
 import { ActDialog, AlarmTable } from './alarm-table.tsx';
 import { conditionText, RuleForm } from './rule-form.tsx';
@@ -39,6 +40,8 @@ export function AlarmsView() {
   const { data, problem, loading, slow, reload } = useAlarms({ state, severity, cursor, limit: PAGE_ROWS });
   const rules = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
   const pages = usePages({ next: loading ? undefined : data?.next });
+  const stale = useStale();
+  const isPart = cursor !== null || (data !== null && data.next !== null);
 
   const device = query.get('device');
   const sensor = query.get('sensor');
@@ -60,6 +63,7 @@ export function AlarmsView() {
         </div>
         <Signals />
       </div>
+      <OfflineBanner stale={stale} />
       <div class="alarm-bar">
         <AlarmFilters state={state} severity={severity} />
         <p class="alarm-message" role="status">
@@ -73,7 +77,7 @@ export function AlarmsView() {
         ) : data?.items.length === 0 ? (
           // Until another answer comes, these are the alarms of the filter before.
           !loading && (
-            <Notice title={noneText({ state, severity, isPart: cursor !== null || data.next !== null })}>
+            <Notice title={noneText({ state, severity, isPart, isOld: stale !== null })}>
               <p>Rules find alarms in measurements.</p>
             </Notice>
           )
@@ -107,21 +111,23 @@ export function AlarmsView() {
 }
 
 /**
- * @param list `isPart`: it has other pages
+ * @param list `isPart`: it has other pages; `isOld`: nobody knows what is open now
  * @returns what an empty list of alarms means
  */
 export function noneText({
   state,
   severity,
   isPart,
+  isOld,
 }: {
   state: string;
   severity: string | null;
   isPart: boolean;
+  isOld: boolean;
 }): string {
   if (isPart) return 'None on this page';
   const alarm = severity ? `${severity} alarm` : 'alarm';
-  return state === 'open' ? `No ${alarm} is open` : `There was no ${alarm}`;
+  return state === 'open' ? `No ${alarm} ${isOld ? 'was' : 'is'} open` : `There was no ${alarm}`;
 }
 
 function AlarmFilters({ state, severity }: { state: string; severity: string | null }) {

@@ -3,7 +3,7 @@ import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '
 import { useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
 import type { Scale } from '../../units.ts';
-import { toShown } from '../../units.ts';
+import { limitText } from '../../units.ts';
 
 const WIDTH = 1000;
 const ROW = 14;
@@ -20,7 +20,7 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * When a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest sample.
  *
- * @param props `onLimit`: takes a suggestion as a text of the form
+ * @param props `onLimit`: takes a suggested limit, as sent
  */
 export function BacktestStrip({
   result,
@@ -30,7 +30,7 @@ export function BacktestStrip({
   result: Backtest;
   /** in which limits are typed */
   scale: Scale;
-  onLimit: (text: string) => void;
+  onLimit: (limit: number) => void;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -121,6 +121,7 @@ function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   return [...rows.values()];
 }
 
+/** A limit with all its digits and its number of alarms: a rounded limit has another number. */
 function Suggestion({
   word,
   limit,
@@ -133,12 +134,11 @@ function Suggestion({
   limit: number;
   count: number;
   scale: Scale;
-  onLimit: (text: string) => void;
+  onLimit: (limit: number) => void;
 }) {
-  const text = String(Number(toShown(scale, limit).toPrecision(4)));
   return (
-    <button type="button" class="button" onClick={() => onLimit(text)}>
-      {word}: {`${text} ${scale.unit}`.trim()} ({formatCounted(count, 'alarm')})
+    <button type="button" class="button" onClick={() => onLimit(limit)}>
+      {word}: {`${limitText(scale, limit)} ${scale.unit}`.trim()} ({formatCounted(count, 'alarm')})
     </button>
   );
 }

@@ -168,7 +168,7 @@ export function RuleForm({
           <BacktestStrip
             result={result}
             scale={scale}
-            onLimit={(text) => setTyped({ ...typed, limit: text, clear: '' })}
+            onLimit={(next) => setTyped(withLimit(typed, next, scale, rule))}
           />
         )}
         <fieldset class="rule-fields">
@@ -396,6 +396,28 @@ export function typedIn(
     return [field, Number.isNaN(sent) ? typed[field] : limitText(to, sent)];
   });
   return { ...typed, ...Object.fromEntries(changed) };
+}
+
+/**
+ * The texts with another limit. Where the alarm clears moves with it, as the backtest counted.
+ *
+ * @param limit as sent
+ * @param before the rule as stored
+ */
+export function withLimit(
+  typed: Typed,
+  limit: number,
+  scale: Scale = PLAIN,
+  before: Partial<AlarmRule> = {},
+): Typed {
+  const known = limitsOf(before);
+  const sent = (field: 'limit' | 'clear') => limitOf(scale, typed[field], known[field]);
+  const clear = sent('clear') + (limit - sent('limit'));
+  return {
+    ...typed,
+    limit: limitText(scale, limit),
+    clear: Number.isNaN(clear) ? typed.clear : limitText(scale, clear),
+  };
 }
 
 /** @returns those that are filled in */

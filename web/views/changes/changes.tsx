@@ -9,7 +9,7 @@ import {
 import { CompareButton } from '../../kit/controls.tsx';
 import { Online } from '../../kit/device-title.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
-import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
@@ -20,18 +20,22 @@ import type { DeviceEvent, DeviceItem, LatestItem } from '../../api/types.ts';
 import { createReader } from '../../chart/reader.ts';
 import type { Shape } from '../../chart/shape.ts';
 import { keyOf, useFiguresAlone } from '../../state/live.ts';
+import type { Stale } from '../../state/verdict.ts';
+import { useStale } from '../../state/verdict.ts';
 import type { UnitChoices } from '../../units.ts';
 import { scaleFor, shownText, toShown } from '../../units.ts';
 
 /** What changed in the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
 export function ChangesView() {
   const { data, problem, slow, reload } = useFleetChanges();
+  const stale = useStale();
   useTitle('Changes');
   return (
     <>
       <div class="title">
         <h1>What changed in the last hour</h1>
       </div>
+      <OfflineBanner stale={stale} />
       <section class="panel" aria-label="Changes" aria-busy={data === null}>
         <div class="list-head">
           <ListSwitch shown="changes" />
@@ -51,7 +55,7 @@ export function ChangesView() {
               unjudged={data.unjudged}
               total={data.sensorsTotal}
             />
-            <Devices devices={data.devices} read={data.devicesRead} total={data.devicesTotal} />
+            <Devices devices={data.devices} read={data.devicesRead} total={data.devicesTotal} stale={stale} />
           </div>
         )}
       </section>
@@ -148,7 +152,18 @@ function rangeText(changed: ChangedSensor, choices: UnitChoices): string {
 const scaleOf = ({ item, change: { low, high, farthest } }: ChangedSensor, choices: UnitChoices) =>
   scaleFor(item.unit, [low, high, farthest], choices);
 
-function Devices({ devices, read, total }: { devices: ChangedDevice[]; read: number; total: number }) {
+function Devices({
+  devices,
+  read,
+  total,
+  stale,
+}: {
+  devices: ChangedDevice[];
+  read: number;
+  total: number;
+  /** of the page */
+  stale: Stale | null;
+}) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
@@ -182,7 +197,7 @@ function Devices({ devices, read, total }: { devices: ChangedDevice[]; read: num
                   <span class="quiet">{device.site}</span>
                 </th>
                 <td>
-                  <Online online={change.isOnline} />
+                  <Online online={change.isOnline} asOf={stale && formatTime(stale.since, zone)} />
                 </td>
                 <td>{change.times}</td>
                 <td>{formatTime(change.at, zone)}</td>

@@ -8,7 +8,7 @@ import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
 import { Choice } from '../../kit/controls.tsx';
-import { Notice, OfflineBanner, ProblemLine, ProblemNotice } from '../../kit/notice.tsx';
+import { Notice, OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { compareHref, readHidden, readRefs } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
@@ -43,7 +43,7 @@ export function CompareView() {
   const { query } = router.place.value;
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
-  const { data, problem, reload } = useComparedSensors(refs);
+  const { data, problem, slow, reload } = useComparedSensors(refs);
   useTitle('Compare');
   useEffect(() => comparison.set(refs), [comparison, refs]);
 
@@ -60,6 +60,7 @@ export function CompareView() {
       <div class="title">
         <h1>Compare</h1>
       </div>
+      {slow && <SlowLine />}
       {problem ? (
         <ProblemNotice problem={problem} onRetry={reload} />
       ) : refs.length === 0 ? (
@@ -125,6 +126,9 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   const inWords = (ts: number) => textAt(seen, ts, reach);
   const range = { from: window.from, to: window.to + 1 };
   const problem = now.problem ?? before.problem;
+  // A range that is being chosen is read once it is settled.
+  const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
+  const isEmpty = (group: Line[]) => group.every(({ shape }) => within(shape, range).ts.length === 0);
 
   return (
     <>
@@ -146,23 +150,32 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
             cursorKey: CURSOR,
             describedBy: hint,
           };
-          return hasStates ? (
-            group.map((line, at) => (
-              <StateStrip
-                key={`${key} ${line.isGhost}`}
-                line={line}
-                plugins={at === 0 ? plugins : aligned}
-                {...chart}
-              />
-            ))
-          ) : (
-            <ComparePlot
-              key={key}
-              label={`${labelOf(group, isStacked)} over time; the table below has the figures`}
-              lines={group}
-              plugins={plugins}
-              {...chart}
-            />
+          return (
+            <div key={key} class="compare-group">
+              {hasStates ? (
+                group.map((line, at) => (
+                  <StateStrip
+                    key={`${key} ${line.isGhost}`}
+                    line={line}
+                    plugins={at === 0 ? plugins : aligned}
+                    {...chart}
+                  />
+                ))
+              ) : (
+                <ComparePlot
+                  label={`${labelOf(group, isStacked)} over time; the table below has the figures`}
+                  lines={group}
+                  plugins={plugins}
+                  {...chart}
+                />
+              )}
+              {isReading && <div class="chart-loading" aria-hidden="true" />}
+              {isEmpty(group) && !problem && (
+                <div class="chart-over">
+                  <p>{isReading ? 'Reading samples…' : 'No samples in this range.'}</p>
+                </div>
+              )}
+            </div>
           );
         })}
         <ChartDownloads

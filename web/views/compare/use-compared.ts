@@ -84,17 +84,17 @@ export function useShapes(
   const { client, clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;
   const [shapes, setShapes] = useState<ReadonlyMap<string, Shape>>(new Map());
-  const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
+  const [settled, setSettled] = useState({ name: '', keys: new Set() as ReadonlySet<string> });
   const [problem, setProblem] = useState<Problem | null>(null);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
   const keys = useMemo(() => sensors.map(keyOf), [sensors]);
   const { live: isLive, from, to } = window;
-  const name = isLive ? `${to - from}` : `${from}/${to}`;
+  const name = [...keys, isLive ? to - from : `${from}/${to}`].join(' ');
 
   useEffect(() => {
-    setSettled(new Set());
+    setSettled({ name, keys: new Set() });
     setProblem(null);
     const closings = sensors.map((sensor) => {
       const key = keyOf(sensor);
@@ -108,16 +108,18 @@ export function useShapes(
         onProblem: setProblem,
         onSettled() {
           setProblem(null);
-          setSettled((now) => (now.has(key) ? now : new Set(now).add(key)));
+          setSettled((now) => (now.keys.has(key) ? now : { name, keys: new Set(now.keys).add(key) }));
         },
       });
     });
     return () => {
       for (const close of closings) close();
     };
-  }, [careful, clock, live, zone, keys.join(' '), name, round]);
+  }, [careful, clock, live, zone, name, round]);
 
-  return { shapes, loading: settled.size < keys.length && !problem, problem, reload };
+  // The drawing with another range comes before its readings.
+  const isRead = settled.name === name && settled.keys.size === new Set(keys).size;
+  return { shapes, loading: !isRead && !problem, problem, reload };
 }
 
 export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });

@@ -5,6 +5,7 @@ import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
+import { rowsOf } from '../../state/lists.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { IssueDialog, RevokeDialog, RotateDialog } from './dialogs.tsx';
@@ -42,7 +43,7 @@ function Accounts() {
   const { data: pipeline } = useQuery('credentials-broker', (signal) => client.pipeline(signal));
   const pages = usePages({ next: loading ? undefined : data?.next });
   const mqtt = pipeline?.ingest.mqtt ?? null;
-  const items = data?.items ?? null;
+  const items = rowsOf(data, loading);
 
   const changed = (text: string) => {
     setMessage(text);

@@ -6,6 +6,7 @@ import { FilterField, Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
+import { rowsOf } from '../../state/lists.ts';
 import { binName } from './bars.tsx';
 import { BulkReplay } from './bulk-replay.tsx';
 import { byCount, Code, reasonsOf } from './codes.tsx';
@@ -58,7 +59,7 @@ export function DeadLetterList({
     listed.current = count;
     if (!cursor) reload();
   }, [cursor, count, reload]);
-  const items = data?.items ?? null;
+  const items = rowsOf(data, loading);
   const setDevice = useCallback(
     (value: string) => {
       if (value === (router.place.peek().query.get('device') ?? '')) return;

@@ -24,12 +24,14 @@ import {
   matchingDevices,
   PAGE_ROWS,
   pageOf,
+  rowsOf,
   sorted,
   sortingOf,
   UNSORTED,
   useDevices,
 } from '../../state/lists.ts';
 import { useMay } from '../../state/session.ts';
+import { useStale } from '../../state/verdict.ts';
 import '../../kit/tables.css';
 import type { Sorting } from '../../state/lists.ts';
 
@@ -61,7 +63,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const cursor = query.get('cursor');
   const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
   const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
-  const items = isHeld ? (page?.items ?? null) : (data?.items ?? null);
+  const items = isHeld ? (page?.items ?? null) : rowsOf(data, loading);
 
   return (
     <>
@@ -218,6 +220,7 @@ function DeviceTable({
   /** where a site leads */
   siteHref: (site: string) => string;
 }) {
+  const isStale = useStale() !== null;
   const sortValueOf = useSortValue(sorting.by);
   const refused = new Map(useRefusedDevices().map((device) => [device.device_id, device]));
   return (
@@ -238,6 +241,7 @@ function DeviceTable({
                 key={device.device_id}
                 device={device}
                 refusals={refused.get(device.device_id) ?? null}
+                isOld={isStale}
                 siteHref={siteHref}
               />
             ))
@@ -250,11 +254,14 @@ function DeviceTable({
 const DeviceRow = ({
   device,
   refusals,
+  isOld,
   siteHref,
 }: {
   device: DeviceItem;
   /** what it sent and was refused */
   refusals: RefusedDevice | null;
+  /** no values come: its state is the last known one */
+  isOld: boolean;
   siteHref: (site: string) => string;
 }) => {
   const { device_id, name, site, label, online } = device;
@@ -287,7 +294,7 @@ const DeviceRow = ({
         )}
       </td>
       <td class="col-state">
-        <Online online={online} />
+        <Online online={online} isOld={isOld} />
       </td>
       <td class="col-last-seen">
         <LastSeen device={device} />

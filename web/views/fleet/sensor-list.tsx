@@ -9,7 +9,15 @@ import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useSeen, useServices } from '../../state/hooks.ts';
 import type { Sorting } from '../../state/lists.ts';
-import { FILTERS, PAGE_ROWS, sortingOf, UNSORTED, useHeldSensors, useLatestPage } from '../../state/lists.ts';
+import {
+  FILTERS,
+  PAGE_ROWS,
+  rowsOf,
+  sortingOf,
+  UNSORTED,
+  useHeldSensors,
+  useLatestPage,
+} from '../../state/lists.ts';
 import type { Live } from '../../state/live.ts';
 import { useTails } from '../../state/sensor.ts';
 
@@ -33,12 +41,12 @@ export function SensorList() {
     top: 'sensors',
   });
   const walked = usePages({ next: loading ? undefined : data?.next, top: 'sensors' });
-  const items = isPaged ? (data?.items ?? null) : (held.page?.items ?? null);
+  const items = isPaged ? rowsOf(data, loading) : (held.page?.items ?? null);
   const isWhole = !isPaged || (cursor === null && data?.next === null);
   const section = useRef<HTMLElement | null>(null);
   // The list is below the wall: most visitors never scroll to it.
   useTails(useSeen(section, HEAD_PX, items !== null) ? items : null);
-  useNewcomers(live, isPaged && data?.items.length === 0 && !isFiltered(query), reload);
+  useNewcomers(live, isPaged && items?.length === 0 && !isFiltered(query), reload);
 
   return (
     <section id="sensors" class="panel" aria-label="Latest values" ref={section}>

@@ -4,7 +4,7 @@ import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
 /** @import { PacketLimit } from './packet-scanner.js' */
 /** @import { ReadScheduler } from './read-scheduler.js' */
 
-/** With this many unsettled messages or bytes, a connection is read no further. */
+/** With this many unsettled messages or bytes, a connection is read no further. A message counts until its acknowledgement leaves. */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
 /** A connection reads this many packets before the others have their turn. */
@@ -84,7 +84,7 @@ export class ConnectionReader {
     this.#bytes += size;
   }
 
-  /** @param {number} size of a message that is settled, in bytes */
+  /** @param {number} size of a message that is acknowledged, or settled with QoS 0, in bytes */
   leave(size) {
     this.#messages--;
     this.#bytes -= size;

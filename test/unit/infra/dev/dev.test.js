@@ -1,12 +1,16 @@
-import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { reachable } from '../../../../common/addresses.js';
 import { claimDataDir, emptyDataDir } from '../../../../common/data-dir.js';
+import { readSettings } from '../../../../common/settings/index.js';
 import { summarize } from '../../../../infra/dev/api-log.js';
+import { buildManual } from '../../../../infra/dev/build.js';
 import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.js';
 import { createParts } from '../../../../infra/dev/parts.js';
+import { KEPT } from '../../../../infra/dev/prepare.js';
+import { childEnvironment } from '../../../../infra/dev/settings.js';
 import { shownPath } from '../../../../infra/dev/welcome.js';
 
 describe('npm run dev: the simulator gets', () => {
@@ -111,11 +115,11 @@ describe('Dev: --fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('own directory: emptied, except for downloads', async () => {
+  test('own directory: emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
-    for (const name of ['engine', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
-    await emptyDataDir(dir, ['engine']);
-    expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine']);
+    for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
+    await emptyDataDir(dir, KEPT);
+    expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
   test('directory with other files: refused and unchanged, even after a run in it', async () => {
@@ -127,6 +131,80 @@ describe('Dev: --fresh', () => {
 
   test('no directory yet: no error', async () => {
     await emptyDataDir(join(dir, 'new'), []);
+  });
+});
+
+describe('Dev: settings of its processes', () => {
+  const config = readSettings({}, { envFile: join(tmpdir(), 'millrace-no-file') });
+
+  test('local database: none of the certificates for another cluster', () => {
+    expect(childEnvironment(config, '127.0.0.1:9042', null)).toMatchObject({
+      CQL_CONTACT_POINTS: '127.0.0.1:9042',
+      CQL_TLS_CA: '',
+      CQL_TLS_CERT: '',
+      CQL_TLS_KEY: '',
+    });
+  });
+
+  test('local Kafka: neither TLS nor the account of another Kafka', () => {
+    expect(childEnvironment(config, null, '127.0.0.1:9092')).toMatchObject({
+      STREAM_KAFKA: '127.0.0.1:9092',
+      STREAM_TLS: '',
+      STREAM_TLS_CA: '',
+      STREAM_TLS_CERT: '',
+      STREAM_TLS_KEY: '',
+      STREAM_USERNAME: '',
+      STREAM_PASSWORD: '',
+      STREAM_PASSWORD_FILE: '',
+    });
+  });
+});
+
+describe('Dev: the manual', () => {
+  const [BEFORE, BUILT, AFTER] = [1000, 2000, 3000];
+  /** @type {string} */
+  let root;
+
+  /** @param {string} path @param {number} changedAt epoch s @param {string} [text] */
+  async function write(path, changedAt, text = '') {
+    const file = join(root, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+    await utimes(file, changedAt, changedAt);
+  }
+
+  /** @returns {Promise<string[]>} the printed lines: the bundler of this test fails when it runs */
+  async function build() {
+    /** @type {string[]} */
+    const lines = [];
+    const { signal } = new AbortController();
+    await buildManual({ root, signal, print: (line) => lines.push(line) });
+    return lines;
+  }
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'millrace-manual-'));
+    await write('node_modules/vitepress/bin/vitepress.js', BEFORE, 'process.exit(1);\n');
+    for (const path of ['docs/README.md', 'docs/.vitepress/config.js', 'api/http/routes/index.js'])
+      await write(path, BEFORE);
+    for (const path of ['index.html', 'http/bundle.js', 'mqtt/bundle.css'])
+      await write(`dist/docs/${path}`, BUILT);
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  test('up to date: not built, though folders are newer and a link leads nowhere', async () => {
+    await symlink('nowhere', join(root, 'docs/.#README.md'));
+    expect(await build()).toEqual([]);
+  });
+
+  test.each(['docs/README.md', 'api/http/routes/index.js'])('%s is newer: built', async (path) => {
+    await write(path, AFTER);
+    expect(await build()).toHaveLength(1);
+  });
+
+  test('the last build broke off: built', async () => {
+    await rm(join(root, 'dist/docs/mqtt/bundle.css'));
+    expect(await build()).toHaveLength(1);
   });
 });
 

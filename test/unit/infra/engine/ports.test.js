@@ -50,6 +50,13 @@ test('Ports: the CQL port is taken: the error names both solutions', async () =>
   });
 });
 
+test('Ports: the address is none of this machine: the error has the address and the reason', async () => {
+  await expect(checkEnginePort(9042, '192.0.2.1')).rejects.toMatchObject({
+    code: 'port_taken',
+    message: expect.stringMatching(/192\.0\.2\.1:9042 cannot be used: listen \w+/),
+  });
+});
+
 test.each([
   ['SUPPORTED', '8400000006000000020000', true],
   ['an ERROR', '8400000000000000060000000a0000', false],

@@ -131,9 +131,25 @@ describe('File of mappings', () => {
         'm.yaml',
       ),
     );
-    expect(mappings.filters).toEqual({ shared: ['a/+/+', 'b/+/+'], own: ['c/+'] });
+    expect(mappings.filters).toEqual({ shared: ['a/+/+', 'b/+/+'], own: ['c/+'], covered: [] });
     expect(mappings.match('d')?.mapping.name).toBe('d');
     expect(mappings.match('d/e/f')?.mapping.name).toBe('d');
+  });
+
+  test('filters: one receives all topics of another: a broker sends each message once', () => {
+    const filtersOf = (/** @type {string[]} */ ...topics) => {
+      const list = JSON.stringify(topics);
+      const text = entry(`{ name: a, topic: ${list}, device: d, values: [{ pointer: '' }] }`);
+      return new Mappings(parseMappings(text, 'm.yaml')).filters;
+    };
+    expect(filtersOf('a/b', 'a/+', 'a/b/c')).toMatchObject({ shared: ['a/+', 'a/b/c'], covered: ['a/b'] });
+    expect(filtersOf('a/#', 'a/+/c', 'a')).toMatchObject({ shared: ['a/#'], covered: ['a/+/c', 'a'] });
+    expect(filtersOf('a/+', 'a/#')).toMatchObject({ shared: ['a/#'], covered: ['a/+'] });
+    expect(filtersOf('+/b', 'a/+')).toMatchObject({ shared: ['+/b', 'a/+'], covered: [] });
+    const preset = parseMappings(entry('{ use: homeassistant }'), 'm.yaml');
+    const { shared, covered } = new Mappings(preset).filters;
+    expect(shared).toEqual(expect.arrayContaining(['+/sensor/+/state', '+/binary_sensor/+/state']));
+    expect(covered).toEqual(['homeassistant/sensor/+/state', 'homeassistant/binary_sensor/+/state']);
   });
 });
 

@@ -24,6 +24,7 @@ writeFileSync(
       - { pointer: /w, sensor: w, unit: W, type: power }
   - { name: config, topic: 'farm/{device}/config', describes: { sensor: { pointer: /sensor }, unit: { pointer: /unit } } }
   - { name: live, topic: ['iot-/+/{device}', 'home/+/{device}'], values: [{ all: '' }] }
+  - { name: shed, topic: 'shed/{device}', values: [{ all: '', ignore: [uptime] }] }
 `,
 );
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -134,6 +135,24 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.lastSeen('a')).toBeUndefined();
     expect(await pipeline.lastSeen('b')).toBe(NOW);
     expect(await pipeline.deadLetters()).toEqual([]);
+  });
+
+  test('no format, or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
+    await start({ MAX_MESSAGE_BYTES: '1024' });
+    const permits = (/** @type {string} */ device) => device === 'b';
+    for (const payload of ['{"v":1', ' '.repeat(2000)]) {
+      expect(await pipeline.accept('farm/a/up', payload, { permits })).toBe('forbidden');
+      expect(await pipeline.accept('farm/b/up', payload, { permits })).toBe('refused');
+    }
+    expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }]);
+  });
+
+  test('only ignored values: acknowledged, and no dead letter', async () => {
+    await start();
+    expect(await send('shed/a', { uptime: 7 })).toBe('accepted');
+    expect(await send('shed/a', {})).toBe('refused');
+    expect(await pipeline.lastSeen('a')).toBeUndefined();
+    expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
   });
 
   test('description: it registers device and sensor with AUTO_REGISTER off, and waiting values are stored at a birth', async () => {

@@ -28,3 +28,22 @@ test('Device cache: a device gets sensors after it was kept: they count', () => 
   cache.keep(deviceOf('second', 20));
   expect(cache.peek(first.id)).toBeUndefined();
 });
+
+test.each(['forget', 'keep'])(
+  'Device cache: %s while the device is read: the older answer does not stay',
+  async (change) => {
+    const kept = deviceOf('pump', 0);
+    let answer = (/** @type {unknown} */ _row) => {};
+    const row = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const store = /** @type {any} */ ({ device: () => row, sensors: async () => [] });
+    const cache = new DeviceCache({ store, groups: 1 });
+    const read = cache.find(kept);
+    if (change === 'keep') cache.keep(kept);
+    else cache.forget(kept.id);
+    answer({ ...kept, retiredAt: 1 });
+    await read;
+    expect(cache.peek(kept.id)).toBe(change === 'keep' ? kept : undefined);
+  },
+);

@@ -60,6 +60,18 @@ test('Retained: two filters of one SUBSCRIBE match: a message for each, with the
   expect(found).toEqual([1, 0]);
 });
 
+test('Retained: each message is replaced as soon as it is found: the search finds each once, and ends', async () => {
+  const topics = ['a', 'b', 'c'].map((sensor) => `iot/live/d/sensors/${sensor}`);
+  const retained = retain(topics);
+  const found = [];
+  for await (const { topic } of retained.matching(granted(['iot/live/+/sensors/+']))) {
+    found.push(topic);
+    retained.store(packet(topic, 'newer'));
+    if (found.length > topics.length) break;
+  }
+  expect(found).toEqual(topics);
+});
+
 describe('Retained: a filter: the same result as a search of all', () => {
   const all = [...STATUSES, STATE, OTHER_STATE];
   const retained = retain(all);

@@ -1,25 +1,32 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { Deliveries } from '../../../../api/mqtt/acknowledgements.js';
+import { Acknowledgements, Deliveries } from '../../../../api/mqtt/acknowledgements.js';
 import { createSettling } from '../../../../api/mqtt/embedded/settling.js';
 import { createMetrics } from '../../../../api/observability/metrics.js';
 
-test('Embedded broker: a small message after a large one: neither it nor its packet keeps the chunk alive', async () => {
-  const chunk = Buffer.from(new ArrayBuffer(65_536));
-  /** @type {Buffer[]} */
-  const kept = [];
-  const settling = createSettling({
-    handleMessage: async ({ payload }) => {
-      kept.push(payload);
-      return 'accepted';
-    },
+/** @import { HandleMessage } from '../../../../api/ingest/pipeline.js' */
+
+/** @param {HandleMessage} handleMessage @param {object} [connection] that sends all messages; default: it is closed */
+const settlingOf = (handleMessage, connection) =>
+  createSettling({
+    handleMessage,
     clock: () => 0,
-    connectionOf: () => undefined,
+    connectionOf: () => /** @type {any} */ (connection),
     canPublish: () => true,
     canSendFor: () => true,
     deliveriesOf: () => new Deliveries(),
     halfOpen: () => 0,
     forward: () => {},
     metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+
+test('Embedded broker: a small message after a large one: neither it nor its packet keeps the chunk alive', async () => {
+  const chunk = Buffer.from(new ArrayBuffer(65_536));
+  /** @type {Buffer[]} */
+  const kept = [];
+  const settling = settlingOf(async ({ payload }) => {
+    kept.push(payload);
+    return 'accepted';
   });
   const packet = /** @type {any} */ ({
     topic: 'iot/v1/d/measurements',
@@ -32,4 +39,37 @@ test('Embedded broker: a small message after a large one: neither it nor its pac
   expect(kept[0]?.buffer.byteLength).toBeLessThanOrEqual(2048);
   expect(packet.payload).toBe(kept[0]);
   expect(packet.properties.correlationData.buffer.byteLength).toBeLessThanOrEqual(2048);
+});
+
+test('Embedded broker: a message is settled before an earlier one: its bytes count until its acknowledgement', async () => {
+  let bytes = 0;
+  const client = /** @type {any} */ ({ version: 4, closed: false });
+  const reader = {
+    /** @param {number} size */
+    enter(size) {
+      bytes += size;
+    },
+    /** @param {number} size */
+    leave(size) {
+      bytes -= size;
+    },
+  };
+  const connection = { client, reader, acknowledgements: new Acknowledgements() };
+  /** @type {Array<() => void>} */
+  const waiting = [];
+  /** @type {HandleMessage} */
+  const handleMessage = () => new Promise((resolve) => void waiting.push(() => resolve('accepted')));
+  const settling = settlingOf(handleMessage, connection);
+  /** @type {number[]} */
+  const acknowledged = [];
+  for (const messageId of [1, 2]) {
+    const packet = { topic: 'iot/v1/d/measurements', payload: Buffer.alloc(100), qos: 1, messageId };
+    settling(client, /** @type {any} */ (packet), () => acknowledged.push(messageId));
+  }
+  waiting[1]?.();
+  await nextTurn();
+  expect({ bytes, acknowledged }).toEqual({ bytes: 200, acknowledged: [] });
+  waiting[0]?.();
+  await nextTurn();
+  expect({ bytes, acknowledged }).toEqual({ bytes: 0, acknowledged: [1, 2] });
 });

@@ -5,6 +5,9 @@ import { PartitionWatch } from '../../../../api/store/measurements/writes.js';
 
 const HOUR = 3_600_000;
 
+/** @param {number} number @returns a device, as the cache has it until it reads the device again */
+const deviceOf = (number) => ({ bytes: Buffer.alloc(16, number) });
+
 /** The rule of the pipeline, with its metric by the name that Prometheus reads. */
 function createWatch() {
   const metrics = createMetrics({ version: 'test', role: 'all' });
@@ -28,7 +31,7 @@ test.each([
   ['100 MB', { bytes: 50_000_000 }],
 ])('Ingest: an hour of a device grows over %s: it counts once as a large partition', async (_, half) => {
   const { note, count } = createWatch();
-  const [wide, other] = [{}, {}];
+  const [wide, other] = [deviceOf(1), deviceOf(2)];
   note(wide, half);
   note(wide, half);
   note(other, half);
@@ -41,16 +44,25 @@ test.each([
 
 test('Ingest: an hour of a wide device: each part counts for itself', async () => {
   const { note, count } = createWatch();
-  const device = {};
+  const device = deviceOf(1);
   for (let part = 1; part <= 4; part++) note(device, { part, rows: 90_000 });
   expect(await count()).toBe(0);
   note(device, { part: 2, rows: 20_000 });
   expect(await count()).toBe(1);
 });
 
+test('Ingest: the cache reads a device again within the hour: its rows still count together', async () => {
+  const { note, count } = createWatch();
+  note(deviceOf(1), { rows: 60_000 });
+  note(deviceOf(2), { rows: 60_000 });
+  expect(await count()).toBe(0);
+  note(deviceOf(1), { rows: 60_000 });
+  expect(await count()).toBe(1);
+});
+
 test('Ingest: another hour of a device begins: it counts from nothing, and late samples of the hour before count nowhere', async () => {
   const { note, count } = createWatch();
-  const device = {};
+  const device = deviceOf(1);
   note(device, { rows: 60_000 });
   note(device, { bucket: 2 * HOUR, rows: 60_000 });
   note(device, { rows: 60_000 });

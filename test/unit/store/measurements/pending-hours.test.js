@@ -181,3 +181,28 @@ test('Pending hour: an observer of blocks: it has a place in order of arrival, a
   expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
   expect(seen.sort()).toEqual(['1 0 1,2', '2 1 ']);
 });
+
+test('Wide device: samples of an old hour come days later: the number of parts, which expires, is written again', async () => {
+  let now = 0;
+  let written = 0;
+  const session = {
+    async write() {
+      written++;
+    },
+    async writeMerged(/** @type {PendingRow<any>} */ row) {
+      row.encode();
+    },
+  };
+  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  const watch = /** @type {any} */ ({ note() {} });
+  const writes = new SampleWrites({ session, retry, watch, now: () => now });
+  const device = { bytes: Buffer.alloc(16, 12), sensors: { size: 100 } };
+  const send = () => writes.write(device, [{ sensor: SENSOR, times: [1], values: [1] }]);
+  await send();
+  now = 23 * HOUR_MS;
+  await send();
+  expect(written).toBe(1);
+  now = 4 * 24 * HOUR_MS;
+  await send();
+  expect(written).toBe(2);
+});

@@ -1,37 +1,61 @@
 import { expect, test } from '@jest/globals';
-import { createAlarmNews } from '../../../../web/state/alarms.ts';
+import { createAlarmNews, openCountText } from '../../../../web/state/alarms.ts';
 import { noneText } from '../../../../web/views/alarms/alarms.tsx';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
 /** @param {string} alarm_id @param {object} [rest] @returns {any} */
-const open = (alarm_id, rest) => ({ alarm_id, acknowledged_at: null, shelved_until: null, ...rest });
+const open = (alarm_id, rest) => ({
+  alarm_id,
+  started_at: '2026-11-21T11:00:00.000Z',
+  acknowledged_at: null,
+  shelved_until: null,
+  ...rest,
+});
+
+/** @param {any[]} alarms newest first @param {boolean} [isCut] */
+const listOf = (alarms, isCut = false) => ({ alarms, isCut });
 
 test('Alarm news: page opened: the alarms that are open already are no news, a later one is', () => {
   const newsAmong = createAlarmNews();
   expect(newsAmong(null, NOON)).toBeUndefined();
-  expect(newsAmong([open('a')], NOON)).toBeUndefined();
-  expect(newsAmong([open('c'), open('b'), open('a')], NOON)?.alarm_id).toBe('c');
-  expect(newsAmong([open('c'), open('b'), open('a')], NOON)).toBeUndefined();
+  expect(newsAmong(listOf([open('a')]), NOON)).toBeUndefined();
+  expect(newsAmong(listOf([open('c'), open('b'), open('a')]), NOON)?.alarm_id).toBe('c');
+  expect(newsAmong(listOf([open('c'), open('b'), open('a')]), NOON)).toBeUndefined();
+});
+
+test('Alarm news: an old alarm moves up into a list that is cut: no news, a newer alarm is', () => {
+  const newsAmong = createAlarmNews();
+  const at = (/** @type {number} */ hour) => ({ started_at: `2026-11-21T0${hour}:00:00.000Z` });
+  const [old, middle, late] = [open('a', at(1)), open('b', at(2)), open('c', at(3))];
+  newsAmong(listOf([late, middle], true), NOON);
+  expect(newsAmong(listOf([middle, old], true), NOON)).toBeUndefined();
+  expect(newsAmong(listOf([open('d', at(4)), middle], true), NOON)?.alarm_id).toBe('d');
+});
+
+test('Open alarms: only a part of them was read: the count has a plus sign', () => {
+  expect(openCountText(1000, { isCut: true })).toBe('1,000+');
+  expect(openCountText(12, { isCut: false })).toBe('12');
 });
 
 test('Alarm news: an alarm that is acknowledged or shelved: no news, also when its shelving ends', () => {
   const newsAmong = createAlarmNews();
   const shelved = open('a', { shelved_until: new Date(NOON + HOUR_MS).toISOString() });
-  newsAmong([], NOON);
+  newsAmong(listOf([]), NOON);
   const acknowledged = open('b', { acknowledged_at: '2026-11-21T11:00:00.000Z' });
-  expect(newsAmong([shelved, acknowledged], NOON)).toBeUndefined();
-  expect(newsAmong([shelved], NOON + 2 * HOUR_MS)).toBeUndefined();
+  expect(newsAmong(listOf([shelved, acknowledged]), NOON)).toBeUndefined();
+  expect(newsAmong(listOf([shelved]), NOON + 2 * HOUR_MS)).toBeUndefined();
 });
 
 test.each([
-  ['open', null, false, 'No alarm is open'],
-  ['open', 'critical', false, 'No critical alarm is open'],
-  ['cleared', 'info', false, 'There was no info alarm'],
-  ['all', null, false, 'There was no alarm'],
-  ['open', null, true, 'None on this page'],
+  ['open', null, false, false, 'No alarm is open'],
+  ['open', 'critical', false, false, 'No critical alarm is open'],
+  ['open', 'critical', false, true, 'No critical alarm was open'],
+  ['cleared', 'info', false, false, 'There was no info alarm'],
+  ['all', null, false, false, 'There was no alarm'],
+  ['open', null, true, false, 'None on this page'],
 ])(
-  'Empty list of alarms: state %s, severity %s, one of several pages %p: %s',
-  (state, severity, isPart, text) => expect(noneText({ state, severity, isPart })).toBe(text),
+  'Empty list of alarms: state %s, severity %s, one of several pages %p, old %p: %s',
+  (state, severity, isPart, isOld, text) => expect(noneText({ state, severity, isPart, isOld })).toBe(text),
 );

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limitOf, limitScale, limitText, plainScale } from '../../../../web/units.ts';
 import { peakText } from '../../../../web/views/alarms/alarm-table.tsx';
-import { conditionText, ruleOf, typedIn, typedOf } from '../../../../web/views/alarms/rule-form.tsx';
+import {
+  conditionText,
+  ruleOf,
+  typedIn,
+  typedOf,
+  withLimit,
+} from '../../../../web/views/alarms/rule-form.tsx';
 
 /** @import { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.ts' */
 
@@ -45,6 +51,19 @@ test('Rule form: another kind: members of the first kind are left out', () => {
 test('Rule form: a comma as decimal point: it is read', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   expect(ruleOf({ ...typed, limit: '1,5' })?.condition).toEqual({ kind: 'above', limit: 1.5 });
+});
+
+test('Rule form: a suggested limit: it keeps all its digits, and where the alarm clears moves with it', () => {
+  const typed = typedOf(ruleWith({ kind: 'above', limit: 101_300, clear: 101_200 }));
+  expect(ruleOf(withLimit(typed, 101_325))?.condition).toEqual({
+    kind: 'above',
+    limit: 101_325,
+    clear: 101_225,
+  });
+  expect(ruleOf(withLimit({ ...typed, clear: '' }, 101_325))?.condition).toEqual({
+    kind: 'above',
+    limit: 101_325,
+  });
 });
 
 test.each(/** @type {const} */ (['name', 'limit']))('Rule form: no %s: nothing can be saved', (field) => {
@@ -122,6 +141,13 @@ describe('Limits in the unit of choice', () => {
           expect(limitText(scale, limitOf(scale, text))).toBe(text === '-0' ? '0' : text);
       }),
     );
+  });
+
+  test('Rule form: °F: a suggested limit is taken as sent', () => {
+    const rule = ruleWith({ kind: 'below', limit: 5, clear: 10 });
+    const typed = withLimit(typedOf(rule, FAHRENHEIT), 2, FAHRENHEIT, rule);
+    expect(typed).toMatchObject({ limit: '35.6', clear: '44.6' });
+    expect(ruleOf(typed, FAHRENHEIT)?.condition).toEqual({ kind: 'below', limit: 2, clear: 7 });
   });
 
   test('Condition in words: with the unit of choice; a rate has no offset', () => {

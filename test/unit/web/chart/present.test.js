@@ -11,7 +11,8 @@ import {
 } from '../../../../web/chart/readout.ts';
 import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.ts';
 import { UTC } from '../../../../web/format.ts';
-import { plainScale, scaleFor } from '../../../../web/units.ts';
+import { countOverThreshold, thresholdSideOf } from '../../../../web/state/thresholds.ts';
+import { limitOf, limitScale, limitText, plainScale, scaleFor, toShown } from '../../../../web/units.ts';
 
 const SECOND = 1000;
 const RANGE = { from: 0, to: 1_000_000 };
@@ -99,6 +100,18 @@ describe('A signal as it is drawn', () => {
 
   test('thresholds: in the same scale', () => {
     expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
+  });
+
+  test('thresholds in °F: a sample on the line is not over it, as in the count', () => {
+    const scale = limitScale('Cel', { temperature: '°F' });
+    for (let tenths = -400; tenths <= 400; tenths++) {
+      const value = tenths / 10;
+      const line = limitOf(scale, limitText(scale, value));
+      const lines = { low: line, high: line };
+      const shown = toShown(scale, value);
+      expect(countOverThreshold({ min: [value], max: [value] }, lines)).toEqual({ low: 0, high: 0 });
+      expect(thresholdSideOf(shown, shown, thresholdsIn(lines, scale))).toBeNull();
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
 import { createFleet } from '../../../../web/state/fleet.ts';
 import { createFleetState, offlineDevices, sensorsOnline } from '../../../../web/state/fleet-state.ts';
+import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
 
 /** @import { StreamStatus } from '../../../../web/api/stream.ts' */
 /** @import { DeviceItem } from '../../../../web/api/types.ts' */
@@ -84,6 +85,16 @@ describe('Fleet state', () => {
     const { faults, info } = fleetState.figures.peek();
     expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
+  });
+
+  test('an offline device: its number of sensors is listed once all sensors of the fleet are here', () => {
+    const texts = () =>
+      fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
+    become('live');
+    fleetState.count({ ...counted(0, 2), sensors: 3 }, away('a', 'unread'));
+    expect(texts()).toEqual(['', '']);
+    fleetState.count(counted(0, 2), away('a', 'unread'));
+    expect(texts()).toEqual(['1 sensor', '0 sensors']);
   });
 
   test('a list of offline devices that is cut: the count of the API stays', () => {

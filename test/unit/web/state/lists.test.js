@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
+import { fillPage, rowsOf, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
 
 /** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
 function source(parts) {
@@ -40,6 +40,18 @@ describe('Page of a list', () => {
     expect(items).toEqual([]);
     expect(next).toBe(`${asked}`);
     expect(asked).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('Rows of a page', () => {
+  const page = (/** @type {number[]} */ ...items) => ({ items, next: null });
+
+  test('another filter is being read, and the one before found nothing: not known', () => {
+    expect([rowsOf(null, true), rowsOf(page(), true), rowsOf(page(), false)]).toEqual([null, null, []]);
+  });
+
+  test('another filter is being read: the rows before stay', () => {
+    expect(rowsOf(page(1), true)).toEqual([1]);
   });
 });
 

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { readArguments } from '../../../../api/commands/dead-letters/arguments.js';
+
+const NOW = Date.UTC(2026, 10, 22);
+const HOUR = 3_600_000;
+
+test.each([
+  ['', 'replay [ID…]'],
+  ['bury', "unknown command 'bury'"],
+  ['list abc', 'unexpected word "abc"'],
+  ['list --paint red', "unknown flag '--paint'"],
+  ['list --from yesterday', '--from is ISO 8601, or a duration such as 2h'],
+  ['list --from 1h --to 2h', '--from is before --to'],
+  ['replay --from 1h --to 1h', '--from is before --to'],
+  ['list --code bad_cursor', '--code is one of the refusals'],
+  ['show', 'show takes the id of one dead letter'],
+  ['replay', 'replay takes ids of dead letters, or a range'],
+  ['replay abc --from 1h', 'replay takes ids of dead letters, or a range'],
+])('Dead letter arguments: %j: refused with a message', (line, message) => {
+  const read = () => readArguments(line.split(' ').filter(Boolean), NOW);
+  expect(read).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }));
+});
+
+test.each(['--help', 'summary --help'])('Dead letter arguments: %j: the usage', (line) => {
+  const read = () => readArguments(line.split(' '), NOW);
+  expect(read).toThrow(
+    expect.objectContaining({ code: 'help', message: expect.stringContaining('summary') }),
+  );
+});
+
+test('Dead letter arguments: from and to: a range in ms', () => {
+  const { command, range } = readArguments(['list', '--from', '2h', '--to', '1h'], NOW);
+  expect({ command, range }).toEqual({ command: 'list', range: { from: NOW - 2 * HOUR, to: NOW - HOUR } });
+});

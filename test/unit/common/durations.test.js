@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { callAfter } from '../../../common/durations.js';
+
+const DAY_MS = 86_400_000;
+
+// Nobody waits for weeks.
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
+  'Durations: %i ms: the call comes at their end, once',
+  (ms) => {
+    let calls = 0;
+    callAfter(ms, () => {
+      calls++;
+    });
+    jest.advanceTimersByTime(ms - 1);
+    expect(calls).toBe(0);
+    jest.advanceTimersByTime(1);
+    expect(calls).toBe(1);
+    jest.advanceTimersByTime(100 * DAY_MS);
+    expect(calls).toBe(1);
+  },
+);
+
+test('Durations: cancelled after 40 of 60 days: no call', () => {
+  let calls = 0;
+  const cancel = callAfter(60 * DAY_MS, () => {
+    calls++;
+  });
+  jest.advanceTimersByTime(40 * DAY_MS);
+  cancel();
+  jest.advanceTimersByTime(40 * DAY_MS);
+  expect(calls).toBe(0);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { createCursors } from '../../../api/http/cursor.js';
+import { getAlarms } from '../../../api/http/routes/alarms.js';
+import { uuidBytes } from '../../../schema/ids.js';
+import { DAY_MS } from '../../../schema/rules.js';
+
+/** @import { Alarm } from '../../../api/store/alarms/episodes.js' */
+
+const NOW = Date.UTC(2026, 10, 22, 0, 30);
+const HISTORY_DAYS = 30;
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const bytes = uuidBytes(ID);
+
+/** Open for longer than `HISTORY_DAYS`. */
+const LONG = /** @type {Alarm} */ ({
+  device: bytes,
+  sensor: bytes,
+  rule: bytes,
+  start: NOW - (HISTORY_DAYS + 1) * DAY_MS,
+  cleared: null,
+  withdrawn: false,
+});
+
+/** @param {string} query @returns {Promise<{ items: number[], next: string | null }>} starts of alarms, in epoch ms */
+async function answerTo(query) {
+  const clock = () => NOW;
+  const episodes = { open: async () => [LONG], ofSensor: async () => [LONG], find: async () => LONG };
+  const deps = {
+    store: { alarms: { episodes } },
+    alarms: { toItem: (/** @type {Alarm} */ { start }) => start },
+    cursors: createCursors({ secret: 'a secret', clock }),
+    groups: 1,
+    clock,
+    historyDays: HISTORY_DAYS,
+    maxClockSkewMs: 0,
+  };
+  const handle = /** @type {any} */ (getAlarms(/** @type {any} */ (deps)));
+  return new Promise((resolve, reject) => {
+    const request = { url: `/alarms?${query}`, query: Object.fromEntries(new URLSearchParams(query)) };
+    handle(request, { json: resolve }).catch(reject);
+  });
+}
+
+test.each([
+  ['state=open', [LONG.start]],
+  ['state=open&from=-1', [LONG.start]],
+  [`device=${ID}&sensor=${ID}`, [LONG.start]],
+  ['state=open&from=-1d', []],
+])('Alarms: one is open for longer than HISTORY_DAYS: GET /alarms?%s has %j', async (query, items) => {
+  expect(await answerTo(query)).toEqual({ items, next: null });
+});

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
+
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const afterwards = useCleanUps();
+
+/** @param {string} unit of the sensor */
+const payloadOf = (unit) => JSON.stringify({ sensors: [{ sensor_id: 't', unit }] });
+
+/** Two processes with one database: the device sends to one, and a client of HTTP to the other. Each message comes a second later. */
+async function startTwo() {
+  let now = Date.UTC(2026, 10, 25, 12);
+  const clock = () => now;
+  const broker = await startMemoryPipeline({ clock });
+  afterwards(() => broker.stop());
+  const http = await startMemoryPipeline({ clock, database: broker.client });
+  afterwards(() => http.stop());
+  return {
+    /** @param {string} unit */
+    publishBirth(unit) {
+      now += 1000;
+      return broker.accept('iot/v1/d/birth', payloadOf(unit));
+    },
+
+    /** @param {string} unit */
+    describe(unit) {
+      now += 1000;
+      const device = /** @type {Identity} */ (identifyDevice('d'));
+      return http.ingest.descriptions.device(device, Buffer.from(payloadOf(unit)));
+    },
+
+    submit() {
+      now += 1000;
+      return http.submit('d', [{ sensor_id: 't', ts: now, value: 1 }]);
+    },
+
+    /** The unit of the sensor in the database. */
+    async unit() {
+      const [sensor] = await broker.store.devices.sensors(broker.keyOf('d'));
+      return sensor?.unit;
+    },
+  };
+}
+
+test('Description: a client describes a device, then a birth arrives at another process: the birth counts', async () => {
+  const { publishBirth, describe, unit } = await startTwo();
+  await publishBirth('K');
+  await describe('Cel');
+  expect(await unit()).toBe('Cel');
+  await publishBirth('K');
+  expect(await unit()).toBe('K');
+});
+
+test('Description: a birth arrived at another process since this one read the device: the description counts', async () => {
+  const { publishBirth, describe, submit, unit } = await startTwo();
+  await publishBirth('K');
+  // From now on the second process has the device in its memory.
+  await submit();
+  await publishBirth('Cel');
+  expect(await unit()).toBe('Cel');
+  expect(await describe('K')).toEqual({ accepted: 1, refused: [] });
+  expect(await unit()).toBe('K');
+});
