@@ -221,6 +221,10 @@ const services = {
   clock,
 };
 
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) services.live.noteHidden();
+});
+
 /** Draws the view of the address. */
 function start() {
   const root = document.getElementById('app');

@@ -278,6 +278,16 @@ export function formatZone(zone: Zone, ts: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
 }
 
+/**
+ * The offset of a time in a column whose head names that of another time. A clock change may lie between.
+ *
+ * @param ts epoch ms
+ * @param head epoch ms
+ * @returns null: it is the same
+ */
+export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
+  zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);
+
 /** @returns whether local times ever differ from UTC in it */
 export const hasOwnZone = (year: number): boolean =>
   [0, 6].some((month) => new Date(year, month, 1).getTimezoneOffset() !== 0);

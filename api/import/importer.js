@@ -101,9 +101,11 @@ export class Importer {
       const [deviceRef, sensorRef] = [textOf(lastDevice), textOf(lastSensor)];
       if (deviceRef === null || sensorRef === null) continue;
       if (this.#entries.get(deviceRef)?.has(sensorRef)) continue;
-      const found = missing.get(deviceRef) ?? { site: nameOf(site?.[index]), sensors: new Map() };
-      missing.set(deviceRef, found);
-      if (!found.sensors.has(sensorRef)) found.sensors.set(sensorRef, describe(type?.[index], unit?.[index]));
+      const known = missing.get(deviceRef);
+      const found = known ?? { site: nameOf(site?.[index]), sensors: new Map() };
+      if (!known) missing.set(copyOf(deviceRef), found);
+      if (!found.sensors.has(sensorRef))
+        found.sensors.set(copyOf(sensorRef), describe(type?.[index], unit?.[index]));
     }
     for (const [ref, found] of missing) await this.#resolveDevice(ref, found);
   }
@@ -279,8 +281,15 @@ function textOf(cell) {
 /** @param {unknown} cell @returns {string | null} null: it is no valid type or unit */
 function nameOf(cell) {
   const text = textOf(cell);
-  return isName(text) ? text : null;
+  return isName(text) ? copyOf(text) : null;
 }
+
+/**
+ * A text that is kept. V8 cuts cells of CSV from the part of the file that was read, so each of them keeps these 64 KiB alive.
+ *
+ * @param {string} text maybe with lone surrogates, which UTF-8 would change
+ */
+const copyOf = (text) => Buffer.from(text, 'utf16le').toString('utf16le');
 
 /** @param {unknown} type @param {unknown} unit */
 function describe(type, unit) {

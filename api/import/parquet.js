@@ -1,7 +1,7 @@
 import { parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet';
 import { MillraceError } from '../../common/errors.js';
 import { checkPages, GROUP_LIMITS, groupTooLarge } from './parquet-pages.js';
-import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
+import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { AsyncBuffer, ColumnMetaData, DecodedArray, FileMetaData, RowGroup } from 'hyparquet' */
@@ -212,7 +212,7 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   return {
     end: rowEnd,
     lines: Uint32Array.from({ length: count }, (_, row) => rowStart + row + 1),
-    device: Array.from(column('device') ?? new Array(count), (name) => name ?? device),
+    device: Array.from(column('device') ?? new Array(count), (name) => (isEmpty(name) ? device : name)),
     sensor: column('sensor') ?? [],
     ts: column('ts') ?? [],
     value: column('value') ?? [],

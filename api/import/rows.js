@@ -178,7 +178,7 @@ export class RowList {
 }
 
 /** @param {unknown} cell */
-const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
+export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
 /** A number as programs write it. `Number` would also take an empty text and 0x10. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

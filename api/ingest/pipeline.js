@@ -125,8 +125,8 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  *
  *     admit -> route -> handle -> outcome
  *
- * `admission/` waits for room and for the right clock. Then the topic decides which handler gets the message, behind earlier births of
- * its device (`handlers/`). The steps of a measurement are:
+ * `admission/` waits for room and for the right clock. Then the topic decides which handler gets the message, behind earlier births and
+ * statuses of its device (`handlers/`). The steps of a measurement are:
  *
  *     receive -> limit -> decode -> validate -> resolve -> write -> publish -> acknowledge
  *
@@ -235,7 +235,7 @@ export class IngestPipeline {
   }
 
   /**
-   * Hands a message to the handler of its topic, after earlier births of its device.
+   * Hands a message to the handler of its topic, after earlier births and statuses of its device.
    *
    * @template {Pick<Message, 'payload'>} M
    * @template T

@@ -87,7 +87,7 @@ const CLASS_OF_WORD = [
 export class HomeAssistant {
   #prefix;
   #send;
-  /** @type {LRUCache<string, string>} */
+  /** By topic, since sensors of several devices may have the same id. @type {LRUCache<string, string>} */
   #announced = new LRUCache({ max: MAX_SENSORS });
 
   /** @param {{ prefix: string, send: SendLive }} deps `prefix`: HOME_ASSISTANT_PREFIX */
@@ -100,10 +100,10 @@ export class HomeAssistant {
   announce(item, stateTopic) {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
     const attributes = `${device}\n${name}\n${type}\n${unit}\n${site}`;
-    if (this.#announced.get(sensor_id) === attributes) return;
     const topic = `${this.#prefix}/sensor/${device_id}/${sensor_id}/config`;
+    if (this.#announced.get(topic) === attributes) return;
     const isSent = this.#send(topic, JSON.stringify(discoveryOf(item, stateTopic)), { retain: true });
-    if (isSent) this.#announced.set(sensor_id, attributes);
+    if (isSent) this.#announced.set(topic, attributes);
   }
 
   /** Announces all sensors again, each with its next value. */
@@ -118,6 +118,7 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
   const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
   return {
     name: name ?? sensor_id,
+    // Home Assistant knows an entity by this id. Another id would add entities to those that exist.
     unique_id: sensor_id,
     state_topic: stateTopic,
     value_template: '{{ value_json.value }}',

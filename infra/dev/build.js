@@ -16,7 +16,7 @@ const LOWEST_PRIORITY = 19;
  * @property {string} program of node_modules
  * @property {string[]} args
  * @property {string[]} sources folders; a build is up to date if it is newer than every file there
- * @property {string[]} results the last files that the build writes
+ * @property {string[]} results files that a whole build has written
  */
 
 /** @type {Build} */
@@ -36,7 +36,7 @@ const MANUAL = {
   // The pages of the interfaces are made from the contract and the routes.
   sources: ['docs', 'api/http'],
   // A build that broke off has its pages, but not both programs that show the interfaces.
-  results: ['dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
+  results: ['dist/docs/index.html', 'dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };
 
 /**
@@ -97,7 +97,10 @@ function isBuilt(root, { program, sources, results }) {
   if (!existsSync(join(root, 'node_modules', program))) return true;
   // A link may lead nowhere, such as the lock of an editor, and a file may go meanwhile.
   const look = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
-  const builtAt = Math.min(...results.map((path) => look(path)?.mtimeMs ?? 0));
+  const written = results.map((path) => look(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
+  if (written.includes(Number.POSITIVE_INFINITY)) return false;
+  // A copied file may keep the time of its archive: libuv copies it from 1.49 on.
+  const builtAt = Math.max(...written);
   return sources.every((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every((name) => {
       const source = look(join(folder, name));

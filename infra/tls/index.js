@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { runCommand } from '../../common/command.js';
+import { claimDataDir } from '../../common/data-dir.js';
 import { parseFlags } from '../../common/flags.js';
 import { readSetting } from '../../common/settings/index.js';
 import { makeCertificates } from './certificates.js';
@@ -30,8 +31,12 @@ const LINE = {
 // npm run certificates: an authority for development, and certificates that it signs.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
-  const { host, out = join(readSetting('DATA_DIR'), 'tls'), name, renew } = flags;
+  const { host, name, renew } = flags;
+  const dataDir = readSetting('DATA_DIR');
+  const out = flags.out ?? join(dataDir, 'tls');
   const openssl = await findOpenssl();
+  // A directory that is not empty at the first start is not marked, and `npm run dev -- --fresh` refuses it.
+  if (flags.out === undefined) await claimDataDir(dataDir);
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });
   for (const { path, isNew } of made.files) console.log(`${isNew ? 'written' : 'kept   '}  ${path}`);
   const at = (/** @type {string} */ file) => relative('', join(out, file)) || file;

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { emptyDataDir, MARKER } from '../../common/data-dir.js';
+import { KEPT } from '../../infra/dev/prepare.js';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
@@ -137,4 +139,12 @@ test('Command: no --out: the files are below DATA_DIR, even when other settings 
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });
   expect(statSync(join(folder, 'data/tls/ca.pem')).isFile()).toBe(true);
+});
+
+test('Command: no --out, no DATA_DIR yet: --fresh may empty it later', async () => {
+  const dataDir = join(folder, 'first');
+  const env = { ...process.env, DATA_DIR: dataDir };
+  expect(spawnSync(process.execPath, [SCRIPT], { cwd: folder, env }).status).toBe(0);
+  await emptyDataDir(dataDir, KEPT);
+  expect(readdirSync(dataDir).sort()).toEqual([MARKER, 'tls']);
 });

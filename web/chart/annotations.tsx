@@ -3,6 +3,7 @@ import { problemWords, toProblem } from '../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../format.ts';
 import { Cancel, Dialog } from '../kit/controls.tsx';
 import { useQuery, useServices } from '../state/hooks.ts';
+import { missingBefore } from '../state/lists.ts';
 import { scopeText, useMay } from '../state/session.ts';
 import './chart.css';
 import type { Problem } from '../api/request.ts';
@@ -11,6 +12,7 @@ import type { Annotation } from '../api/types.ts';
 /** The annotations of the range as a list, and a way to add one. The chart above has the same as marks. */
 export function Annotations({
   annotations,
+  missing,
   isKnown,
   problem,
   device,
@@ -19,6 +21,8 @@ export function Annotations({
 }: {
   /** newest first */
   annotations: Annotation[];
+  /** epoch ms before which others were not read; null: none */
+  missing: number | null;
   /** those of this range were read */
   isKnown: boolean;
   problem: Problem | null;
@@ -54,11 +58,20 @@ export function Annotations({
           ))}
         </ul>
       )}
+      <MissingAnnotations before={missing} />
       {isAdding && (
         <AnnotateDialog device={device} at={at} onClose={() => setAdding(false)} onDone={onChange} />
       )}
     </section>
   );
+}
+
+/** @param props epoch ms; null: none are missing */
+export function MissingAnnotations({ before }: { before: number | null }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  if (before === null) return null;
+  return <p class="annotations-none">Not all annotations before {formatDateTime(before, zone)} are shown.</p>;
 }
 
 function noneText(isKnown: boolean, problem: Problem | null): string {
@@ -207,16 +220,20 @@ export function useAnnotations(
       const pages = await Promise.all(
         owners.map((device) => client.annotations({ ...query, device }, signal)),
       );
-      return newestFirst(pages.flatMap(({ items }) => items));
+      return {
+        annotations: newestFirst(pages.flatMap(({ items }) => items)),
+        missing: missingBefore(pages, ({ ts }) => ts),
+      };
     },
     REFRESH,
   );
   // Until another answer comes, they are those of the range before.
   const isKnown = data !== null && !loading && problem === null;
-  return { annotations: data ?? NONE, isKnown, problem, reload };
+  return { ...(data ?? NOTHING_READ), isKnown, problem, reload };
 }
 
 const NONE: Annotation[] = [];
+const NOTHING_READ = { annotations: NONE, missing: null };
 
 const newestFirst = (annotations: Annotation[]): Annotation[] =>
   annotations.toSorted((a, b) => (a.ts === b.ts ? a.text.localeCompare(b.text) : a.ts < b.ts ? 1 : -1));

@@ -1,12 +1,10 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../api/request.ts';
 import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
-import { sorted } from '../state/lists.ts';
 import { Dialog } from './controls.tsx';
 import './header.css';
 import type { SearchResult } from '../api/types.ts';
-import type { FleetDevice, FleetSensor } from '../state/fleet.ts';
 
 const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
@@ -180,106 +178,25 @@ function noteOf({
   return more ? 'There are more. Another word narrows the search.' : `${count} found.`;
 }
 
-/** Results that are shown. */
-const MOST_RESULTS = 20;
-
-/** `text`, in lower case, is searched */
-type Entry = { text: string; name: string; result: SearchResult };
-
-const NO_RESULTS: { items: SearchResult[]; more: boolean } = { items: [], more: false };
-
-/** The names of a fleet that this page holds: sites, devices, sensors. */
-export function entriesOf({
-  devices,
-  sensors,
-}: {
-  devices: Iterable<FleetDevice>;
-  sensors: Iterable<FleetSensor>;
-}): Entry[] {
-  const all = [...devices];
-  const sites = new Set(all.flatMap(({ site }) => (site === null ? [] : [site])));
-  return [
-    ...[...sites].map((site) => entryOf({ ...NOTHING, kind: 'site', name: site, site })),
-    ...all.map(({ id, name, site }) =>
-      entryOf({ ...NOTHING, kind: 'device', name, device_id: id, device: name, site }),
-    ),
-    ...[...sensors].map(({ id, name, type, device }) =>
-      entryOf({
-        kind: 'sensor',
-        name,
-        device_id: device.id,
-        sensor_id: id,
-        device: device.name,
-        type,
-        site: device.site,
-      }),
-    ),
-  ];
-}
-
-const NOTHING = { device_id: null, sensor_id: null, device: null, type: null, site: null };
-
-function entryOf(result: SearchResult): Entry {
-  const { name, device, site, type } = result;
-  const text = [name, device, site, type].filter(Boolean).join('\n').toLowerCase();
-  return { text, name: name.toLowerCase(), result };
-}
+const NO_RESULTS: { items: SearchResult[]; more: boolean; answered: string } = {
+  items: [],
+  more: false,
+  answered: '',
+};
 
 /**
- * The API searches in the same way: see api/http/routes/search.js.
- *
- * @param text words; each is a part of the name, the type, the device or the site
- * @returns the best first: the name is the text, begins with it, contains it; others
- */
-export function findEntries(entries: Entry[], text: string): { items: SearchResult[]; more: boolean } {
-  const whole = text.trim().toLowerCase();
-  const words = whole.split(/\s+/).filter(Boolean);
-  if (words.length === 0) return NO_RESULTS;
-  const found = entries.filter((entry) => words.every((word) => entry.text.includes(word)));
-  const byName = sorted(found, ({ name, text: rest }) => `${name}\n${rest}`, false);
-  const ranked = sorted(byName, (entry) => rankOf(entry, whole), false);
-  const items = ranked.slice(0, MOST_RESULTS).map(({ result }) => result);
-  return { items, more: found.length > MOST_RESULTS };
-}
-
-const KIND_RANKS = { site: 0, device: 1, sensor: 2 };
-
-/** @returns lower is better */
-function rankOf({ name, result }: Entry, whole: string): number {
-  const match = name === whole ? 0 : name.startsWith(whole) ? 1 : name.includes(whole) ? 2 : 3;
-  return 10 * match + KIND_RANKS[result.kind];
-}
-
-/**
- * Searches the fleet that this page holds as a whole, else asks the API.
+ * Asks the API, on every page: no page holds the devices without sensors.
  *
  * @returns `answered`: the text that the items match; `problem`: why nothing was found, in words
  */
-function useSearch(text: string): {
-  items: SearchResult[];
-  more: boolean;
-  answered: string;
-  loading: boolean;
-  problem: string;
-} {
-  const { client, live } = useServices();
-  const { fleet } = live;
-  const isHeld = live.followsAll() && fleet.holdsAll();
-  const entries = useMemo(
-    () => (isHeld ? entriesOf({ devices: fleet.devices.values(), sensors: fleet.sensors.values() }) : null),
-    [fleet, isHeld, isHeld && fleet.structure()],
-  );
-  const here = useMemo(() => (entries ? findEntries(entries, text) : null), [entries, text]);
-  const asked = isHeld ? '' : text.trim();
+function useSearch(text: string) {
+  const { client } = useServices();
+  const asked = text.trim();
   const { data, loading, problem } = useQuery(asked, async (signal) =>
-    asked ? { answered: asked, ...(await client.search(asked, signal)) } : null,
+    asked ? { answered: asked, ...(await client.search(asked, signal)) } : NO_RESULTS,
   );
-  if (here) return { ...here, answered: text.trim(), loading: false, problem: '' };
-  const { items, more, answered } = data ?? { ...NO_RESULTS, answered: '' };
   return {
-    items,
-    more,
-    answered,
+    ...(data ?? NO_RESULTS),
     loading: asked !== '' && loading,
     problem: problem ? problemWords(problem).title : '',
   };

@@ -5,6 +5,7 @@ import { nullIfMissing } from '../api/request.ts';
 import type { Alarm, WantedAlarmRule } from '../api/types.ts';
 import { formatCount } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
+import { missingBefore } from './lists.ts';
 
 /** Open alarms that are read: the newest ones. */
 const MOST_OPEN = 1000;
@@ -13,6 +14,7 @@ const MOST_OPEN = 1000;
 const REFRESH = { refreshMs: 15_000 };
 
 const NONE: Alarm[] = [];
+const NOTHING_READ = { alarms: NONE, missing: null };
 
 /** Newest first. `isCut`: older ones are open, too. */
 export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
@@ -100,24 +102,32 @@ export function useAlarms({
   return answer;
 }
 
+/** Alarms of one sensor that are read: the newest ones. */
+const MOST_OF_SENSOR = 200;
+
 /**
  * The alarms of one sensor.
  *
  * @param sensor null: it is not known yet
- * @returns newest first
+ * @returns newest first; `missing`: epoch ms before which others began that were not read, null: none
  */
-export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): Alarm[] {
+export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): {
+  alarms: Alarm[];
+  missing: number | null;
+} {
   const { client } = useServices();
   const { data, reload } = useQuery(
     `alarms of ${sensor?.device_id}/${sensor?.sensor_id}`,
-    async (signal) =>
-      sensor === null
-        ? { items: NONE }
-        : client.alarms({ device: sensor.device_id, sensor: sensor.sensor_id, limit: 200 }, signal),
+    async (signal) => {
+      if (sensor === null) return NOTHING_READ;
+      const query = { device: sensor.device_id, sensor: sensor.sensor_id, limit: MOST_OF_SENSOR };
+      const page = await client.alarms(query, signal);
+      return { alarms: page.items, missing: missingBefore([page], ({ started_at }) => started_at) };
+    },
     REFRESH,
   );
   useReloads(reload);
-  return data?.items ?? NONE;
+  return data ?? NOTHING_READ;
 }
 
 type Scope = WantedAlarmRule['scope'];
@@ -151,13 +161,13 @@ async function unitOfScope(
 /**
  * The units in which limits and peaks are stored. Each scope is looked up once.
  *
- * @returns by `scopeKey`; without the scopes that have no sensors or are not known yet
+ * @returns `units`: by `scopeKey`, without the scopes that have no sensors or are not known yet
  */
-export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
+export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, ScopeUnit>; loading: boolean } {
   const { client } = useServices();
   const known = useRef<Map<string, ScopeUnit>>(new Map());
   const wanted = new Map(scopes.map((scope) => [scopeKey(scope), scope]));
-  useQuery(`units of ${[...wanted.keys()].sort().join(' ')}`, async (signal) => {
+  const { loading } = useQuery(`units of ${[...wanted.keys()].sort().join(' ')}`, async (signal) => {
     const limit = createLimit(AT_ONCE);
     const missing = [...wanted].filter(([key]) => !known.current.has(key));
     await Promise.all(
@@ -167,7 +177,7 @@ export function useScopeUnits(scopes: Scope[]): ReadonlyMap<string, ScopeUnit> {
       }),
     );
   });
-  return known.current;
+  return { units: known.current, loading };
 }
 
 /**

@@ -230,7 +230,7 @@ export function useEventsOf(
       client.events(device, { ...range, limit: MOST_IN_RANGE }, signal),
       client.events(device, { to: range.from, limit: PAGE }, signal),
     ]);
-    return summaryOf(page, before.items);
+    return summaryOf(page, before.items, range);
   });
   return data;
 }
@@ -258,14 +258,31 @@ export function useUnwatched({ live, from, to }: { live: boolean; from: number; 
   );
 }
 
-/** @param before the newest ones before the range */
-function summaryOf({ items, next }: Page<DeviceEvent>, before: DeviceEvent[]) {
+/** The time whose events were read, in epoch ms. It may be less than the picture shows. */
+export interface ReadTime {
+  from: number;
+  /** infinite: it goes on */
+  to: number;
+}
+
+/**
+ * @param before the newest ones before the range
+ * @param range epoch ms; without `to` it goes on
+ */
+export function summaryOf(
+  { items, next }: Page<DeviceEvent>,
+  before: DeviceEvent[],
+  range: { from: number; to?: number | undefined },
+) {
   const cut = next !== null;
+  const onlineSince = cut ? null : onlineAfter(before);
+  const read: ReadTime = { from: onlineSince ?? range.from, to: range.to ?? Number.POSITIVE_INFINITY };
   return {
     events: items,
     /** The time since the device was online when the range began. */
-    onlineSince: cut ? null : onlineAfter(before),
+    onlineSince,
     /** Epoch ms before which nothing is known, since there is too much. */
     knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
+    read,
   };
 }

@@ -127,6 +127,7 @@ export function createScreenTimes({
   const figures = signal<ScreenTimes[]>([]);
   let times: { ms: number; shownAt: number }[] = [];
   let unseen: { waitedMs: number; arrivedAt: number }[] = [];
+  let hiddenAt = Number.NEGATIVE_INFINITY;
 
   function noteAll() {
     const shownAt = clock();
@@ -143,8 +144,15 @@ export function createScreenTimes({
      * @param arrivedAt by `clock`
      */
     arrived(waitedMs: number, arrivedAt: number) {
+      if (arrivedAt <= hiddenAt) return;
       unseen.push({ waitedMs, arrivedAt });
       if (unseen.length === 1) requestFrame(() => afterPaint(noteAll));
+    },
+
+    /** The page was hidden, so its next frame may come at any time. What arrived up to now does not count. */
+    hide() {
+      hiddenAt = clock();
+      unseen = [];
     },
 
     /**

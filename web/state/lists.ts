@@ -98,6 +98,18 @@ export function useDevices(query: URLSearchParams, total: number | null) {
 export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null =>
   page === null || (isLoading && page.items.length === 0) ? null : page.items;
 
+/**
+ * @param pages of several lists, each with the newest first
+ * @param timeOf ISO 8601
+ * @returns epoch ms before which some items are missing; null: none are
+ */
+export function missingBefore<T>(pages: Page<T>[], timeOf: (item: T) => string): number | null {
+  const ends = pages.flatMap(({ items, next }) =>
+    next === null ? [] : items.slice(-1).map((oldest) => Date.parse(timeOf(oldest))),
+  );
+  return ends.length === 0 ? null : Math.max(...ends);
+}
+
 /** Requests for one page at most: a page of what is rare in a large fleet is short rather than slow. */
 const MOST_REQUESTS = 20;
 

@@ -130,6 +130,8 @@ export function createLive({
     health,
     /** How long values took from their commit to the screen. */
     screenTimes: screen.figures,
+    /** Notes that the page was hidden just now. */
+    noteHidden: screen.hide,
     fleet,
     follow,
     /** Follows the figures of the pipeline, unless a view follows something. */
@@ -142,8 +144,6 @@ export function createLive({
       fleet.setFilter({});
       stream.follow({ devices: [NOBODY] });
     },
-    /** @returns whether the whole fleet is followed, and not a part of it */
-    followsAll: (): boolean => whole,
     /** For a fleet that is too large: keeps these sensors only. */
     setFilter(wanted: FleetFilter) {
       fleet.setFilter(wanted);

@@ -16,6 +16,9 @@ import { importFile } from '../../import/index.js';
 /** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
 
+/** End of the name of a file's refused lines, behind its own name. */
+export const REFUSED = '.refused.csv';
+
 /**
  * Imports one file of the command, with its state, its refused lines and its progress.
  *
@@ -35,7 +38,7 @@ export async function importOne(ingest, file, { flags, cql, statusLine, signal }
   const dryRun = flags['dry-run'] === true;
   const state = createState(path, { device: flags.device ?? null, cql });
   const skip = dryRun || flags.restart ? 0 : state.read();
-  const refusals = createRefusedFile(dryRun ? null : `${path}.refused.csv`, skip > 0);
+  const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED}`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
   const began = performance.now();
   const { progress, first } = await importFile(ingest, file, {

@@ -8,7 +8,7 @@ import { openDatabase } from '../../database.js';
 import { formatOf } from '../../import/index.js';
 import { createIngest } from '../../ingest/index.js';
 import { createContext, createLogger } from '../../observability/index.js';
-import { importOne } from './import-one.js';
+import { importOne, REFUSED } from './import-one.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
 
@@ -32,10 +32,20 @@ const LINE = {
   words: { usage: 'FILE…', rule: 'one file or more', least: 1, most: Number.POSITIVE_INFINITY },
 };
 
+/**
+ * Whether a path is the file of refused lines of another one. A shell may name both, as `*.csv`, and the import of the other replaces it.
+ *
+ * @param {string[]} paths
+ * @param {string} path
+ */
+const isRefusedOf = (paths, path) => path.endsWith(REFUSED) && paths.includes(path.slice(0, -REFUSED.length));
+
 // npm run import. It writes to the database with the settings of npm start, as a further ingest process.
 await runCommand(async () => {
   const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
-  const files = paths.map((path) => ({ path, format: formatOf(path) }));
+  const files = paths
+    .filter((path) => !isRefusedOf(paths, path))
+    .map((path) => ({ path, format: formatOf(path) }));
   for (const { path } of files) {
     if (!existsSync(path)) throw new MillraceError('usage', `${path} does not exist.`);
   }

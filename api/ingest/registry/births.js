@@ -101,8 +101,7 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
     describe: (identity, { sensors, ...description }) =>
       registry.serialize(identity.id, async () => {
         // Another process may have received a birth, and the memory of this one would hide that the description differs.
-        registry.cache.forget(identity.id);
-        const found = await registry.find(identity);
+        const found = await registry.findAgain(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, { sensors });
         const name = found ? undefined : (identity.name ?? undefined);

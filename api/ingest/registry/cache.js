@@ -66,9 +66,8 @@ export class DeviceCache {
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
-  /** Number of calls of `forget`. */
-  #forgotten = 0;
-  #read = shareReads((/** @type {Pick<Device, 'id' | 'bytes'>} */ identity) => this.#load(identity));
+  /** Reads under way, by the id of the device. @type {Map<string, Promise<Device | null>>} */
+  #reads = new Map();
 
   /** @param {{ store: RegistryStore, groups: number }} deps */
   constructor({ store, groups }) {
@@ -88,9 +87,19 @@ export class DeviceCache {
    * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
    */
   find(identity) {
-    const known = this.#devices.get(identity.id);
+    const { id } = identity;
+    const known = this.#devices.get(id);
     if (known) return Promise.resolve(known);
-    return this.#read(identity);
+    const shared = this.#reads.get(id);
+    if (shared) return shared;
+    /** @type {Promise<Device | null>} */
+    const read = this.#load(identity, () => this.#reads.get(id) === read);
+    this.#reads.set(id, read);
+    const leave = () => {
+      if (this.#reads.get(id) === read) this.#reads.delete(id);
+    };
+    read.then(leave, leave);
+    return read;
   }
 
   /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
@@ -101,17 +110,24 @@ export class DeviceCache {
     this.#devices.set(device.id, device, left > 0 ? { ttl: left } : {});
   }
 
-  /** Removes a device from the cache. @param {string} id */
+  /**
+   * Removes a device from the cache. A read under way does not bring it back, and later calls do not share that read.
+   *
+   * @param {string} id
+   */
   forget(id) {
-    this.#forgotten++;
+    this.#reads.delete(id);
     this.#devices.delete(id);
   }
 
-  /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} */
-  async #load({ id, bytes }) {
+  /**
+   * @param {Pick<Device, 'id' | 'bytes'>} identity
+   * @param {() => boolean} isShared false: the device was forgotten meanwhile
+   * @returns {Promise<Device | null>}
+   */
+  async #load({ id, bytes }, isShared) {
     const group = groupOf(bytes, this.#groups);
     const key = { group, bytes };
-    const forgotten = this.#forgotten;
     const [row, sensors] = await Promise.all([this.#store.device(key), this.#store.sensors(key)]);
     if (!row) return null;
     /** @type {Device} */
@@ -131,7 +147,7 @@ export class DeviceCache {
     const kept = this.#devices.get(id);
     if (kept) return kept;
     // A device that was forgotten meanwhile may be retired, so an answer of before must not stay.
-    if (forgotten === this.#forgotten) this.#devices.set(id, device);
+    if (isShared()) this.#devices.set(id, device);
     return device;
   }
 }

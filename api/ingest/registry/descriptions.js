@@ -52,7 +52,8 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
      */
     async sensor(device, sensor, payload) {
       demandDatabase();
-      const known = await registry.findNow(device);
+      // A birth with this sensor may have arrived at another process.
+      const known = await registry.findAgain(device);
       if (!known || !sensorOf(known, sensor))
         throw new MillraceError('not_found', 'There is no such sensor.');
       return resultOrRefusal(async () => {

@@ -67,6 +67,17 @@ export class Registry {
     return this.#retry.run(() => this.cache.find(identity));
   }
 
+  /**
+   * Reads a device and its sensors from the database, also if they are in the cache.
+   *
+   * @param {Pick<Device, 'id' | 'bytes'>} identity
+   * @returns {Promise<Device | null>} null: it is not registered
+   */
+  findAgain(identity) {
+    this.cache.forget(identity.id);
+    return this.find(identity);
+  }
+
   /** Makes the cache entry of a new device. @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} a device that is not registered yet */
   async newDevice({ id, bytes, name }) {
     const group = groupOf(bytes, this.#groups);
@@ -173,8 +184,7 @@ export class Registry {
     if (!known) return this.find(identity);
     const row = await this.#retry.run(() => this.#store.device(known));
     if (row?.retiredAt === known.retiredAt && row.describedAt === known.describedAt) return known;
-    this.cache.forget(identity.id);
-    return this.find(identity);
+    return this.findAgain(identity);
   }
 
   /** Called by a birth that registers a device. */

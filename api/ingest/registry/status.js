@@ -46,10 +46,12 @@ export function readStatus(payload, receivedAt) {
  */
 export function createStatuses({ registry, store, retry, events, clocks }) {
   /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {Arrival} arrival */
-  async function commit(device, change, { receivedAt, began }) {
+  async function commit(device, change, { as, receivedAt, began }) {
     const stamp = nextStamp(device, receivedAt);
     await retry.run(() => store.writeStatus(device, change, stamp));
-    Object.assign(device, change, { stateStamp: stamp, stateBegan: began });
+    // A copy that the broker kept may be older than any measurement under way.
+    const stateBegan = as === 'retained' ? undefined : began;
+    Object.assign(device, change, { stateStamp: stamp, stateBegan });
     if (change.session !== undefined) device.sessionStamp = stamp;
   }
 

@@ -134,8 +134,6 @@ export const isLeaving = (client) => leaving.has(client);
 /** @param {object} packet @returns {Buffer} */
 const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
 
-/** @typedef {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} Numbering of aedes */
-
 /**
  * aedes without sessions, hardened. Version 2.0.0-beta.1 was branched before 1.1.3, so it lacks the correction of GHSA-52qw-whmv-87c5: a
  * client whose id or filter is the name of a property of every object, such as `constructor`, ended the process.
@@ -145,20 +143,7 @@ export class SessionlessBroker extends Aedes {
   constructor(options) {
     super(options);
     Object.assign(this, { clients: Object.create(null), brokers: Object.create(null) });
-    this.#numberAtForwarding();
-  }
-
-  /**
-   * aedes numbers each message, and a client drops one whose number is not greater than that of its last one as a duplicate. The number is given
-   * before aedes waits for the persistence, which it does if the message is retained or has QoS 1 or 2. So a message that overtook another
-   * one meanwhile made it a duplicate. Here a message gets its number when it is forwarded. `mq` and `counter` are private.
-   */
-  #numberAtForwarding() {
-    const emit = this.mq.emit.bind(this.mq);
-    this.mq.emit = (packet, done) => {
-      packet.brokerCounter = ++this.counter;
-      return emit(packet, done);
-    };
+    numberAtForwarding(/** @type {any} */ (this));
   }
 
   /** Forwards a message of a client to the others. @param {Client} client @param {PublishPacket} packet */
@@ -179,6 +164,21 @@ export class SessionlessBroker extends Aedes {
   clampSessionExpiry() {
     return 0;
   }
+}
+
+/**
+ * aedes numbers each message, and a client drops one whose number is not greater than that of its last one as a duplicate. The number is
+ * given before aedes waits for the persistence, which it does if the message is retained or has QoS 1 or 2. So a message that overtook
+ * another one meanwhile made it a duplicate. Here a message gets its number when it is forwarded.
+ *
+ * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes private members of it
+ */
+function numberAtForwarding(aedes) {
+  const emit = aedes.mq.emit.bind(aedes.mq);
+  aedes.mq.emit = (packet, done) => {
+    packet.brokerCounter = ++aedes.counter;
+    return emit(packet, done);
+  };
 }
 
 /** The Receive Maximum of a client that sets none (3.1.2.11.3). */

@@ -168,6 +168,24 @@ export function createSettling(deps) {
   }
 
   /**
+   * Counts a message toward the limits of its connection. aedes keeps the packet until its acknowledgement, which waits for those of all
+   * earlier ones. So it counts until then.
+   *
+   * @param {Connection} connection
+   * @param {PublishPacket} packet
+   * @param {() => void} done
+   * @returns {() => void} acknowledges it
+   */
+  function countUnacknowledged({ reader }, { payload }, done) {
+    const size = payload.length;
+    reader.enter(size);
+    return () => {
+      done();
+      reader.leave(size);
+    };
+  }
+
+  /**
    * MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the connection were closed, the client would send the message again without end.
    * So the broker acknowledges and drops it. MQTT 5 has no answer to one of QoS 0.
    *
@@ -179,16 +197,18 @@ export function createSettling(deps) {
     if (!connection || (connection.client.version !== 5 && packet.qos === 0)) {
       done(new Error('no right to publish there'));
     } else if (connection.client.version !== 5) {
+      const acknowledge = countUnacknowledged(connection, packet, done);
       connection.acknowledgements.track(() => {
         Object.assign(packet, { topic: DROPPED, retain: false });
-        done();
+        acknowledge();
       })();
     } else if (packet.qos === 0) {
       disconnectForbidden(connection.client);
     } else {
       const reason = 'forbidden: the account may not publish on this topic';
+      const acknowledge = countUnacknowledged(connection, packet, done);
       connection.acknowledgements.track(() =>
-        answer(connection, packet, { reasonCode: REASONS.notAuthorized, reason }, done),
+        answer(connection, packet, { reasonCode: REASONS.notAuthorized, reason }, acknowledge),
       )();
     }
   }
@@ -228,14 +248,7 @@ export function createSettling(deps) {
       settleWill(packet, route, client).then(() => done(), done);
       return;
     }
-    const { reader } = connection;
-    const size = packet.payload.length;
-    reader.enter(size);
-    // aedes keeps the packet until its acknowledgement, which waits for those of all earlier ones. So it counts until then.
-    const acknowledge = () => {
-      done();
-      reader.leave(size);
-    };
+    const acknowledge = countUnacknowledged(connection, packet, done);
     // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
     const { settled, onRefused } =
       packet.qos === 0 ? { settled: acknowledge } : track(connection, packet, acknowledge);

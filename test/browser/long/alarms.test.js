@@ -141,6 +141,38 @@ test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays i
   await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
 });
 
+test('Rule form: another sensor: no limit is saved before its unit is known', async () => {
+  const { page } = dashboard;
+  // Before both fields are filled in, they name no sensor.
+  dashboard.expectComplaints(/status of 404/);
+  await dashboard.announce('boiler', { sensors: [{ sensor_id: 'pressure', unit: 'Pa' }] });
+  await dashboard.publish('boiler', { sensor_id: 'pressure', ts: Date.now(), value: 80_000 });
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  await page.route('**/devices/boiler/sensors/pressure', async (route) => {
+    await released;
+    await route.continue().catch(() => {});
+  });
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await page.getByLabel('Unit').selectOption('°F');
+  await page.getByRole('link', { name: 'Set an alarm' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Limit, °F').fill('14');
+  await form.getByLabel('Name').fill('Pressure too high');
+  const save = form.getByRole('button', { name: 'Save the rule' });
+  await until(() => save.isEnabled(), { what: 'a rule that can be saved' });
+  await form.getByLabel('Device').fill('boiler');
+  const asked = page.waitForRequest('**/devices/boiler/sensors/pressure');
+  await form.getByLabel('Sensor', { exact: true }).fill('pressure');
+  await asked;
+  expect(await save.isDisabled()).toBe(true);
+  release();
+  await form.getByLabel('Limit, Pa').waitFor();
+  await until(() => save.isEnabled(), { what: 'a rule that can be saved' });
+});
+
 test('Alarms: a new alarm arrives: the keys still act on the focused row', async () => {
   const { page } = dashboard;
   const rule = {
@@ -201,4 +233,21 @@ test('Rule form: Save is clicked twice: one rule', async () => {
   await form.waitFor({ state: 'detached' });
   await page.locator('#rules tbody tr').filter({ hasText: 'Attic too warm' }).first().waitFor();
   expect(saves).toBe(1);
+});
+
+test('Sensor page: more alarms than are read: the time from which they are drawn', async () => {
+  const { page, system } = dashboard;
+  const { device_id, sensors } = await system.get('/devices/freezer');
+  const alarm = {
+    ...{ alarm_id: 'a', rule_id: 'r', rule: 'Too warm', severity: 'info', condition: 'above', text: null },
+    ...{ device_id, device: 'freezer', sensor_id: sensors[0].sensor_id, sensor: 'temperature', site: null },
+    ...{ started_at: new Date(Date.now() - MINUTE_MS).toISOString(), cleared_at: new Date().toISOString() },
+    ...{ opened_at: new Date().toISOString(), peak: 1, unit: 'Cel', state: 'cleared', seen_late: false },
+    ...{ acknowledged_at: null, acknowledged_by: null, comment: null, shelved_until: null },
+  };
+  await page.route(/\/api\/v1\/alarms\?.*sensor=/, (route) =>
+    route.fulfill({ json: { items: [alarm], next: 'older' } }),
+  );
+  await dashboard.visit('/devices/freezer/sensors/temperature');
+  await page.getByText(/^Alarms that began before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are not drawn\.$/).waitFor();
 });

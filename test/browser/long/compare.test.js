@@ -179,6 +179,20 @@ describe('Annotations', () => {
     expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
+  test('more than are read: the page names the time before which some are missing', async () => {
+    const ts = new Date(Date.now() - 60_000).toISOString();
+    const note = { id: 'a', ts, device_id: null, text: 'Cleaned' };
+    await dashboard.page.route('**/annotations?**', (route) => {
+      const isOfDevice = route.request().url().includes('device=');
+      return route.fulfill({ json: isOfDevice ? { items: [], next: null } : { items: [note], next: 'b' } });
+    });
+    await dashboard.visit('/devices/collar-1/sensors/ear');
+    const text = /^Not all annotations before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are shown\.$/;
+    await dashboard.page.getByLabel('Annotations', { exact: true }).getByText(text).waitFor();
+    await dashboard.visit('/compare?s=collar-1/ear');
+    await dashboard.page.locator('.compare').getByText(text).waitFor();
+  });
+
   test('whole installation: shown with every device', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();

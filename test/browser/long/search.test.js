@@ -75,6 +75,15 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
   });
 
+  test('fleet page, a device without sensors: found by its whole name', async () => {
+    await dashboard.announce('weighbridge', { sensors: [] });
+    await dashboard.visit('/');
+    await dashboard.untilRows(25);
+    await openByKey('/');
+    await field().fill('weighbridge');
+    await options().filter({ hasText: 'Device' }).filter({ hasText: 'weighbridge' }).waitFor();
+  });
+
   test('Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);

@@ -99,6 +99,16 @@ test('A year: bins begin at midnight of the zone, also in summer time', async ()
   const steps = all.slice(1).map((ts, at) => (ts - Number(all[at])) / DAY);
   expect(steps.every((step) => Math.abs(step - Math.round(step)) < 0.05)).toBe(true);
   expect((await rows.allTextContents()).every((text) => text.endsWith('00:00:00'))).toBe(true);
+  const others = dashboard.page.locator('table.samples.bins .other-zone');
+  await until(
+    async () => {
+      if ((await others.count()) > 0) return true;
+      await dashboard.page.getByRole('button', { name: 'Next' }).click();
+      return false;
+    },
+    { what: 'rows on the other side of a clock change' },
+  );
+  expect(await others.first().textContent()).toMatch(/^ UTC\+[12]$/);
 });
 
 test('Layout: the strip of all data lines up with the plot', async () => {

@@ -1,13 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { importStream } from '../../../api/import/index.js';
+import { usedBytes } from '../../support/memory.js';
 
 /** @import { RefusedLine } from '../../../api/import/importer.js' */
 
 /** @param {string[]} lines for a dry run @param {'csv' | 'ndjson'} [format] */
-async function dryRun(lines, format = 'ndjson') {
+function dryRun(lines, format) {
   async function* source() {
     yield Buffer.from(lines.join('\n'));
   }
+  return dryRunOf(source(), format);
+}
+
+/** @param {AsyncIterable<Buffer>} source of a dry run @param {'csv' | 'ndjson'} [format] */
+async function dryRunOf(source, format = 'ndjson') {
   const resolve = async (/** @type {unknown} */ _, /** @type {Map<string, unknown>} */ sensors) => ({
     device: null,
     known: new Map(Array.from(sensors.keys(), (name) => [name, null])),
@@ -21,7 +27,7 @@ async function dryRun(lines, format = 'ndjson') {
   const refused = [];
   const { first } = await importStream(
     ingest,
-    { source: source(), format },
+    { source, format },
     {
       device: undefined,
       skip: 0,
@@ -79,4 +85,21 @@ test('import: the first row of CSV ends before its device and sensor: refused, a
   const { first, refused } = await dryRun(['ts,value,device,sensor', '1,21.5', '2,22,d,s'], 'csv');
   expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
   expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
+});
+
+test('import: each part of a large CSV file names a sensor of its own: no name keeps its part in memory', async () => {
+  const PARTS = 400;
+  const ROWS_OF_A_PART = 50;
+  // Cells are trimmed, so a row is a large part of the file, and its cells are small.
+  const row = (/** @type {string} */ sensor) => `1,d,${sensor},1${' '.repeat(1200)}\n`;
+  let kept = 0;
+  async function* source() {
+    const before = usedBytes();
+    yield Buffer.from('ts,device,sensor,value\n');
+    for (let part = 0; part < PARTS; part++)
+      yield Buffer.from(row(`temperature-of-room-${part}`) + row('s').repeat(ROWS_OF_A_PART - 1));
+    kept = usedBytes() - before;
+  }
+  expect((await dryRunOf(source(), 'csv')).refused).toEqual([]);
+  expect(kept).toBeLessThan((PARTS * ROWS_OF_A_PART * 1200) / 2);
 });

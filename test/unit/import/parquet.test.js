@@ -312,15 +312,15 @@ test.each(LONG_PREFIXES)(
 test('Parquet: rows without a device, and a device for the file: theirs is that of the file', async () => {
   const bytes = parquetWriteBuffer({
     columnData: [
-      { name: 'ts', data: [0, 1], type: 'DOUBLE' },
-      { name: 'device', data: ['own', null], type: 'STRING', nullable: true },
-      { name: 'sensor', data: ['s', 's'], type: 'STRING' },
-      { name: 'value', data: [5, 6], type: 'DOUBLE' },
+      { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },
+      { name: 'device', data: ['own', null, ''], type: 'STRING', nullable: true },
+      { name: 'sensor', data: ['s', 's', 's'], type: 'STRING' },
+      { name: 'value', data: [5, 6, 7], type: 'DOUBLE' },
     ],
   });
   const path = join(directory, 'devices.parquet');
   writeFileSync(path, new Uint8Array(bytes));
-  expect((await partsOf(path)).flatMap(({ device }) => Array.from(device))).toEqual(['own', 'd']);
+  expect((await partsOf(path)).flatMap(({ device }) => Array.from(device))).toEqual(['own', 'd', 'd']);
 });
 
 test('Parquet: sensors as texts with shared prefixes, one of them missing: read as they are', async () => {

@@ -78,6 +78,15 @@ describe('Home Assistant: announcements', () => {
     expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
   });
 
+  test('two devices with one sensor id: each is announced once', () => {
+    const other = { ...ITEM, device_id: 'e', device: 'shelf' };
+    for (const item of [ITEM, other, ITEM, other]) homeAssistant.announce(item, TOPIC);
+    expect(sent.map(({ topic }) => topic)).toEqual([
+      'homeassistant/sensor/d/s/config',
+      'homeassistant/sensor/e/s/config',
+    ]);
+  });
+
   test('a changed attribute: announced again', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC);

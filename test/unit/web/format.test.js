@@ -17,6 +17,7 @@ import {
   isNamedZone,
   LOCAL,
   NOTHING,
+  otherZone,
   parseField,
   UTC,
 } from '../../../web/format.ts';
@@ -145,6 +146,14 @@ describe('Named time zones', () => {
     expect(formatField(change - 1000, berlin)).toBe('2026-03-29T01:59:59');
     expect(formatField(change, berlin)).toBe('2026-03-29T03:00:00');
     expect(parseField('2026-03-29T03:00:00', berlin)).toBe(change);
+  });
+
+  test('a time on the other side of a clock change than the head of its column: its own offset', () => {
+    const change = Date.UTC(2026, 9, 25, 1);
+    const berlin = createZone('Europe/Berlin');
+    const other = (/** @type {number} */ ts) => otherZone(berlin, ts, change + 1000);
+    expect([other(change - 1000), other(change)]).toEqual(['UTC+2', null]);
+    expect(otherZone(UTC, change - 1000, change)).toBeNull();
   });
 
   test('a text that names no zone: refused', () => {

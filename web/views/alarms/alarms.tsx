@@ -205,7 +205,7 @@ function Rules({
   const [removed, setRemoved] = useState<AlarmRule | null>(null);
   const [message, setMessage] = useState('');
   const items = data?.items ?? NO_RULES;
-  const units = useScopeUnits(items.map(({ scope }) => scope));
+  const { units } = useScopeUnits(items.map(({ scope }) => scope));
   const scaleOf = ({ scope }: AlarmRule) => {
     const known = units.get(scopeKey(scope));
     return known && !known.isMixed ? limitScale(known.unit, choices) : plainScale(null);

@@ -37,26 +37,27 @@ export function RuleForm({
   const id = useId();
   const { preferences } = useServices();
   const { units } = preferences.choice.value;
-  const [{ typed, scale, unit }, setForm] = useState<Form>(() => ({
+  const [{ typed, scale, unit, scope }, setForm] = useState<Form>(() => ({
     typed: typedOf(rule),
     scale: PLAIN,
     unit: null,
+    scope: null,
   }));
   const setTyped = (next: Typed) => setForm((now) => ({ ...now, typed: next }));
   const [result, setResult] = useState<Backtest | null>(null);
   const [message, setMessage] = useState('');
   const [busy, setBusy] = useState(false);
-  const sent = useUnit(typed);
+  const { sent, meant } = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
   // The backtest needs neither, so it does not wait for a name.
   const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
 
   useEffect(() => {
-    if (!sent) return;
-    const next = sent.isMixed ? PLAIN : limitScale(sent.unit, units);
-    setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent }));
-  }, [sent?.unit, sent?.isMixed, units]);
+    if (meant === null) return;
+    const next = !sent || sent.isMixed ? PLAIN : limitScale(sent.unit, units);
+    setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent, scope: meant }));
+  }, [meant, sent?.unit, sent?.isMixed, units]);
 
   useEffect(() => {
     if (question === null) return setResult(null);
@@ -125,6 +126,8 @@ export function RuleForm({
     </div>
   );
   const { kind, device, sensor } = typed;
+  // Until the unit of other sensors is known, it is not known in which unit a limit is meant.
+  const isInUnit = scope === scopeKey(scopeOf(typed));
   const note = unitText(unit, scale);
   const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
   const inUnit = suffix && `, ${suffix}`;
@@ -184,7 +187,7 @@ export function RuleForm({
         )}
         <div class="dialog-actions">
           <Cancel disabled={busy} />
-          <button type="submit" class="button main-button" disabled={busy}>
+          <button type="submit" class="button main-button" disabled={busy || !isInUnit}>
             Save the rule
           </button>
         </div>
@@ -237,8 +240,12 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
   );
 }
 
-/** The unit of the sensors that are typed, after a pause. */
-function useUnit(typed: Typed): ScopeUnit | undefined {
+/**
+ * The unit of the sensors that are typed, after a pause.
+ *
+ * @returns `sent`: null: there are no sensors; `meant`: the `scopeKey` of these sensors, null: not known yet
+ */
+function useUnit(typed: Typed): { sent: ScopeUnit | null; meant: string | null } {
   const scope = scopeOf(typed);
   const key = scopeKey(scope);
   const [meant, setMeant] = useState(scope);
@@ -246,7 +253,8 @@ function useUnit(typed: Typed): ScopeUnit | undefined {
     const timer = setTimeout(() => setMeant(scope), REST_MS);
     return () => clearTimeout(timer);
   }, [key]);
-  return useScopeUnits(Object.keys(meant).length > 0 ? [meant] : NO_SCOPES).get(scopeKey(meant));
+  const { units, loading } = useScopeUnits(Object.keys(meant).length > 0 ? [meant] : NO_SCOPES);
+  return { sent: units.get(scopeKey(meant)) ?? null, meant: loading ? null : scopeKey(meant) };
 }
 
 const NO_SCOPES: never[] = [];
@@ -320,8 +328,11 @@ interface Typed {
 const LIMITS = ['limit', 'high', 'clear', 'clearHigh'] as const;
 type LimitField = (typeof LIMITS)[number];
 
-/** `scale`: of the limits among the texts; `unit`: as sent, null: not known yet */
-type Form = { typed: Typed; scale: Scale; unit: ScopeUnit | null };
+/**
+ * `scale`: of the limits among the texts; `unit`: as sent, null: not known; `scope`: `scopeKey` of the
+ * sensors whose unit it is, null: not known yet
+ */
+type Form = { typed: Typed; scale: Scale; unit: ScopeUnit | null; scope: string | null };
 
 /** Limits as sent. */
 const PLAIN = plainScale(null);
@@ -388,7 +399,8 @@ export function typedIn(
   { typed, scale }: Pick<Form, 'typed' | 'scale'>,
   before: Partial<AlarmRule> = {},
 ): Typed {
-  if (scale.unit === next.unit && scale !== PLAIN) return typed;
+  // A text that is only half typed stays, too.
+  if (scale.unit === next.unit || (isPlain(scale) && isPlain(next))) return typed;
   const [from, to] = [scaleOfKind(scale, typed.kind), scaleOfKind(next, typed.kind)];
   const known = limitsOf(before);
   const changed = LIMITS.map((field) => {
@@ -416,7 +428,7 @@ export function withLimit(
   return {
     ...typed,
     limit: limitText(scale, limit),
-    clear: Number.isNaN(clear) ? typed.clear : limitText(scale, clear),
+    clear: Number.isNaN(clear) ? typed.clear : limitText(scale, Number(clear.toPrecision(15))),
   };
 }
 

@@ -54,6 +54,7 @@ export function ChangesView() {
               read={data.sensorsRead}
               unjudged={data.unjudged}
               total={data.sensorsTotal}
+              stale={stale}
             />
             <Devices devices={data.devices} read={data.devicesRead} total={data.devicesTotal} stale={stale} />
           </div>
@@ -68,12 +69,15 @@ function Sensors({
   read,
   unjudged,
   total,
+  stale,
 }: {
   sensors: ChangedSensor[];
   read: number;
   /** of those that were read: they have too little history */
   unjudged: number;
   total: number;
+  /** of the page */
+  stale: Stale | null;
 }) {
   const { preferences } = useServices();
   const { zone, units } = preferences.choice.value;
@@ -86,7 +90,10 @@ function Sensors({
         {unjudged > 0 && ` ${formatCounted(unjudged, 'sensor has', 'sensors have')} too little history.`}
       </p>
       {sensors.length === 0 ? (
-        <p class="none">{unchangedText(read, unjudged)}</p>
+        <p class="none">
+          {unchangedText(read, unjudged)}
+          {untilText(stale, zone)}
+        </p>
       ) : (
         <table class="plain">
           <caption class="visually-hidden">Sensors whose values left their range or returned</caption>
@@ -126,6 +133,10 @@ function Sensors({
     </div>
   );
 }
+
+/** While nothing is stored, nobody knows what came after. */
+const untilText = (stale: Stale | null, zone: string): string =>
+  stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 
 function unchangedText(read: number, unjudged: number): string {
   if (unjudged === read) return 'No sensor has a range yet.';
@@ -173,7 +184,7 @@ function Devices({
         <PartRead read={read} what="device" total={total} />
       </p>
       {devices.length === 0 ? (
-        <p class="none">None came or went.</p>
+        <p class="none">None came or went.{untilText(stale, zone)}</p>
       ) : (
         <table class="plain">
           <caption class="visually-hidden">Devices that came or went</caption>

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { useAnnotations } from '../../chart/annotations.tsx';
+import { MissingAnnotations, useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { useMarks } from '../../chart/marks.ts';
 import { createGutter, gutterPlugin, REACH } from '../../chart/options.ts';
@@ -178,6 +178,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
             </div>
           );
         })}
+        <MissingAnnotations before={notes.missing} />
         <ChartDownloads
           name="Comparison"
           lines={() =>

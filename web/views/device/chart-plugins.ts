@@ -4,7 +4,7 @@ import type { DeviceEvent } from '../../api/types.ts';
 import { hatch } from '../../chart/marks.ts';
 import type { Gutter } from '../../chart/options.ts';
 import { blank } from '../../chart/options.ts';
-import type { OnlineSpan, Unwatched } from '../../state/device-events.ts';
+import type { OnlineSpan, ReadTime, Unwatched } from '../../state/device-events.ts';
 
 /** The signal of one sensor among others: its times stand above, once for all. */
 export const signalPlugin = (gutter: Gutter): Plugin => ({
@@ -97,6 +97,7 @@ export interface Band {
   unwatched: Unwatched[];
   /** epoch ms before which nothing is known */
   knownFrom: number | null;
+  read: ReadTime;
   /** epoch ms at which what still goes on ends in the picture */
   now: number;
   /** epoch ms from which the state is not known, because no values come; null: it is known up to now */
@@ -113,11 +114,12 @@ const HATCH_STEP = 5;
 
 /**
  * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time in which no
- * process watched, and time without any values, is hatched. Births are ticks.
+ * process watched, and time without any values, is hatched. Time whose events are not read is empty.
+ * Births are ticks.
  */
 export function paintBand(
   chart: UPlot,
-  { spans, births, unwatched, knownFrom, now, staleSince }: Band,
+  { spans, births, unwatched, knownFrom, read, now, staleSince }: Band,
 ): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
@@ -142,6 +144,12 @@ export function paintBand(
     const width = Math.max(place(to ?? Math.max(from, knownTo)) - left, LEAST_WIDTH * ratio);
     ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
   }
+  const end = bbox.left + bbox.width;
+  const clear = (left: number, right: number) => {
+    if (right > left) ctx.clearRect(left, bbox.top, right - left, bbox.height);
+  };
+  clear(bbox.left, Math.min(place(read.from), end));
+  clear(Math.max(place(read.to), bbox.left), end);
   ctx.strokeStyle = color('--ink-3');
   const hatchUnknown = (left: number, right: number) =>
     hatch(ctx, {

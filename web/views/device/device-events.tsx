@@ -24,11 +24,12 @@ import type { Annotation, DeviceInfo } from '../../api/types.ts';
 import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
-import type { Listed, Unwatched, useDeviceEvents } from '../../state/device-events.ts';
+import type { Listed, ReadTime, Unwatched, useDeviceEvents } from '../../state/device-events.ts';
 import type { Stale } from '../../state/verdict.ts';
 import type { Band } from './chart-plugins.ts';
 
 const UNWATCHED = 'No process watched: state unknown';
+const NOTHING_READ: ReadTime = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
@@ -264,6 +265,7 @@ function pictureOf(
       births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
       unwatched,
       knownFrom: known?.knownFrom ?? null,
+      read: known?.read ?? NOTHING_READ,
     },
   };
 }
@@ -341,12 +343,14 @@ function stateNow(online: boolean, band: Known | null, asOf: string | null) {
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
 }
 
-function wordsAt(
-  { events, spans, unwatched, knownFrom }: Known,
+/** @param ts epoch ms */
+export function wordsAt(
+  { events, spans, unwatched, knownFrom, read }: Known,
   ts: number,
   staleSince: number | null = null,
 ): string {
   if (staleSince !== null && ts > staleSince) return 'State unknown: no values arrive';
+  if (ts < read.from || ts > read.to) return 'State unknown: events not read';
   if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
   const kinds = happenedAt(events, ts);
   if (kinds.includes('offline')) return wentOffline(spans, ts);

@@ -105,6 +105,7 @@ export function DeviceSignals({
       </section>
       <Annotations
         annotations={notes.annotations}
+        missing={notes.missing}
         isKnown={notes.isKnown}
         problem={notes.problem}
         device={{ id: device.device_id, name: device.name ?? device.device_id }}

@@ -22,6 +22,8 @@ const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 interface Run {
   /** nothing is stored */
   isTest: boolean;
+  /** that was typed when it began */
+  device: string;
   state: 'running' | 'done' | 'stopped';
   /** of the file, from 0 to 1 */
   share: number;
@@ -35,7 +37,7 @@ interface Run {
   problem: Problem | null;
 }
 
-const BEGUN: Omit<Run, 'isTest'> = {
+const BEGUN: Omit<Run, 'isTest' | 'device'> = {
   state: 'running',
   share: 0,
   rows: 0,
@@ -64,11 +66,11 @@ export function ImportView() {
     setRun(null);
   }
 
-  async function start(isTest: boolean) {
+  async function start({ isTest, device }: Pick<Run, 'isTest' | 'device'>) {
     if (!file || !type) return;
     abort.current = new AbortController();
     const { signal } = abort.current;
-    let now: Run = { ...BEGUN, isTest };
+    let now: Run = { ...BEGUN, isTest, device };
     setRun(now);
     try {
       for await (const { body, end, lines } of piecesOf(file, type)) {
@@ -118,7 +120,7 @@ export function ImportView() {
             type="button"
             class="button"
             disabled={!type || isRunning || !mayImport}
-            onClick={() => void start(true)}
+            onClick={() => void start({ isTest: true, device })}
           >
             Test
           </button>
@@ -126,7 +128,7 @@ export function ImportView() {
             type="button"
             class="button main-button"
             disabled={!type || isRunning || !mayImport}
-            onClick={() => void start(false)}
+            onClick={() => void start({ isTest: false, device })}
           >
             Import
           </button>
@@ -136,7 +138,7 @@ export function ImportView() {
             </button>
           )}
         </form>
-        {run && <RunResult run={run} device={device} onRetry={() => void start(run.isTest)} />}
+        {run && <RunResult run={run} onRetry={() => void start(run)} />}
       </section>
     </>
   );
@@ -185,8 +187,8 @@ function DropArea({
   );
 }
 
-function RunResult({ run, device, onRetry }: { run: Run; device: string; onRetry: () => void }) {
-  const { isTest, state, share, rows, samples, refused, lines, first, problem } = run;
+function RunResult({ run, onRetry }: { run: Run; onRetry: () => void }) {
+  const { isTest, device, state, share, rows, samples, refused, lines, first, problem } = run;
   return (
     <div class="import-result">
       {state === 'running' && (

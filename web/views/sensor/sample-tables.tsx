@@ -13,6 +13,7 @@ import {
   formatTimeMs,
   formatZone,
   NOTHING,
+  otherZone,
 } from '../../format.ts';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
@@ -50,6 +51,7 @@ export function SampleTable({
   const hasLines = thresholds.low !== null || thresholds.high !== null;
   const rows = items.map(({ ts, value }) => ({ ts, at: Date.parse(ts), value: toShown(scale, value) }));
   const decimals = decimalsFor(rows.map(({ value }) => value));
+  const head = rows[0]?.at ?? 0;
 
   if (problem) {
     const onRetry = problem.code === 'bad_cursor' ? pages.goFirst : pages.reload;
@@ -64,7 +66,7 @@ export function SampleTable({
         <caption class="visually-hidden">Samples, {order === 'desc' ? 'newest' : 'oldest'} first</caption>
         <thead>
           <tr>
-            <th scope="col">Time {formatZone(zone, rows[0]?.at ?? 0)}</th>
+            <th scope="col">Time {formatZone(zone, head)}</th>
             <th scope="col" class="col-number">
               {states ? 'State' : `Value ${scale.unit}`}
             </th>
@@ -87,6 +89,7 @@ export function SampleTable({
                     {formatDateTime(at, zone)}
                     <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
                   </time>
+                  <OtherZone zone={otherZone(zone, at, head)} />
                 </td>
                 <td class="col-number">{states ? states(value) : formatNumber(value, decimals)}</td>
                 <td class="col-number col-change">
@@ -201,7 +204,8 @@ function BinRow({
   return (
     <tr>
       <td>
-        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>{' '}
+        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+        <OtherZone zone={otherZone(zone, ts, shape.to)} />{' '}
         <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
       </td>
       <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
@@ -216,6 +220,9 @@ function BinRow({
     </tr>
   );
 }
+
+/** @param props null: the head of the column has it */
+const OtherZone = ({ zone }: { zone: string | null }) => zone && <span class="other-zone"> {zone}</span>;
 
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 

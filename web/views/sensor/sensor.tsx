@@ -48,7 +48,8 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const [edges, onPlot] = useEdges();
   const notes = useAnnotations(data ? [data.device_id] : [], time.settled);
   const marks = useMarks(notes.annotations, zone);
-  const bands = useAlarmBands(useSensorAlarms(data));
+  const past = useSensorAlarms(data);
+  const bands = useAlarmBands(past.alarms);
   const plugins = useMemo(() => [...bands, ...marks], [bands, marks]);
   const chart = useRef<HTMLElement | null>(null);
   const name = item?.name ?? sensor;
@@ -108,6 +109,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
                 <QuietRange loading={series.loading} newest={item?.ts ?? null} />
               )}
             </SignalChart>
+            {past.missing !== null && window.from < past.missing && (
+              <p class="none">Alarms that began before {formatDateTime(past.missing, zone)} are not drawn.</p>
+            )}
             {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
             <ChartDownloads
               name={`${deviceName} ${name}`}
@@ -137,6 +141,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
           {data && (
             <Annotations
               annotations={notes.annotations}
+              missing={notes.missing}
               isKnown={notes.isKnown}
               problem={notes.problem}
               device={{ id: data.device_id, name: deviceName }}

@@ -202,6 +202,11 @@ describe('Dev: the manual', () => {
     expect(await build()).toHaveLength(1);
   });
 
+  test('up to date, the copied programs have the times of their archives: not built', async () => {
+    for (const path of ['http/bundle.js', 'mqtt/bundle.css']) await write(`dist/docs/${path}`, BEFORE - 500);
+    expect(await build()).toEqual([]);
+  });
+
   test('the last build broke off: built', async () => {
     await rm(join(root, 'dist/docs/mqtt/bundle.css'));
     expect(await build()).toHaveLength(1);

@@ -59,6 +59,19 @@ test('Presence: a measurement arrives behind a last will that is not committed: 
   expect(await stateOf('back')).toBe('online');
 });
 
+test('Presence: a copy of an old last will arrives while a measurement is written: online', async () => {
+  await measure('kept');
+  await status('kept', 'online');
+  const held = writes.hold({ write: 'write_latest' });
+  const measured = pipeline.measure('kept', [{ sensor_id: 's', ts: Date.now() + 1000, value: 2 }]);
+  await held.reached();
+  await pipeline.accept('iot/v1/kept/status', 'offline', { retained: true });
+  expect(await stateOf('kept')).toBe('offline');
+  await held.release();
+  expect(await measured).toBe('accepted');
+  expect(await stateOf('kept')).toBe('online');
+});
+
 test('Presence: DDATA is committed after the NDEATH that arrived behind it: device and node are offline', async () => {
   const ts = Date.now();
   const metrics = [{ name: 's', type: /** @type {const} */ ('double'), value: 1 }];

@@ -47,3 +47,37 @@ test.each(['forget', 'keep'])(
     expect(cache.peek(kept.id)).toBe(change === 'keep' ? kept : undefined);
   },
 );
+
+/** A cache that reads devices. A test answers its reads, the first read first. */
+function startReads() {
+  /** @type {Array<(row: object) => void>} */
+  const answers = [];
+  const device = () => new Promise((resolve) => void answers.push(resolve));
+  const store = /** @type {any} */ ({ device, sensors: async () => [] });
+  return { cache: new DeviceCache({ store, groups: 1 }), answers };
+}
+
+test('Device cache: a device is forgotten while it is read: the next call reads it again, and keeps its own answer', async () => {
+  const { cache, answers } = startReads();
+  const pump = deviceOf('pump', 0);
+  const reads = [cache.find(pump)];
+  cache.forget(pump.id);
+  reads.push(cache.find(pump), cache.find(pump));
+  expect(answers).toHaveLength(2);
+  answers[0]?.({ ...pump, label: 'older' });
+  await reads[0];
+  expect(cache.peek(pump.id)).toBeUndefined();
+  answers[1]?.({ ...pump, label: 'newer' });
+  const [, second, third] = await Promise.all(reads);
+  expect([second?.label, third?.label, cache.peek(pump.id)?.label]).toEqual(['newer', 'newer', 'newer']);
+});
+
+test('Device cache: another device is forgotten while a device is read: the answer stays', async () => {
+  const { cache, answers } = startReads();
+  const pump = deviceOf('pump', 0);
+  const read = cache.find(pump);
+  cache.forget(deviceOf('other', 0).id);
+  answers[0]?.({ ...pump });
+  await read;
+  expect(cache.peek(pump.id)?.id).toBe(pump.id);
+});

@@ -7,8 +7,10 @@ import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js'
 
 const afterwards = useCleanUps();
 
-/** @param {string} unit of the sensor */
-const payloadOf = (unit) => JSON.stringify({ sensors: [{ sensor_id: 't', unit }] });
+/** @param {string} unit of the sensor @param {string} [sensor] */
+const payloadOf = (unit, sensor = 't') => JSON.stringify({ sensors: [{ sensor_id: sensor, unit }] });
+
+const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
 
 /** Two processes with one database: the device sends to one, and a client of HTTP to the other. Each message comes a second later. */
 async function startTwo() {
@@ -19,17 +21,22 @@ async function startTwo() {
   const http = await startMemoryPipeline({ clock, database: broker.client });
   afterwards(() => http.stop());
   return {
-    /** @param {string} unit */
-    publishBirth(unit) {
+    /** @param {string} unit @param {string} [sensor] */
+    publishBirth(unit, sensor) {
       now += 1000;
-      return broker.accept('iot/v1/d/birth', payloadOf(unit));
+      return broker.accept('iot/v1/d/birth', payloadOf(unit, sensor));
     },
 
     /** @param {string} unit */
     describe(unit) {
       now += 1000;
-      const device = /** @type {Identity} */ (identifyDevice('d'));
-      return http.ingest.descriptions.device(device, Buffer.from(payloadOf(unit)));
+      return http.ingest.descriptions.device(DEVICE, Buffer.from(payloadOf(unit)));
+    },
+
+    /** @param {string} sensor @param {string} unit */
+    describeSensor(sensor, unit) {
+      now += 1000;
+      return http.ingest.descriptions.sensor(DEVICE, sensor, Buffer.from(JSON.stringify({ unit })));
     },
 
     submit() {
@@ -63,4 +70,14 @@ test('Description: a birth arrived at another process since this one read the de
   expect(await unit()).toBe('Cel');
   expect(await describe('K')).toEqual({ accepted: 1, refused: [] });
   expect(await unit()).toBe('K');
+});
+
+test('Description: a birth brought a sensor to another process since this one read the device: it is described', async () => {
+  const { publishBirth, describeSensor, submit } = await startTwo();
+  await publishBirth('K');
+  // From now on the second process has the device in its memory.
+  await submit();
+  await publishBirth('K', 'new');
+  expect(await describeSensor('new', 'Cel')).toEqual({ accepted: 1, refused: [] });
+  await expect(describeSensor('none', 'Cel')).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -6,13 +6,16 @@ import { createMetrics } from '../../../../api/observability/metrics.js';
 
 /** @import { HandleMessage } from '../../../../api/ingest/pipeline.js' */
 
+/** A topic on which the account of the connection may not publish. */
+const FORBIDDEN = 'iot/v1/other/measurements';
+
 /** @param {HandleMessage} handleMessage @param {object} [connection] that sends all messages; default: it is closed */
 const settlingOf = (handleMessage, connection) =>
   createSettling({
     handleMessage,
     clock: () => 0,
     connectionOf: () => /** @type {any} */ (connection),
-    canPublish: () => true,
+    canPublish: (_client, topic) => topic !== FORBIDDEN,
     canSendFor: () => true,
     deliveriesOf: () => new Deliveries(),
     halfOpen: () => 0,
@@ -41,35 +44,41 @@ test('Embedded broker: a small message after a large one: neither it nor its pac
   expect(packet.properties.correlationData.buffer.byteLength).toBeLessThanOrEqual(2048);
 });
 
-test('Embedded broker: a message is settled before an earlier one: its bytes count until its acknowledgement', async () => {
-  let bytes = 0;
-  const client = /** @type {any} */ ({ version: 4, closed: false });
-  const reader = {
-    /** @param {number} size */
-    enter(size) {
-      bytes += size;
-    },
-    /** @param {number} size */
-    leave(size) {
-      bytes -= size;
-    },
-  };
-  const connection = { client, reader, acknowledgements: new Acknowledgements() };
-  /** @type {Array<() => void>} */
-  const waiting = [];
-  /** @type {HandleMessage} */
-  const handleMessage = () => new Promise((resolve) => void waiting.push(() => resolve('accepted')));
-  const settling = settlingOf(handleMessage, connection);
-  /** @type {number[]} */
-  const acknowledged = [];
-  for (const messageId of [1, 2]) {
-    const packet = { topic: 'iot/v1/d/measurements', payload: Buffer.alloc(100), qos: 1, messageId };
-    settling(client, /** @type {any} */ (packet), () => acknowledged.push(messageId));
-  }
-  waiting[1]?.();
-  await nextTurn();
-  expect({ bytes, acknowledged }).toEqual({ bytes: 200, acknowledged: [] });
-  waiting[0]?.();
-  await nextTurn();
-  expect({ bytes, acknowledged }).toEqual({ bytes: 0, acknowledged: [1, 2] });
-});
+test.each([
+  ['settled', 'iot/v1/d/measurements'],
+  ['forbidden', FORBIDDEN],
+])(
+  'Embedded broker: a message is %s before an earlier one is settled: its bytes count until its acknowledgement',
+  async (_, topic) => {
+    let bytes = 0;
+    const client = /** @type {any} */ ({ version: 4, closed: false });
+    const reader = {
+      /** @param {number} size */
+      enter(size) {
+        bytes += size;
+      },
+      /** @param {number} size */
+      leave(size) {
+        bytes -= size;
+      },
+    };
+    const connection = { client, reader, acknowledgements: new Acknowledgements() };
+    /** @type {Array<() => void>} */
+    const waiting = [];
+    /** @type {HandleMessage} */
+    const handleMessage = () => new Promise((resolve) => void waiting.push(() => resolve('accepted')));
+    const settling = settlingOf(handleMessage, connection);
+    /** @type {number[]} */
+    const acknowledged = [];
+    for (const [index, each] of ['iot/v1/d/measurements', topic].entries()) {
+      const packet = { topic: each, payload: Buffer.alloc(100), qos: 1, messageId: index + 1 };
+      settling(client, /** @type {any} */ (packet), () => acknowledged.push(index + 1));
+    }
+    waiting[1]?.();
+    await nextTurn();
+    expect({ bytes, acknowledged }).toEqual({ bytes: 200, acknowledged: [] });
+    waiting[0]?.();
+    await nextTurn();
+    expect({ bytes, acknowledged }).toEqual({ bytes: 0, acknowledged: [1, 2] });
+  },
+);

@@ -120,6 +120,11 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
+  test('Rule form: the unit becomes known later, and is the one of choice: a half typed limit stays', () => {
+    const typed = { ...typedOf(ruleWith({ kind: 'above', limit: 1 })), limit: '1.' };
+    expect(typedIn(plainScale('Cel'), { typed, scale: plainScale(null) })).toBe(typed);
+  });
+
   test('Rule form: a limit with more digits than are shown: saving it unchanged keeps all of them', () => {
     const rule = ruleWith({ kind: 'above', limit: 0.1 + 0.2 });
     expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)?.condition.limit).toBe(0.1 + 0.2);

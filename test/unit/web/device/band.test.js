@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { paintBand } from '../../../../web/views/device/chart-plugins.ts';
+import { wordsAt } from '../../../../web/views/device/device-events.tsx';
 
 /** @import { Band } from '../../../../web/views/device/chart-plugins.ts' */
 
@@ -21,6 +22,7 @@ const EMPTY = {
   births: [],
   unwatched: [],
   knownFrom: null,
+  read: { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY },
   now: 100,
   staleSince: null,
 };
@@ -82,6 +84,14 @@ describe('Band of a device', () => {
     ]);
   });
 
+  test('a part is not read: it is empty there', () => {
+    const spans = [{ from: 20, to: null }];
+    const painted = paint({ spans, read: { from: 20, to: 60 } });
+    expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);
+    const never = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+    expect(paint({ read: never })).toEqual(['clear 0-100']);
+  });
+
   test('no process watched, and no values come: each part is hatched once', () => {
     const unwatched = [
       { from: 30, to: 31 },
@@ -97,4 +107,15 @@ describe('Band of a device', () => {
       'hatch 80-100',
     ]);
   });
+});
+
+test('State at an instant: its events are not read: unknown, and not offline', () => {
+  const band = { ...EMPTY, spans: [{ from: 20, to: 30 }], read: { from: 10, to: 60 } };
+  expect([5, 15, 25, 45, 65].map((ts) => wordsAt(band, ts))).toEqual([
+    'State unknown: events not read',
+    'Offline',
+    'Online for 5 ms',
+    'Offline',
+    'State unknown: events not read',
+  ]);
 });

@@ -8,6 +8,7 @@ import {
   onlineSpans,
   readNews,
   spanAt,
+  summaryOf,
 } from '../../../../web/state/device-events.ts';
 
 /** @import { DeviceEvent } from '../../../../web/api/types.ts' */
@@ -132,6 +133,16 @@ describe('State before a range', () => {
     ['online 5, offline 8, birth 9', null],
   ])('%j: online since %j', (text, expected) => {
     expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
+  });
+});
+
+test('Events of a range: online before it: known from the beginning of that session', () => {
+  const read = (/** @type {string} */ before, /** @type {{ from: number, to?: number }} */ range) =>
+    summaryOf({ items: events('online 60'), next: null }, events(before), range).read;
+  expect(read('online 5', { from: 50_000, to: 90_000 })).toEqual({ from: 5000, to: 90_000 });
+  expect(read('online 5, offline 8', { from: 50_000 })).toEqual({
+    from: 50_000,
+    to: Number.POSITIVE_INFINITY,
   });
 });
 

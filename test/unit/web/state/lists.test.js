@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage, rowsOf, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
+import { fillPage, missingBefore, rowsOf, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
 
 /** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
 function source(parts) {
@@ -53,6 +53,15 @@ describe('Rows of a page', () => {
   test('another filter is being read: the rows before stay', () => {
     expect(rowsOf(page(1), true)).toEqual([1]);
   });
+});
+
+test('Missing items: several lists end early: missing before the newest of their ends', () => {
+  const page = (/** @type {string | null} */ next, /** @type {string[]} */ ...items) => ({ items, next });
+  const [first, second] = ['2026-11-21T12:00:00.000Z', '2026-11-21T13:00:00.000Z'];
+  const missing = (/** @type {ReturnType<typeof page>[]} */ ...pages) => missingBefore(pages, (ts) => ts);
+  expect(missing(page(null, second, first), page(null))).toBeNull();
+  expect(missing(page('a', second, first), page(null))).toBe(Date.parse(first));
+  expect(missing(page('a', second, first), page('b', second))).toBe(Date.parse(second));
 });
 
 describe('Sorting', () => {

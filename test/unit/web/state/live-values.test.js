@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createChangeQueue, createRecentValues } from '../../../../web/state/frames.ts';
+import { createChangeQueue, createRecentValues, createScreenTimes } from '../../../../web/state/frames.ts';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */
 const item = (second, value, sensor = 's') => ({
@@ -72,4 +72,30 @@ test('Change queue: a hundred changes between two frames: one notification', () 
   queue.notify('b');
   frames.shift()?.();
   expect(notified).toEqual(['a', 'b']);
+});
+
+test('Screen times: the page is hidden before a frame: the time until the next frame does not count', () => {
+  /** @type {(() => void)[]} */
+  const frames = [];
+  let ms = 1000;
+  const screen = createScreenTimes({
+    requestFrame: (run) => frames.push(run),
+    afterPaint: (run) => run(),
+    clock: () => ms,
+  });
+  const draw = () => {
+    for (const run of frames.splice(0)) run();
+    screen.sum(0);
+    return screen.figures.peek().map(({ p99 }) => p99);
+  };
+  screen.arrived(5, ms);
+  screen.hide();
+  const arrivedAt = ms;
+  ms += 60_000;
+  // It waited to be taken in, too.
+  screen.arrived(5, arrivedAt);
+  expect(draw()).toEqual([]);
+  screen.arrived(5, ms);
+  ms += 10;
+  expect(draw()).toEqual([15]);
 });
