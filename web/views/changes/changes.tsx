@@ -1,3 +1,4 @@
+import type { Zone } from '../../format.ts';
 import {
   decimalsFor,
   formatCount,
@@ -135,7 +136,7 @@ function Sensors({
 }
 
 /** While nothing is stored, nobody knows what came after. */
-const untilText = (stale: Stale | null, zone: string): string =>
+const untilText = (stale: Stale | null, zone: Zone): string =>
   stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 
 function unchangedText(read: number, unjudged: number): string {
