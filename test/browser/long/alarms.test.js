@@ -240,7 +240,14 @@ test('Sensor page: more alarms than are read: the time from which they are drawn
   const { page, system } = dashboard;
   const { device_id, sensors } = await system.get('/devices/freezer');
   const alarm = {
-    ...{ alarm_id: 'a', rule_id: RULE_ID, rule: 'Too warm', severity: 'info', condition: 'above', text: null },
+    ...{
+      alarm_id: 'a',
+      rule_id: RULE_ID,
+      rule: 'Too warm',
+      severity: 'info',
+      condition: 'above',
+      text: null,
+    },
     ...{ device_id, device: 'freezer', sensor_id: sensors[0].sensor_id, sensor: 'temperature', site: null },
     ...{ started_at: new Date(Date.now() - MINUTE_MS).toISOString(), cleared_at: new Date().toISOString() },
     ...{ opened_at: new Date().toISOString(), peak: 1, unit: 'Cel', state: 'cleared', seen_late: false },
