@@ -27,20 +27,20 @@ export function durationText(ms) {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Calls a function once, after any time.
+ * Calls a function once, after a time that may be longer than a timer of Node.js allows.
  *
  * @param {number} ms
- * @param {() => void} act
+ * @param {() => void} callback
  * @returns {() => void} cancels the call
  */
-export function callAfter(ms, act) {
+export function callAfter(ms, callback) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const wait = (/** @type {number} */ left) => {
     timer =
       left > LONGEST_TIMER_MS
         ? setTimeout(() => wait(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
-        : setTimeout(act, left);
+        : setTimeout(callback, left);
   };
   wait(ms);
   return () => clearTimeout(timer);

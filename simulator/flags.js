@@ -164,7 +164,7 @@ function problemsOf(flags) {
 const longestName = ({ device, devices, replay }) =>
   replay === undefined ? deviceName(String(device), devices) : replayedDevice({ device, replay });
 
-/** @param {{ device?: string | undefined, replay: string }} flags @returns {string} name of the device of a replay: default the file's */
+/** @param {{ device?: string | undefined, replay: string }} flags @returns {string} device of a replay; default: the name of the file */
 export const replayedDevice = ({ device, replay }) => device ?? basename(replay, extname(replay));
 
 /** @param {Flags} flags @param {number} rate messages a second */

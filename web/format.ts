@@ -279,11 +279,11 @@ export function formatZone(zone: Zone, ts: number): string {
 }
 
 /**
- * The offset of a time in a column whose head names that of another time. A clock change may lie between.
+ * The UTC offset of a row of a table. A clock change may lie between the row and the time whose offset the head of the column names.
  *
- * @param ts epoch ms
- * @param head epoch ms
- * @returns null: it is the same
+ * @param ts of the row, epoch ms
+ * @param head time of the head, epoch ms
+ * @returns null: both have the same offset
  */
 export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
   zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);

@@ -81,9 +81,9 @@ async function sensorsBySite(sensors) {
 const MAX_DIRECTORY_BYTES = 255;
 
 /**
- * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. Where the
- * name is too long for a directory, other alphabets stand as they are, and a digest stands for a name that is
- * still too long: a device chooses its site, and must not stop the export of all others.
+ * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. If the name
+ * is too long for a directory, other alphabets are not encoded. If it is still too long, a digest replaces it.
+ * A device chooses its site, and must not stop the export of all others.
  *
  * @param {string} site
  * @returns {string}

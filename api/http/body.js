@@ -50,6 +50,8 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
 }
 
 /**
+ * Reads the content coding of a body, and refuses one that is not accepted.
+ *
  * @param {Request} req
  * @param {Response} res
  * @param {boolean} compressed whether the body may be compressed
@@ -59,7 +61,7 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
 export function codingOf(req, res, compressed) {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
-  // RFC 9110, 15.5.16: the header names the codings that would do.
+  // RFC 9110, 15.5.16: the header names the accepted codings.
   res.set('Accept-Encoding', compressed ? ACCEPTED : 'identity');
   const message = compressed
     ? `Send the body as it is, or with one of the content codings ${ACCEPTED}.`

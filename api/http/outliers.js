@@ -35,7 +35,7 @@ const MAX_AGE_MS = 2000;
 
 /**
  * @param {object} deps
- * @param {() => Promise<JudgedItem[]>} deps.latest items that may change in place, so answers have copies
+ * @param {() => Promise<JudgedItem[]>} deps.latest its items may change later, so answers hold copies
  * @param {() => number} deps.clock epoch ms
  */
 export function createRanking({ latest, clock }) {

@@ -14,7 +14,7 @@ import { readTime, readValue } from './rows.js';
 /** Samples in memory before they are written, 16 bytes each. While they are written, as many may gather again. */
 const MAX_BUFFERED = 1_000_000;
 
-/** Names of sensors in memory, at about 300 bytes each. Beyond it all of them are forgotten, and looked up again. */
+/** Names of sensors in memory, at about 300 bytes each. If there are more, all of them are forgotten and looked up again. */
 const MAX_ENTRIES = 500_000;
 
 /** Samples that a dry run shows. */
@@ -40,6 +40,7 @@ export class Importer {
   /** Entries with samples that are not written yet. @type {Set<Entry>} */
   #filled = new Set();
   #buffered = 0;
+  /** Number of names of sensors in `#entries`. */
   #resolved = 0;
   /** @type {Progress} */
   #progress;
@@ -65,15 +66,15 @@ export class Importer {
   /** @param {Rows} rows @returns {Promise<void>} settles when there is room for more */
   async add(rows) {
     for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
-    if (this.#resolved > MAX_ENTRIES) await this.#forget();
+    if (this.#resolved > MAX_ENTRIES) await this.#forgetNames();
     await this.#resolve(rows);
     this.#gather(rows);
     this.#gathered.rows = rows.end;
     if (this.#buffered >= MAX_BUFFERED) await this.#flush();
   }
 
-  /** Writes what is gathered, and forgets all names. */
-  async #forget() {
+  /** Writes the gathered samples, and forgets all names. */
+  async #forgetNames() {
     await this.#flush();
     this.#entries.clear();
     this.#bySensor.clear();
@@ -94,7 +95,7 @@ export class Importer {
     let lastDevice;
     let lastSensor;
     for (let index = 0; index < device.length; index++) {
-      // A row of CSV that ends early has neither of them.
+      // In the first row both may be undefined, as in a row of CSV that ends early.
       if (index > 0 && device[index] === lastDevice && sensor[index] === lastSensor) continue;
       lastDevice = device[index];
       lastSensor = sensor[index];
@@ -285,7 +286,7 @@ function nameOf(cell) {
 }
 
 /**
- * A text that is kept. V8 cuts cells of CSV from the part of the file that was read, so each of them keeps these 64 KiB alive.
+ * Copies a text that stays in memory. A cell of CSV is a slice of the 64 KiB that were read at once, and V8 keeps all 64 KiB for the slice.
  *
  * @param {string} text maybe with lone surrogates, which UTF-8 would change
  */

@@ -177,7 +177,7 @@ export class RowList {
   }
 }
 
-/** @param {unknown} cell */
+/** @param {unknown} cell @returns {boolean} whether it has no value */
 export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
 /** A number as programs write it. `Number` would also take an empty text and 0x10. */

@@ -62,7 +62,7 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @typedef {object} Arrival
  * @property {number} receivedAt epoch ms of the first receipt
  * @property {'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory'} as
- * @property {number} [began] when this process began to handle it, by `performance.now()`: the order of messages. Missing: it is replayed
+ * @property {number} [began] when this process began to handle it, by `performance.now()`: the order of messages; missing in a replay
  */
 
 /** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival & { began: number }} */
@@ -82,12 +82,13 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
 export const toKept = (message) => ({ ...message, receivedAt: message.receipt.from ?? message.receivedAt });
 
 /**
- * Whether the sender of a message may not send for the device that a mapping finds. The sender gets the reason.
+ * Refuses a message if its sender may not send for the device that a mapping finds. The sender gets the reason.
  *
  * @param {Message} message
  * @param {string} device its name or id
+ * @returns {boolean} whether it is refused
  */
-export function isForbidden({ permits, topic, onRefused }, device) {
+export function refuseForbidden({ permits, topic, onRefused }, device) {
   if (permits?.(device, topic) !== false) return false;
   onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
   return true;
@@ -268,8 +269,8 @@ export class IngestPipeline {
 
   /** Makes the whole message a dead letter. @param {Message} message @param {Route} route @param {Refusal} refusal @returns {Promise<Outcome>} */
   async #refuse(message, route, refusal) {
-    // Its handler could not read the message, and did not ask. A dead letter would count for the device that the topic names.
-    if (route.kind === 'mapped' && route.device !== '' && isForbidden(message, route.device))
+    // The handler could not read the message, so it did not check the sender. A dead letter would fill the quota of the topic's device.
+    if (route.kind === 'mapped' && route.device !== '' && refuseForbidden(message, route.device))
       return 'forbidden';
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
     await this.#deps.deadLetters.put(toKept(message), route.device, [refusal]);

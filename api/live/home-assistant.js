@@ -87,7 +87,7 @@ const CLASS_OF_WORD = [
 export class HomeAssistant {
   #prefix;
   #send;
-  /** By topic, since sensors of several devices may have the same id. @type {LRUCache<string, string>} */
+  /** Announced attributes by topic, since sensors of several devices may have the same id. @type {LRUCache<string, string>} */
   #announced = new LRUCache({ max: MAX_SENSORS });
 
   /** @param {{ prefix: string, send: SendLive }} deps `prefix`: HOME_ASSISTANT_PREFIX */
@@ -118,7 +118,7 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
   const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
   return {
     name: name ?? sensor_id,
-    // Home Assistant knows an entity by this id. Another id would add entities to those that exist.
+    // Home Assistant identifies an entity by this id. With another form of it, installations would get each entity twice.
     unique_id: sensor_id,
     state_topic: stateTopic,
     value_template: '{{ value_json.value }}',

@@ -54,7 +54,7 @@ export function readItems(device, payload) {
 /** @param {unknown} text */
 const isText = (text) => text === null || typeof text === 'string';
 
-/** Times are compared as texts, so all have the form of `formatTime`. */
+/** Readers compare times as texts, so all must have the form of `formatTime`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** @param {unknown} ts */

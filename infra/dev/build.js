@@ -16,7 +16,7 @@ const LOWEST_PRIORITY = 19;
  * @property {string} program of node_modules
  * @property {string[]} args
  * @property {string[]} sources folders; a build is up to date if it is newer than every file there
- * @property {string[]} results files that a whole build has written
+ * @property {string[]} results files of a complete build
  */
 
 /** @type {Build} */
@@ -35,7 +35,7 @@ const MANUAL = {
   args: ['build', 'docs'],
   // The pages of the interfaces are made from the contract and the routes.
   sources: ['docs', 'api/http'],
-  // A build that broke off has its pages, but not both programs that show the interfaces.
+  // An interrupted build has pages, but lacks one of the programs that show the interfaces.
   results: ['dist/docs/index.html', 'dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };
 
@@ -95,16 +95,16 @@ async function run({ program, args }, { root, signal, priority }) {
 /** @param {string} root @param {Build} build @returns {boolean} true also where the tools are missing, as in an installation for production */
 function isBuilt(root, { program, sources, results }) {
   if (!existsSync(join(root, 'node_modules', program))) return true;
-  // A link may lead nowhere, such as the lock of an editor, and a file may go meanwhile.
-  const look = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
-  const written = results.map((path) => look(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
+  // A link may lead nowhere, such as the lock of an editor, and a file may be removed meanwhile.
+  const statOf = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
+  const written = results.map((path) => statOf(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (written.includes(Number.POSITIVE_INFINITY)) return false;
-  // A copied file may keep the time of its archive: libuv copies it from 1.49 on.
+  // The newest result counts: a copied one may have the time of its archive, which libuv copies from 1.49 on.
   const builtAt = Math.max(...written);
   return sources.every((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every((name) => {
-      const source = look(join(folder, name));
-      // The bundler of the manual makes a folder in `docs/.vitepress`, and removes it after it wrote the pages.
+      const source = statOf(join(folder, name));
+      // Folders do not count: the bundler of the manual makes one in `docs/.vitepress`, and removes it after it wrote the pages.
       return !source?.isFile() || source.mtimeMs < builtAt;
     }),
   );

@@ -15,7 +15,7 @@ import { checkPorts } from './settings.js';
  * Folders of `DATA_DIR` that `--fresh` keeps: the jars were downloaded, and clients trust the authority of
  * `npm run certificates`.
  */
-export const KEPT = ['engine', 'tls'];
+export const KEPT_FOLDERS = ['engine', 'tls'];
 
 /**
  * Checks and prepares everything that a start needs: ports, data directory, room on the disk, programs and jars.
@@ -36,7 +36,7 @@ export async function prepare(config, { fresh, kafka, line, signal }) {
   const options = { onStatus: line.update, signal };
   if (local) await awaitPrevious(dataDir, options);
   await checkPorts(config, { local });
-  if (fresh) await emptyDataDir(dataDir, KEPT);
+  if (fresh) await emptyDataDir(dataDir, KEPT_FOLDERS);
   await claimDataDir(dataDir);
   if (local) {
     const engineDir = join(dataDir, 'engine');

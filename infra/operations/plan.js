@@ -26,8 +26,8 @@ export const commandLine = ({ node, script }, reach) =>
   node === undefined ? script : `${reach} ${command(node, script)}`;
 
 /**
- * The same in a script. `set -e` does not end a shell at a failure within `a && b`. It ends the shell when a nested one
- * fails, for whatever reason.
+ * A step as lines of a script. `set -e` does not end a shell if `a` of `a && b` fails, but it does if a nested shell fails.
+ * So a step with `&&` runs in a nested shell.
  *
  * @param {Step} step
  * @param {string} reach

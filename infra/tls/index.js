@@ -35,7 +35,7 @@ await runCommand(async () => {
   const dataDir = readSetting('DATA_DIR');
   const out = flags.out ?? join(dataDir, 'tls');
   const openssl = await findOpenssl();
-  // A directory that is not empty at the first start is not marked, and `npm run dev -- --fresh` refuses it.
+  // Marks the directory while it is empty, because `npm run dev -- --fresh` refuses one without the mark.
   if (flags.out === undefined) await claimDataDir(dataDir);
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });
   for (const { path, isNew } of made.files) console.log(`${isNew ? 'written' : 'kept   '}  ${path}`);

@@ -156,7 +156,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('database stopped: alarms, changes and devices: the time of what they show, and no all-clear', async () => {
+  test('database stopped: alarms, changes and devices: each page has the time of its values, and no all-clear', async () => {
     const views = ['/alarms', '/changes', '/?show=devices'];
     const opened = [];
     for (const path of views) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { emptyDataDir, MARKER } from '../../common/data-dir.js';
-import { KEPT } from '../../infra/dev/prepare.js';
+import { KEPT_FOLDERS } from '../../infra/dev/prepare.js';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
@@ -141,10 +141,10 @@ test('Command: no --out: the files are below DATA_DIR, even when other settings 
   expect(statSync(join(folder, 'data/tls/ca.pem')).isFile()).toBe(true);
 });
 
-test('Command: no --out, no DATA_DIR yet: --fresh may empty it later', async () => {
+test('Command: no --out, no DATA_DIR yet: the command makes one that --fresh may empty', async () => {
   const dataDir = join(folder, 'first');
   const env = { ...process.env, DATA_DIR: dataDir };
   expect(spawnSync(process.execPath, [SCRIPT], { cwd: folder, env }).status).toBe(0);
-  await emptyDataDir(dataDir, KEPT);
+  await emptyDataDir(dataDir, KEPT_FOLDERS);
   expect(readdirSync(dataDir).sort()).toEqual([MARKER, 'tls']);
 });

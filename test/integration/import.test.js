@@ -245,7 +245,7 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('a compressed body: refused, and the answer names what would do', async () => {
+  test('a compressed body: refused, and the answer names the accepted coding', async () => {
     const response = await world.system.fetch('/import?device=zipped', {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
@@ -428,7 +428,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'a state of an earlier run that refused nothing, then a refused line: its file begins with the head',
+    'an interrupted run refused nothing, the next one refuses a line: the file of refused lines has a header',
     async () => {
       const path = writeInterrupted('refusing', {}, 'warm');
       expect((await run(path)).code).toBe(1);
@@ -440,14 +440,14 @@ describe('npm run import', () => {
   );
 
   test(
-    'a file is corrected and imported again: the refused lines of before are gone',
+    'a corrected file is imported again: the refused lines of the first import are removed',
     async () => {
       const path = join(directory, 'corrected.csv');
       writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,warm\n`);
       expect((await run(path)).code).toBe(1);
       expect(existsSync(`${path}.refused.csv`)).toBe(true);
       writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,21\n`);
-      // As a shell writes `*.csv`.
+      // A shell names both files for `*.csv`.
       expect((await run(path, `${path}.refused.csv`)).code).toBe(0);
       expect(existsSync(`${path}.refused.csv`)).toBe(false);
     },

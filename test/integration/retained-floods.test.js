@@ -106,7 +106,7 @@ test('Retained messages: two clients subscribe alternately: each receives what i
   expect(new Set(one.received.map(({ topic }) => topic))).toEqual(new Set(['iot/v1/d3/status']));
 });
 
-test('Retained messages: others are published in the same turn: a subscriber of both receives each', async () => {
+test('Retained messages: live values are published in the same turn: a subscriber to both receives each message', async () => {
   const client = await connect();
   const subscriptions = ['homeassistant/#', 'iot/live/+/sensors/+'].map((topic) => ({ topic, qos: 0 }));
   client.send({ cmd: 'subscribe', messageId: 9, subscriptions });

@@ -21,9 +21,9 @@ export function Annotations({
 }: {
   /** newest first */
   annotations: Annotation[];
-  /** epoch ms before which others were not read; null: none */
+  /** epoch ms: some annotations before it were not read; null: all were */
   missing: number | null;
-  /** those of this range were read */
+  /** the annotations of this range were read */
   isKnown: boolean;
   problem: Problem | null;
   /** that a new one is about */
@@ -66,7 +66,11 @@ export function Annotations({
   );
 }
 
-/** @param props epoch ms; null: none are missing */
+/**
+ * States that older annotations are missing.
+ *
+ * @param props epoch ms; null: none are missing
+ */
 export function MissingAnnotations({ before }: { before: number | null }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -227,7 +231,7 @@ export function useAnnotations(
     },
     REFRESH,
   );
-  // Until another answer comes, they are those of the range before.
+  // While another range is read, `data` still has the annotations of the previous range.
   const isKnown = data !== null && !loading && problem === null;
   return { ...(data ?? NOTHING_READ), isKnown, problem, reload };
 }

@@ -151,13 +151,13 @@ interface Brush {
   ratio: number;
 }
 
-/** What a conversion of units leaves of 0 is a smaller part of the scale of the values. */
-const NOISE = 1e-9;
+/** A line that is a smaller share of the range of the values is 0 with a rounding error of the conversion of units. */
+const ROUNDING_SHARE = 1e-9;
 
-/** @returns a line as text */
+/** @returns the value of a line as text */
 function lineText(line: number, { min, max }: UPlot.Scale): string {
-  const isNoise = Math.abs(line) < NOISE * (Number(max) - Number(min));
-  return formatNumber(isNoise ? 0 : line);
+  const isZero = Math.abs(line) < ROUNDING_SHARE * (Number(max) - Number(min));
+  return formatNumber(isZero ? 0 : line);
 }
 
 /** Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them. */

@@ -193,7 +193,7 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
-/** @returns converted as values are, so that a value on a line is not over it */
+/** Converts thresholds in the same way as values, so that a value on a line is not over it. */
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
   low: low === null ? null : toShown(scale, low),
   high: high === null ? null : toShown(scale, high),

@@ -126,7 +126,8 @@ export function DeviceMissing({ device }: { device: string }) {
 /**
  * The state of a device, as a symbol and a word.
  *
- * @param props `asOf`: the time of the last known state, as text; null: the state is current, or only `isOld`
+ * @param props `asOf`: the time of the last known state, as text; null: no time is shown. `isOld`: the state may have changed since, so
+ *   it is gray
  */
 export const Online = ({
   online,

@@ -185,7 +185,7 @@ const NO_RESULTS: { items: SearchResult[]; more: boolean; answered: string } = {
 };
 
 /**
- * Asks the API, on every page: no page holds the devices without sensors.
+ * Searches with the API on every page, since no page holds the devices without sensors.
  *
  * @returns `answered`: the text that the items match; `problem`: why nothing was found, in words
  */

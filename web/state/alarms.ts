@@ -109,7 +109,7 @@ const MOST_OF_SENSOR = 200;
  * The alarms of one sensor.
  *
  * @param sensor null: it is not known yet
- * @returns newest first; `missing`: epoch ms before which others began that were not read, null: none
+ * @returns newest first; `missing`: epoch ms, some alarms that began before it were not read, null: all were
  */
 export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): {
   alarms: Alarm[];
@@ -185,7 +185,7 @@ export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, Sco
  *
  * @returns takes the open alarms (null: not known yet), and the time (epoch ms). Returns the newest alarm
  *   that is not in the list before, and that nobody has acknowledged or shelved. The first list has no news.
- *   An older alarm that moves up into a list that is cut is no news.
+ *   If the list is cut, an older alarm that moves up into it is no news.
  */
 export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Alarm | undefined {
   let known: { ids: Set<string>; oldest: string } | null = null;

@@ -266,7 +266,9 @@ export interface ReadTime {
 }
 
 /**
- * @param before the newest ones before the range
+ * Summarizes the events of a range.
+ *
+ * @param before the newest events before the range
  * @param range epoch ms; without `to` it goes on
  */
 export function summaryOf(

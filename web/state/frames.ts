@@ -149,8 +149,8 @@ export function createScreenTimes({
       if (unseen.length === 1) requestFrame(() => afterPaint(noteAll));
     },
 
-    /** The page was hidden, so its next frame may come at any time. What arrived up to now does not count. */
-    hide() {
+    /** Notes that the page was hidden. Its next frame may come at any time, so values that arrived until now do not count. */
+    noteHidden() {
       hiddenAt = clock();
       unseen = [];
     },

@@ -151,6 +151,6 @@ export function useQuery<T>(
     };
   }, [key, round, reload, refreshMs]);
 
-  // The drawing with another key comes before its request.
+  // A component is drawn with another key before the effect requests it.
   return { ...answer, loading: answer.loading || asked.current !== key, reload };
 }

@@ -90,8 +90,8 @@ export function useDevices(query: URLSearchParams, total: number | null) {
 }
 
 /**
- * The rows of a page by cursor. Until another answer comes, they are those of the filter before. If that filter
- * found none, nothing is known of this one.
+ * The rows of a page by cursor. While another filter is read, they are those of the previous filter. If that one
+ * found none, the rows are not known.
  *
  * @returns null: not known yet
  */
@@ -99,6 +99,8 @@ export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null 
   page === null || (isLoading && page.items.length === 0) ? null : page.items;
 
 /**
+ * Finds the time before which some items of several lists were not read.
+ *
  * @param pages of several lists, each with the newest first
  * @param timeOf ISO 8601
  * @returns epoch ms before which some items are missing; null: none are

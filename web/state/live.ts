@@ -131,7 +131,7 @@ export function createLive({
     /** How long values took from their commit to the screen. */
     screenTimes: screen.figures,
     /** Notes that the page was hidden just now. */
-    noteHidden: screen.hide,
+    noteHidden: screen.noteHidden,
     fleet,
     follow,
     /** Follows the figures of the pipeline, unless a view follows something. */

@@ -34,7 +34,7 @@ function useFilter() {
   return { type: query.get('type'), site: query.get('site') };
 }
 
-/** @returns null: not known yet. The answer of the filter before does not count for this one */
+/** @returns null: not known yet. The answer of the previous filter does not count for this one */
 function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): T | null {
   const { data, loading, problem } = useQuery(key, ask, REFRESH);
   return loading || problem ? null : data;

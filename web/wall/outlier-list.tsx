@@ -129,7 +129,7 @@ const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; 
     </p>
   );
 
-/** Nothing can be said of a fleet that was read in part, or while its alarms are not known. */
+/** States what is still read. A fleet that was read in part, or without its alarms, gets no all-clear. */
 function readingText(fleet: Fleet, info: FleetInfo | null) {
   if (fleet.isRead() && info !== null) return 'Reading the open alarms …';
   const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
@@ -172,7 +172,7 @@ const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
   tone: 'bad',
 });
 
-/** @param isWhole all sensors of the fleet are here, so those of the device are known */
+/** @param isWhole all sensors of the fleet were read, so those of the device are known */
 export const offlineEntry = ({ id, name, site, sensors }: FleetDevice, isWhole: boolean): Entry => ({
   key: id,
   href: deviceHref(id, name),

@@ -37,7 +37,7 @@ async function apply({ registry, given, print }) {
   const wanted = readRules(given.file);
   /** @type {Map<string, Rule>} */
   const known = new Map();
-  /** Rules made over HTTP may share a name, those of a file may not. @type {Rule[]} */
+  /** Further rules with a name of `known`. Rules made over HTTP may share a name, those of a file may not. @type {Rule[]} */
   const repeated = [];
   for (const rule of registry.list()) {
     const { name } = newestOf(rule).definition;

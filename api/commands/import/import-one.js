@@ -16,8 +16,8 @@ import { importFile } from '../../import/index.js';
 /** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
 
-/** End of the name of a file's refused lines, behind its own name. */
-export const REFUSED = '.refused.csv';
+/** The name of an imported file and this suffix name the file of its refused lines. */
+export const REFUSED_SUFFIX = '.refused.csv';
 
 /**
  * Imports one file of the command, with its state, its refused lines and its progress.
@@ -38,7 +38,7 @@ export async function importOne(ingest, file, { flags, cql, statusLine, signal }
   const dryRun = flags['dry-run'] === true;
   const state = createState(path, { device: flags.device ?? null, cql });
   const skip = dryRun || flags.restart ? 0 : state.read();
-  const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED}`, skip > 0);
+  const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED_SUFFIX}`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
   const began = performance.now();
   const { progress, first } = await importFile(ingest, file, {
@@ -117,7 +117,7 @@ const SHOWN = 20;
  * @param {boolean} continues an earlier run may have begun the file
  */
 function createRefusedFile(path, continues) {
-  // The lines of an import before are not those of this one.
+  // This import begins with the first row, so refused lines of an earlier import are out of date.
   if (path !== null && !continues) rmSync(path, { force: true });
   /** @type {ReturnType<typeof createWriteStream> | undefined} */
   let file;

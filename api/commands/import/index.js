@@ -8,7 +8,7 @@ import { openDatabase } from '../../database.js';
 import { formatOf } from '../../import/index.js';
 import { createIngest } from '../../ingest/index.js';
 import { createContext, createLogger } from '../../observability/index.js';
-import { importOne, REFUSED } from './import-one.js';
+import { importOne, REFUSED_SUFFIX } from './import-one.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
 
@@ -33,18 +33,19 @@ const LINE = {
 };
 
 /**
- * Whether a path is the file of refused lines of another one. A shell may name both, as `*.csv`, and the import of the other replaces it.
+ * Whether a path is the file of refused lines of another path. A shell names both for `*.csv`, and the import of the other one replaces it.
  *
  * @param {string[]} paths
  * @param {string} path
  */
-const isRefusedOf = (paths, path) => path.endsWith(REFUSED) && paths.includes(path.slice(0, -REFUSED.length));
+const isRefusedFile = (paths, path) =>
+  path.endsWith(REFUSED_SUFFIX) && paths.includes(path.slice(0, -REFUSED_SUFFIX.length));
 
 // npm run import. It writes to the database with the settings of npm start, as a further ingest process.
 await runCommand(async () => {
   const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
   const files = paths
-    .filter((path) => !isRefusedOf(paths, path))
+    .filter((path) => !isRefusedFile(paths, path))
     .map((path) => ({ path, format: formatOf(path) }));
   for (const { path } of files) {
     if (!existsSync(path)) throw new MillraceError('usage', `${path} does not exist.`);

@@ -22,7 +22,7 @@ const STOP_WITHIN_MS = 3000;
 
 /**
  * Learns the baselines of each day from the statistics of history, group by group, a day ahead. A group that is interrupted begins again.
- * While the clock is wrong it waits: `learned_until` never goes back, so days that have not come would count as learned.
+ * While the clock is wrong, it waits: a clock ahead would mark future days as learned, and `learned_until` never goes back.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines'>} deps.store

@@ -124,10 +124,10 @@ export const getAlarms = (deps) => async (req, res) => {
       if (alarm && matches(alarm)) found.push(alarm);
     }
   }
-  const lastDay = dayOf(after.until) - MAX_DAYS * DAY_MS;
-  if (isEnd && isByDay && lastDay > dayOf(range.from)) {
-    // More days may have alarms.
-    place = { until: lastDay - 1, skip: 0 };
+  const oldestRead = dayOf(after.until) - MAX_DAYS * DAY_MS;
+  if (isEnd && isByDay && oldestRead > dayOf(range.from)) {
+    // Earlier days may have alarms, too.
+    place = { until: oldestRead - 1, skip: 0 };
     isEnd = false;
   }
   res.json({ items: found.map(deps.alarms.toItem), next: isEnd ? null : cursors.seal(scope, place) });
@@ -318,7 +318,7 @@ export const listAlarms = {
   scope: 'read',
   summary: 'The alarms of the installation, newest first, page by page',
   description:
-    'An alarm must match all filters; the range is that of its start. A page may be short, even empty, before the last one. Alarms are kept for `HISTORY_DAYS`, and open ones until they end. `state=open` has all of these.',
+    'An alarm must match all filters; the range is that of its start. A page may be short, even empty, before the last one. Alarms are kept for `HISTORY_DAYS`, and open ones until they end. `state=open` lists all open alarms.',
   query: LIST,
   answers: { 200: json(SCHEMAS.AlarmPage) },
   links: { events: { to: 'listAlarmEvents', parameters: { alarm_id: '$response.body#/items/0/alarm_id' } } },

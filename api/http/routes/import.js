@@ -49,6 +49,7 @@ export const postImport = (deps) => async (req, res) => {
   const { device, dry_run: dryRun, skip } = readQuery(req, QUERY);
   if (device !== undefined) parseDevice(device);
   closeUnread(req, res);
+  // The parser of each format reads the bytes as they are.
   codingOf(req, res, false);
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (!type) throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);

@@ -156,8 +156,8 @@ function endWithSession(res, reader, now) {
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
-/** Bytes that wait for a reader which is too slow for further alarms. */
-const MAX_WAITING = 1024 * 1024;
+/** If more bytes than this wait, the reader is too slow for further alarms. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
  * The connection to one reader. Unread data waits in the connection: one event, the alarms after it, and what the socket itself
@@ -192,13 +192,14 @@ export function createReader(res, events = res) {
     },
 
     /**
-     * Sends an alarm, also while earlier events wait. A reader that is too slow is dropped. It reconnects and reads the alarms.
+     * Sends an alarm, also while earlier events wait. The connection of a reader that is too slow is closed. The reader connects
+     * again and requests the alarms.
      *
      * @param {Buffer} frame
      */
     sendAlarm(frame) {
       if (!isOpen()) return;
-      if (events.writableLength > MAX_WAITING) res.destroy();
+      if (events.writableLength > MAX_WAITING_BYTES) res.destroy();
       else events.write(frame);
     },
 

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { refusalOf } from '../decode/refusals.js';
 import { resultOf } from '../ingest-result.js';
-import { arrivalOf, isForbidden, toKept } from '../pipeline.js';
+import { arrivalOf, refuseForbidden, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
 import { readSession } from '../registry/sessions.js';
 
@@ -106,7 +106,7 @@ export function createMappedHandler(deps) {
       metrics.mapped.inc({ mapping: mapping.name, result: opened ? 'read' : 'skipped' });
       if (!opened) return 'accepted';
       const identity = identifyOpened(opened);
-      if (isForbidden(message, opened.device)) return 'forbidden';
+      if (refuseForbidden(message, opened.device)) return 'forbidden';
       return queue.run(identity.id, mapping.isDescription, () =>
         handleOpened(message, identity, topic, opened),
       );

@@ -24,8 +24,9 @@ export { proposeMapping, proposeMappings } from './proposal.js';
  */
 
 /**
- * Filters of subscriptions: `shared` ones of measurements, and those that each process needs for itself. `covered`: a shared one receives all
- * their topics. A broker may send a message once for each filter that matches (MQTT 5, 3.3.4), and it would be stored as often.
+ * Filters of subscriptions. `shared`: one process receives each message of measurements. `own`: each process receives all descriptions.
+ * `covered`: another shared filter matches all their topics, so they get no subscription. A broker may send a message once for each
+ * filter that matches (MQTT 5, 3.3.4), and Millrace would store each copy.
  *
  * @typedef {{ shared: string[], own: string[], covered: string[] }} MappedFilters
  */

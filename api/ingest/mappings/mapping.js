@@ -325,7 +325,7 @@ class Reading {
     this.#batch.skip();
   }
 
-  /** A value that the mapping leaves out. A message of such values alone is no mistake of its sender. */
+  /** Notes a value that the mapping leaves out. A message of such values alone is no mistake of its sender. */
   ignore() {
     this.#isEmpty = false;
   }

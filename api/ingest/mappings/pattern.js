@@ -71,16 +71,16 @@ export class TopicPattern {
   }
 }
 
-/** @param {string} wide filter @param {string} narrow filter @returns {boolean} whether the first one matches every topic of the second */
+/** @param {string} wide filter @param {string} narrow filter @returns {boolean} whether `wide` matches every topic that `narrow` matches */
 export function covers(wide, narrow) {
-  const levels = narrow.split('/');
-  const wanted = wide.split('/');
-  for (const [index, level] of wanted.entries()) {
+  const wideLevels = wide.split('/');
+  const narrowLevels = narrow.split('/');
+  for (const [index, level] of wideLevels.entries()) {
     if (level === '#') return true;
-    const other = levels[index];
+    const other = narrowLevels[index];
     if (other === undefined || other === '#' || (level !== '+' && level !== other)) return false;
   }
-  return wanted.length === levels.length;
+  return wideLevels.length === narrowLevels.length;
 }
 
 /** @param {string} text of a topic pattern @returns {string | null} the rule that it breaks */

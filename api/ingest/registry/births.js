@@ -100,8 +100,8 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
      */
     describe: (identity, { sensors, ...description }) =>
       registry.serialize(identity.id, async () => {
-        // Another process may have received a birth, and the memory of this one would hide that the description differs.
-        const found = await registry.findAgain(identity);
+        // Another process may have received a birth. With a cached device, the description could seem to change nothing.
+        const found = await registry.reload(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, { sensors });
         const name = found ? undefined : (identity.name ?? undefined);

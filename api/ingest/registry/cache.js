@@ -41,7 +41,7 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} label
  * @property {string | null} state
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
- * @property {number} [stateBegan] when this process began to handle the message of the state, by `performance.now()`; missing: it read the state
+ * @property {number} [stateBegan] when this process began to handle the message of the state, by `performance.now()`; missing: it is read
  * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
  * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: none was announced
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last
@@ -95,10 +95,10 @@ export class DeviceCache {
     /** @type {Promise<Device | null>} */
     const read = this.#load(identity, () => this.#reads.get(id) === read);
     this.#reads.set(id, read);
-    const leave = () => {
+    const removeRead = () => {
       if (this.#reads.get(id) === read) this.#reads.delete(id);
     };
-    read.then(leave, leave);
+    read.then(removeRead, removeRead);
     return read;
   }
 
@@ -146,7 +146,7 @@ export class DeviceCache {
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
-    // A device that was forgotten meanwhile may be retired, so an answer of before must not stay.
+    // A device that was forgotten meanwhile may be retired, so the cache must not keep this older answer.
     if (isShared()) this.#devices.set(id, device);
     return device;
   }

@@ -53,7 +53,7 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
     async sensor(device, sensor, payload) {
       demandDatabase();
       // A birth with this sensor may have arrived at another process.
-      const known = await registry.findAgain(device);
+      const known = await registry.reload(device);
       if (!known || !sensorOf(known, sensor))
         throw new MillraceError('not_found', 'There is no such sensor.');
       return resultOrRefusal(async () => {

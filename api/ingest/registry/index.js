@@ -18,7 +18,7 @@ import { firstMessageStamp, nextStamp } from './sessions.js';
 /** Concurrent requests of one registration. A birth of 10,000 sensors must not block all other messages. */
 const WRITES_AT_ONCE = 16;
 
-/** While AUTO_REGISTER_MAX is reached, the devices are counted again at most this often, in ms. Anybody can make up a device. */
+/** While AUTO_REGISTER_MAX is reached, devices are counted again at most this often, in ms. Any sender can invent names of devices. */
 const COUNT_EVERY_MS = 60_000;
 
 /**
@@ -73,7 +73,7 @@ export class Registry {
    * @param {Pick<Device, 'id' | 'bytes'>} identity
    * @returns {Promise<Device | null>} null: it is not registered
    */
-  findAgain(identity) {
+  reload(identity) {
     this.cache.forget(identity.id);
     return this.find(identity);
   }
@@ -184,7 +184,7 @@ export class Registry {
     if (!known) return this.find(identity);
     const row = await this.#retry.run(() => this.#store.device(known));
     if (row?.retiredAt === known.retiredAt && row.describedAt === known.describedAt) return known;
-    return this.findAgain(identity);
+    return this.reload(identity);
   }
 
   /** Called by a birth that registers a device. */
@@ -230,7 +230,7 @@ export class Registry {
   /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} identity @param {string} [site] @returns {Promise<Device>} */
   async #registerDevice(identity, site) {
     const isFull = () => this.#devices >= this.#limits.autoRegisterMax;
-    // Other processes retire devices.
+    // Other processes may have retired devices since the last count.
     if (isFull() && Math.abs(this.#clock() - this.#countedAt) >= COUNT_EVERY_MS)
       await this.#retry.run(() => this.start());
     if (isFull()) throw new MillraceError('registration_limit');

@@ -35,7 +35,7 @@ export function readStatus(payload, receivedAt) {
 /**
  * Online and offline are decided by what arrived last. A measurement or a birth proves that the device is there, whatever its status or
  * last will reported before. A last will counts unless it names a session that has ended before: the device has connected again since.
- * A measurement that was committed late, after the last will that arrived behind it, proves nothing.
+ * A measurement that arrived before the last will proves nothing, even if it is committed after it.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -49,7 +49,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
   async function commit(device, change, { as, receivedAt, began }) {
     const stamp = nextStamp(device, receivedAt);
     await retry.run(() => store.writeStatus(device, change, stamp));
-    // A copy that the broker kept may be older than any measurement under way.
+    // A retained status may be older than any measurement under way.
     const stateBegan = as === 'retained' ? undefined : began;
     Object.assign(device, change, { stateStamp: stamp, stateBegan });
     if (change.session !== undefined) device.sessionStamp = stamp;

@@ -71,7 +71,8 @@ export function answerTo(outcome, refused, topic) {
   const [first] = refused;
   if (!first) return null;
   const others = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
-  // A path has names of the device. A client closes its connection if a text has U+0000 (MQTT-1.5.4-2), and would send the message again.
+  // The path may contain names that the device chose. A client closes its connection if a text has U+0000 (MQTT-1.5.4-2), and would send
+  // the message again.
   const reason = shortened(printable(`${first.code}: ${refusalText(first)}${others}`));
   if (outcome === 'accepted') return { reasonCode: REASONS.success, reason };
   return { reasonCode: REASON_OF[first.code] ?? REASONS.format, reason };
@@ -167,9 +168,9 @@ export class SessionlessBroker extends Aedes {
 }
 
 /**
- * aedes numbers each message, and a client drops one whose number is not greater than that of its last one as a duplicate. The number is
- * given before aedes waits for the persistence, which it does if the message is retained or has QoS 1 or 2. So a message that overtook
- * another one meanwhile made it a duplicate. Here a message gets its number when it is forwarded.
+ * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its number is not greater than
+ * the last one. It numbers a message before it waits for the persistence, as for retained messages and for QoS 1 and 2. So a message
+ * was lost if a later one overtook it meanwhile.
  *
  * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes private members of it
  */

@@ -90,9 +90,9 @@ export class RetainedMessages {
       if (message) yield message;
       return;
     }
-    if (meets(known, STATES)) yield* presentIn(this.#states);
-    if (meets(known, OWN_TOPICS)) yield* presentIn(this.#statuses);
-    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* presentIn(this.#others);
+    if (meets(known, STATES)) yield* boundedValues(this.#states);
+    if (meets(known, OWN_TOPICS)) yield* boundedValues(this.#statuses);
+    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* boundedValues(this.#others);
   }
 
   /** @param {string} topic */
@@ -103,13 +103,13 @@ export class RetainedMessages {
 }
 
 /**
- * A message that is replaced moves to the end. So a search of values that change faster than its client reads would never end. It ends after
- * as many messages as there are now, which includes all that are not replaced meanwhile. The client gets the others as they are published.
+ * Yields as many messages as are kept now. A replaced message moves to the end, so a search of values that change faster than its client
+ * reads would never end. All messages that are not replaced meanwhile are found. The client gets the others when they are published.
  *
  * @param {Map<string, Retained>} kept
  * @returns {Iterable<Retained>}
  */
-function* presentIn(kept) {
+function* boundedValues(kept) {
   let left = kept.size;
   for (const message of kept.values()) {
     if (left-- === 0) return;

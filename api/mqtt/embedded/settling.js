@@ -168,8 +168,8 @@ export function createSettling(deps) {
   }
 
   /**
-   * Counts a message toward the limits of its connection. aedes keeps the packet until its acknowledgement, which waits for those of all
-   * earlier ones. So it counts until then.
+   * Counts a message toward the limits of its connection until its acknowledgement. aedes keeps the packet until then, and the
+   * acknowledgement waits for those of all earlier messages.
    *
    * @param {Connection} connection
    * @param {PublishPacket} packet

@@ -33,7 +33,13 @@ const mappedSubscriptionsOf = (group, { shared, own }) =>
     ...own.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 1 }]),
   ]);
 
-/** @param {string} group of the shared subscription @param {MappedFilters} filters @returns {string[]} filters that would bring messages again */
+/**
+ * Covered filters as shared subscriptions, which would deliver messages twice.
+ *
+ * @param {string} group of the shared subscription
+ * @param {MappedFilters} filters
+ * @returns {string[]}
+ */
 const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
@@ -68,7 +74,7 @@ export async function subscribe(client, { group, host, mapped }) {
   const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...others, ...edges });
   const refused = granted.find(({ qos }) => qos > 2);
   if (!refused) {
-    // Another version, or other mappings, may have left them in the session. They end now that a wider one receives their topics.
+    // An earlier version, or other mappings, may have left these subscriptions in the session. Now a wider one receives their topics.
     const covered = coveredOf(group, mapped);
     if (covered.length > 0) await client.unsubscribeAsync(covered);
     return;

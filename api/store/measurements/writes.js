@@ -26,7 +26,7 @@ const HOURS_AT_ONCE = 16;
 /** Remembered hours of a wide device. A backfill touches many hours. */
 const HOURS_REMEMBERED = 1000;
 
-/** They are forgotten after this time, in ms, because the stored number of parts expires with the table. Later samples need it again. */
+/** Remembered hours are forgotten after this time, in ms. The stored number of parts expires, so later samples must store it again. */
 const REMEMBERED_MS = DAY_MS;
 
 /** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. */
@@ -62,6 +62,7 @@ export class SampleWrites {
   #blocks = null;
   /** The committed number of parts, by device and hour. @type {WeakMap<Buffer, Map<number, number>>} */
   #spread = new WeakMap();
+  /** When `#spread` was emptied, by `#now`. */
   #rememberedAt;
 
   /**

@@ -175,7 +175,7 @@ def _list(given: str | Iterable[str] | None) -> list[str] | None:
         return None
     texts = [given] if isinstance(given, str) else list(given)
     if not texts:
-        # The API would take it for no condition, and answer for all of them.
+        # The API takes an empty list for no condition, and answers for all devices or sensors.
         raise ValueError('an empty list selects nothing; None selects all')
     return texts
 

@@ -142,7 +142,7 @@ test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays i
   await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
 });
 
-test('Rule form: another sensor: no limit is saved before its unit is known', async () => {
+test('Rule form: another sensor is typed: the rule can be saved once its unit is known', async () => {
   const { page } = dashboard;
   // Before both fields are filled in, they name no sensor.
   dashboard.expectComplaints(/status of 404/);
@@ -236,7 +236,7 @@ test('Rule form: Save is clicked twice: one rule', async () => {
   expect(saves).toBe(1);
 });
 
-test('Sensor page: more alarms than are read: the time from which they are drawn', async () => {
+test('Sensor page: more alarms than it reads: it names the time from which they are drawn', async () => {
   const { page, system } = dashboard;
   const { device_id, sensors } = await system.get('/devices/freezer');
   const alarm = {

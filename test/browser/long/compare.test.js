@@ -110,7 +110,7 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
-  test('a range without samples: a note while it is read, and another one once it is read', async () => {
+  test('a range without samples: a note that it is read, and then that it has none', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -179,7 +179,7 @@ describe('Annotations', () => {
     expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
-  test('more than are read: the page names the time before which some are missing', async () => {
+  test('more annotations than a page reads: it names the time before which some are missing', async () => {
     const ts = new Date(Date.now() - 60_000).toISOString();
     const note = { id: 'a', ts, device_id: null, text: 'Cleaned' };
     await dashboard.page.route('**/annotations?**', (route) => {

@@ -54,7 +54,7 @@ test('Import: a file of several pieces: tested, stored, and its bad line is name
   expect(points.reduce((/** @type {number} */ sum, /** @type {any} */ { count: of }) => sum + of, 0)).toBe(
     stored,
   );
-  // The link is that of the import, whatever is typed for the next one.
+  // The link leads to the device of this import, whatever is typed for the next one.
   await page.getByLabel('Device').fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();

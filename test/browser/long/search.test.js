@@ -75,7 +75,7 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
   });
 
-  test('fleet page, a device without sensors: found by its whole name', async () => {
+  test('fleet page: a device without sensors: found by its name', async () => {
     await dashboard.announce('weighbridge', { sensors: [] });
     await dashboard.visit('/');
     await dashboard.untilRows(25);

@@ -81,7 +81,7 @@ test('Wall of a large fleet: an alarm is open: it is listed, and the all-clear i
 });
 
 test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear', async () => {
-  /** @type {Array<() => void>} requests that wait */
+  /** Answers the requests that wait. @type {Array<() => void>} */
   const waiting = [];
   const hold = () => new Promise((resolve) => waiting.push(() => resolve(null)));
   await dashboard.page.route(/\/api\/v1\/alarms\?/, async (route) => {

@@ -24,7 +24,7 @@ let system;
 
 beforeAll(async () => {
   python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  // With another unit of numbers, because times of the package must not depend on it.
+  // Not the default unit of times that are numbers: times of the package must not depend on it.
   system = await startTestSystem({ settings: { API_TOKEN: TOKEN, TS_UNIT: 's' } });
 }, INSTALLS_MS);
 afterAll(() => system?.stop());

@@ -54,7 +54,7 @@ class RandomClient {
   /** Unanswered PINGREQs. They have no id. */
   #pings = 0;
   #lastId = 0;
-  /** Answers that came. */
+  /** Answers received. */
   answers = 0;
   /** Measurements sent. */
   sent = 0;

@@ -3,7 +3,7 @@ import { callAfter } from '../../../common/durations.js';
 
 const DAY_MS = 86_400_000;
 
-// Nobody waits for weeks.
+// The tests cannot wait for weeks.
 beforeEach(() => {
   jest.useFakeTimers();
 });
@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
-  'Durations: %i ms: the call comes at their end, once',
+  'callAfter: %i ms: one call, at the end of this time',
   (ms) => {
     let calls = 0;
     callAfter(ms, () => {
@@ -27,7 +27,7 @@ test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
   },
 );
 
-test('Durations: cancelled after 40 of 60 days: no call', () => {
+test('callAfter: cancelled after 40 of 60 days: no call', () => {
   let calls = 0;
   const cancel = callAfter(60 * DAY_MS, () => {
     calls++;

@@ -117,7 +117,7 @@ test('Learner: it is interrupted: the next one learns the whole group', async ()
   expect(await storedOn(DAY)).toEqual(['a', 'b', 'c'].map((device) => keysOf(device, 's').key).sort());
 });
 
-test('Learner: the clock is a month ahead: it waits until it is right, and learns the present day', async () => {
+test('Learner: the clock is a month ahead: it waits until the clock is right, and learns the present day', async () => {
   await writeHours('device', DAY, 3);
   /** @type {(now: number) => void} */
   let setRight = () => {};

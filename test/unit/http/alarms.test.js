@@ -11,8 +11,8 @@ const HISTORY_DAYS = 30;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const bytes = uuidBytes(ID);
 
-/** Open for longer than `HISTORY_DAYS`. */
-const LONG = /** @type {Alarm} */ ({
+/** An alarm that is open for longer than `HISTORY_DAYS`. */
+const LONG_OPEN = /** @type {Alarm} */ ({
   device: bytes,
   sensor: bytes,
   rule: bytes,
@@ -24,7 +24,8 @@ const LONG = /** @type {Alarm} */ ({
 /** @param {string} query @returns {Promise<{ items: number[], next: string | null }>} starts of alarms, in epoch ms */
 async function answerTo(query) {
   const clock = () => NOW;
-  const episodes = { open: async () => [LONG], ofSensor: async () => [LONG], find: async () => LONG };
+  const all = async () => [LONG_OPEN];
+  const episodes = { open: all, ofSensor: all, find: async () => LONG_OPEN };
   const deps = {
     store: { alarms: { episodes } },
     alarms: { toItem: (/** @type {Alarm} */ { start }) => start },
@@ -42,10 +43,10 @@ async function answerTo(query) {
 }
 
 test.each([
-  ['state=open', [LONG.start]],
-  ['state=open&from=-1', [LONG.start]],
-  [`device=${ID}&sensor=${ID}`, [LONG.start]],
+  ['state=open', [LONG_OPEN.start]],
+  ['state=open&from=-1', [LONG_OPEN.start]],
+  [`device=${ID}&sensor=${ID}`, [LONG_OPEN.start]],
   ['state=open&from=-1d', []],
-])('Alarms: one is open for longer than HISTORY_DAYS: GET /alarms?%s has %j', async (query, items) => {
+])('GET /alarms: an alarm is open for longer than HISTORY_DAYS: %s finds %j', async (query, items) => {
   expect(await answerTo(query)).toEqual({ items, next: null });
 });

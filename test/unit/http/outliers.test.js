@@ -74,7 +74,7 @@ test('Ranking: the same question within 2 s: answered once; after a failure: ask
   expect(asked).toBe(3);
 });
 
-test('Ranking: a value changes after it was ranked: answers of the next 2 s have what was ranked', async () => {
+test('Ranking: a value changes after it was ranked: answers within 2 s still have the ranked value', async () => {
   const hot = item('hot', 6);
   const ranking = createRanking({ latest: async () => [hot], clock: () => NOON });
   const ask = async () => [

@@ -13,7 +13,7 @@ function createBusyReader() {
   return { connection, reader };
 }
 
-test('Stream: an event still waits: an alarm comes behind it, and figures are left out', async () => {
+test('Stream reader: an event still waits: an alarm is sent after it, and an event of statistics is left out', async () => {
   const { connection, reader } = createBusyReader();
   reader.sendIfWritable(frame('stats'));
   reader.sendAlarm(frame('alarm'));
@@ -23,7 +23,7 @@ test('Stream: an event still waits: an alarm comes behind it, and figures are le
   expect(text.match(/^event: .*/gm)).toEqual(['event: snapshot', 'event: alarm']);
 });
 
-test('Stream: alarms come faster than the reader takes them: it is dropped', () => {
+test('Stream reader: alarms come faster than it receives them: its connection is closed', () => {
   const { connection, reader } = createBusyReader();
   for (let sent = 0; sent < 1000 && !connection.destroyed; sent++) reader.sendAlarm(frame('alarm', 16_384));
   expect(connection.destroyed).toBe(true);

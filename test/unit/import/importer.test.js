@@ -81,25 +81,25 @@ test('import: NDJSON with a byte order mark and a NaN: one value is refused, the
   expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
 });
 
-test('import: the first row of CSV ends before its device and sensor: refused, and the next is taken', async () => {
+test('import: the first row of CSV ends before its device and sensor: it is refused, and the next one is imported', async () => {
   const { first, refused } = await dryRun(['ts,value,device,sensor', '1,21.5', '2,22,d,s'], 'csv');
   expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
   expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
 });
 
-test('import: each part of a large CSV file names a sensor of its own: no name keeps its part in memory', async () => {
-  const PARTS = 400;
-  const ROWS_OF_A_PART = 50;
+test('import: each chunk of a large CSV file names another sensor: no name keeps its chunk in memory', async () => {
+  const CHUNKS = 400;
+  const ROWS_PER_CHUNK = 50;
   // Cells are trimmed, so a row is a large part of the file, and its cells are small.
   const row = (/** @type {string} */ sensor) => `1,d,${sensor},1${' '.repeat(1200)}\n`;
   let kept = 0;
   async function* source() {
     const before = usedBytes();
     yield Buffer.from('ts,device,sensor,value\n');
-    for (let part = 0; part < PARTS; part++)
-      yield Buffer.from(row(`temperature-of-room-${part}`) + row('s').repeat(ROWS_OF_A_PART - 1));
+    for (let chunk = 0; chunk < CHUNKS; chunk++)
+      yield Buffer.from(row(`temperature-of-room-${chunk}`) + row('s').repeat(ROWS_PER_CHUNK - 1));
     kept = usedBytes() - before;
   }
   expect((await dryRunOf(source(), 'csv')).refused).toEqual([]);
-  expect(kept).toBeLessThan((PARTS * ROWS_OF_A_PART * 1200) / 2);
+  expect(kept).toBeLessThan((CHUNKS * ROWS_PER_CHUNK * 1200) / 2);
 });

@@ -309,7 +309,7 @@ test.each(LONG_PREFIXES)(
   },
 );
 
-test('Parquet: rows without a device, and a device for the file: theirs is that of the file', async () => {
+test('Parquet: rows without a device, and a device for the file: the rows get that device', async () => {
   const bytes = parquetWriteBuffer({
     columnData: [
       { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },

@@ -124,7 +124,7 @@ test.each([
   ['a time of another form', { ts: '2026-11-21T00:00:00Z' }],
   ['a time that does not exist', { ts: '2026-13-21T00:00:00.000Z' }],
   ['an infinite value', { value: '1e999' }],
-])('Live items: any client may send them, here %s: not taken', (_, wrong) => {
+])('Live items: a forged message has %s: it is refused', (_, wrong) => {
   const item = { ...itemOf('pump', 't'), ...wrong };
   const read = (/** @type {object} */ given) =>
     readItems(idOf('pump'), Buffer.from(JSON.stringify([given]).replace('"1e999"', '1e999')));
@@ -132,7 +132,7 @@ test.each([
   expect(read(item)).toBeNull();
 });
 
-test('Live alarms: any client may send them, here in several lines: taken as one line', () => {
+test('Live alarms: a forged message has several lines: it is read as one line', () => {
   const message = { event: 'opened', alarm: { alarm_id: 'a' } };
   const text = JSON.stringify(message, null, '\n');
   expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));

@@ -111,7 +111,7 @@ export function AlarmsView() {
 }
 
 /**
- * @param list `isPart`: it has other pages; `isOld`: nobody knows what is open now
+ * @param list `isPart`: it has other pages; `isOld`: it is the last known one, since no values come
  * @returns what an empty list of alarms means
  */
 export function noneText({

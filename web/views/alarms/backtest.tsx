@@ -20,7 +20,7 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * When a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest sample.
  *
- * @param props `onLimit`: takes a suggested limit, as sent
+ * @param props `onLimit`: takes a suggested limit, in the unit that the sensor sends
  */
 export function BacktestStrip({
   result,
@@ -121,7 +121,7 @@ function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   return [...rows.values()];
 }
 
-/** A limit with all its digits and its number of alarms: a rounded limit has another number. */
+/** Suggests a limit with its number of alarms. The limit has all its digits, since a rounded one has another number of alarms. */
 function Suggestion({
   word,
   limit,

@@ -47,17 +47,17 @@ export function RuleForm({
   const [result, setResult] = useState<Backtest | null>(null);
   const [message, setMessage] = useState('');
   const [busy, setBusy] = useState(false);
-  const { sent, meant } = useUnit(typed);
+  const { sent, sentScope } = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
   // The backtest needs neither, so it does not wait for a name.
   const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
 
   useEffect(() => {
-    if (meant === null) return;
+    if (sentScope === null) return;
     const next = !sent || sent.isMixed ? PLAIN : limitScale(sent.unit, units);
-    setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent, scope: meant }));
-  }, [meant, sent?.unit, sent?.isMixed, units]);
+    setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent, scope: sentScope }));
+  }, [sentScope, sent?.unit, sent?.isMixed, units]);
 
   useEffect(() => {
     if (question === null) return setResult(null);
@@ -126,7 +126,7 @@ export function RuleForm({
     </div>
   );
   const { kind, device, sensor } = typed;
-  // Until the unit of other sensors is known, it is not known in which unit a limit is meant.
+  // While the form reads the unit of other sensors, the unit of a typed limit is not known.
   const isInUnit = scope === scopeKey(scopeOf(typed));
   const note = unitText(unit, scale);
   const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
@@ -243,9 +243,10 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
 /**
  * The unit of the sensors that are typed, after a pause.
  *
- * @returns `sent`: null: there are no sensors; `meant`: the `scopeKey` of these sensors, null: not known yet
+ * @returns `sent`: the unit, null: there are no sensors; `sentScope`: `scopeKey` of the sensors that have it,
+ *   null: not known yet
  */
-function useUnit(typed: Typed): { sent: ScopeUnit | null; meant: string | null } {
+function useUnit(typed: Typed): { sent: ScopeUnit | null; sentScope: string | null } {
   const scope = scopeOf(typed);
   const key = scopeKey(scope);
   const [meant, setMeant] = useState(scope);
@@ -254,7 +255,7 @@ function useUnit(typed: Typed): { sent: ScopeUnit | null; meant: string | null }
     return () => clearTimeout(timer);
   }, [key]);
   const { units, loading } = useScopeUnits(Object.keys(meant).length > 0 ? [meant] : NO_SCOPES);
-  return { sent: units.get(scopeKey(meant)) ?? null, meant: loading ? null : scopeKey(meant) };
+  return { sent: units.get(scopeKey(meant)) ?? null, sentScope: loading ? null : scopeKey(meant) };
 }
 
 const NO_SCOPES: never[] = [];
@@ -399,7 +400,7 @@ export function typedIn(
   { typed, scale }: Pick<Form, 'typed' | 'scale'>,
   before: Partial<AlarmRule> = {},
 ): Typed {
-  // A text that is only half typed stays, too.
+  // The unit stays, so an incomplete text such as `1.` must not change.
   if (scale.unit === next.unit || (isPlain(scale) && isPlain(next))) return typed;
   const [from, to] = [scaleOfKind(scale, typed.kind), scaleOfKind(next, typed.kind)];
   const known = limitsOf(before);
@@ -411,7 +412,7 @@ export function typedIn(
 }
 
 /**
- * The texts with another limit. Where the alarm clears moves with it, as the backtest counted.
+ * Replaces the limit. The value that clears moves by the same difference, since the backtest counted with this hysteresis.
  *
  * @param limit as sent
  * @param before the rule as stored

@@ -77,7 +77,7 @@ function Sensors({
   /** of those that were read: they have too little history */
   unjudged: number;
   total: number;
-  /** of the page */
+  /** null: values come */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();
@@ -135,7 +135,7 @@ function Sensors({
   );
 }
 
-/** While nothing is stored, nobody knows what came after. */
+/** Names the time of the values while nothing is stored, because later changes are not known. */
 const untilText = (stale: Stale | null, zone: Zone): string =>
   stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 
@@ -173,7 +173,7 @@ function Devices({
   devices: ChangedDevice[];
   read: number;
   total: number;
-  /** of the page */
+  /** null: values come */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();

@@ -91,6 +91,7 @@ export function useShapes(
   const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
   const keys = useMemo(() => sensors.map(keyOf), [sensors]);
   const { live: isLive, from, to } = window;
+  // Names the sensors and the range that the effect reads.
   const name = [...keys, isLive ? to - from : `${from}/${to}`].join(' ');
 
   useEffect(() => {
@@ -117,7 +118,7 @@ export function useShapes(
     };
   }, [careful, clock, live, zone, name, round]);
 
-  // The drawing with another range comes before its readings.
+  // A component is drawn with another range before the effect reads it.
   const isRead = settled.name === name && settled.keys.size === new Set(keys).size;
   return { shapes, loading: !isRead && !problem, problem, reload };
 }

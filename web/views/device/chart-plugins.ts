@@ -97,6 +97,7 @@ export interface Band {
   unwatched: Unwatched[];
   /** epoch ms before which nothing is known */
   knownFrom: number | null;
+  /** time whose events were read */
   read: ReadTime;
   /** epoch ms at which what still goes on ends in the picture */
   now: number;
@@ -114,8 +115,7 @@ const HATCH_STEP = 5;
 
 /**
  * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time in which no
- * process watched, and time without any values, is hatched. Time whose events are not read is empty.
- * Births are ticks.
+ * process watched, and time without any values, is hatched. Time whose events are not read is empty. Births are ticks.
  */
 export function paintBand(
   chart: UPlot,

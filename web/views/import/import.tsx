@@ -22,7 +22,7 @@ const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 interface Run {
   /** nothing is stored */
   isTest: boolean;
-  /** that was typed when it began */
+  /** name of the device that was typed when the run began */
   device: string;
   state: 'running' | 'done' | 'stopped';
   /** of the file, from 0 to 1 */

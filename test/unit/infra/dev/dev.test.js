@@ -9,7 +9,7 @@ import { summarize } from '../../../../infra/dev/api-log.js';
 import { buildManual } from '../../../../infra/dev/build.js';
 import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.js';
 import { createParts } from '../../../../infra/dev/parts.js';
-import { KEPT } from '../../../../infra/dev/prepare.js';
+import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.js';
 import { childEnvironment } from '../../../../infra/dev/settings.js';
 import { shownPath } from '../../../../infra/dev/welcome.js';
 
@@ -118,7 +118,7 @@ describe('Dev: --fresh', () => {
   test('own directory: emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
-    await emptyDataDir(dir, KEPT);
+    await emptyDataDir(dir, KEPT_FOLDERS);
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
@@ -173,7 +173,7 @@ describe('Dev: the manual', () => {
     await utimes(file, changedAt, changedAt);
   }
 
-  /** @returns {Promise<string[]>} the printed lines: the bundler of this test fails when it runs */
+  /** @returns {Promise<string[]>} printed lines: one for each build, because the bundler of this test fails */
   async function build() {
     /** @type {string[]} */
     const lines = [];
@@ -202,12 +202,12 @@ describe('Dev: the manual', () => {
     expect(await build()).toHaveLength(1);
   });
 
-  test('up to date, the copied programs have the times of their archives: not built', async () => {
+  test('up to date, and copied results have the times of their archives: not built', async () => {
     for (const path of ['http/bundle.js', 'mqtt/bundle.css']) await write(`dist/docs/${path}`, BEFORE - 500);
     expect(await build()).toEqual([]);
   });
 
-  test('the last build broke off: built', async () => {
+  test('the last build was interrupted: built', async () => {
     await rm(join(root, 'dist/docs/mqtt/bundle.css'));
     expect(await build()).toHaveLength(1);
   });

@@ -50,7 +50,7 @@ test('Ports: the CQL port is taken: the error names both solutions', async () =>
   });
 });
 
-test('Ports: the address is none of this machine: the error has the address and the reason', async () => {
+test('Ports: this machine does not have the address: the error has the address and the reason', async () => {
   await expect(checkEnginePort(9042, '192.0.2.1')).rejects.toMatchObject({
     code: 'port_taken',
     message: expect.stringMatching(/192\.0\.2\.1:9042 cannot be used: listen \w+/),

@@ -32,7 +32,7 @@ async function eventsOf(device) {
   return events.map(({ kind }) => kind).reverse();
 }
 
-test('Presence: a measurement is committed after the last will that arrived behind it: offline, and no event', async () => {
+test('Presence: a measurement is committed after a last will that arrived later: the device stays offline', async () => {
   await measure('gone');
   await status('gone', 'online');
   const before = await eventsOf('gone');
@@ -46,7 +46,7 @@ test('Presence: a measurement is committed after the last will that arrived behi
   expect(await eventsOf('gone')).toEqual([...before, 'offline']);
 });
 
-test('Presence: a measurement arrives behind a last will that is not committed: online', async () => {
+test('Presence: a measurement arrives while a last will is committed: the device is online', async () => {
   await measure('back');
   await status('back', 'online');
   const held = writes.hold({ write: 'registry.writeStatus' });
@@ -59,7 +59,7 @@ test('Presence: a measurement arrives behind a last will that is not committed: 
   expect(await stateOf('back')).toBe('online');
 });
 
-test('Presence: a copy of an old last will arrives while a measurement is written: online', async () => {
+test('Presence: a retained last will arrives while a measurement is committed: the device is online', async () => {
   await measure('kept');
   await status('kept', 'online');
   const held = writes.hold({ write: 'write_latest' });
@@ -72,7 +72,7 @@ test('Presence: a copy of an old last will arrives while a measurement is writte
   expect(await stateOf('kept')).toBe('online');
 });
 
-test('Presence: DDATA is committed after the NDEATH that arrived behind it: device and node are offline', async () => {
+test('Presence: DDATA is committed after an NDEATH that arrived later: device and node stay offline', async () => {
   const ts = Date.now();
   const metrics = [{ name: 's', type: /** @type {const} */ ('double'), value: 1 }];
   await pipeline.accept('spBv1.0/hall/NBIRTH/edge', encodePayload({ ts, seq: 0, metrics: [bdSeq(0)] }));

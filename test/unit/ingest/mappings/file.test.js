@@ -136,7 +136,7 @@ describe('File of mappings', () => {
     expect(mappings.match('d/e/f')?.mapping.name).toBe('d');
   });
 
-  test('filters: one receives all topics of another: a broker sends each message once', () => {
+  test('filters: one matches all topics of another: only the wider one is subscribed', () => {
     const filtersOf = (/** @type {string[]} */ ...topics) => {
       const list = JSON.stringify(topics);
       const text = entry(`{ name: a, topic: ${list}, device: d, values: [{ pointer: '' }] }`);

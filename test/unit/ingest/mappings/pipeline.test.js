@@ -137,7 +137,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([]);
   });
 
-  test('no format, or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
+  test('malformed or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     const permits = (/** @type {string} */ device) => device === 'b';
     for (const payload of ['{"v":1', ' '.repeat(2000)]) {

@@ -30,7 +30,7 @@ test('Device cache: a device gets sensors after it was kept: they count', () => 
 });
 
 test.each(['forget', 'keep'])(
-  'Device cache: %s while the device is read: the older answer does not stay',
+  'Device cache: %s is called while the device is read: the older answer is not kept',
   async (change) => {
     const kept = deviceOf('pump', 0);
     let answer = (/** @type {unknown} */ _row) => {};
@@ -48,7 +48,7 @@ test.each(['forget', 'keep'])(
   },
 );
 
-/** A cache that reads devices. A test answers its reads, the first read first. */
+/** A cache whose reads wait until the test answers them. `answers`: in the order of the reads. */
 function startReads() {
   /** @type {Array<(row: object) => void>} */
   const answers = [];

@@ -12,7 +12,7 @@ const payloadOf = (unit, sensor = 't') => JSON.stringify({ sensors: [{ sensor_id
 
 const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
 
-/** Two processes with one database: the device sends to one, and a client of HTTP to the other. Each message comes a second later. */
+/** Two processes with one database: the device sends to one, a client of HTTP to the other. Messages come one second apart. */
 async function startTwo() {
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
@@ -61,7 +61,7 @@ test('Description: a client describes a device, then a birth arrives at another 
   expect(await unit()).toBe('K');
 });
 
-test('Description: a birth arrived at another process since this one read the device: the description counts', async () => {
+test('Description: a birth arrived at another process after this one read the device: the description counts', async () => {
   const { publishBirth, describe, submit, unit } = await startTwo();
   await publishBirth('K');
   // From now on the second process has the device in its memory.
@@ -72,7 +72,7 @@ test('Description: a birth arrived at another process since this one read the de
   expect(await unit()).toBe('K');
 });
 
-test('Description: a birth brought a sensor to another process since this one read the device: it is described', async () => {
+test('Description: another process registered a sensor after this one read the device: it can be described', async () => {
   const { publishBirth, describeSensor, submit } = await startTwo();
   await publishBirth('K');
   // From now on the second process has the device in its memory.

@@ -7,7 +7,7 @@ import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js'
 
 const afterwards = useCleanUps();
 
-test('Registration: another process retired a device: after a minute there is room for another one', async () => {
+test('Registration limit: another process retired a device: after a minute another one can register', async () => {
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
   const settings = { AUTO_REGISTER_MAX: '1' };

@@ -5,7 +5,7 @@ import { PartitionWatch } from '../../../../api/store/measurements/writes.js';
 
 const HOUR = 3_600_000;
 
-/** @param {number} number @returns a device, as the cache has it until it reads the device again */
+/** @param {number} number @returns a new object of this device, such as each read of the cache makes */
 const deviceOf = (number) => ({ bytes: Buffer.alloc(16, number) });
 
 /** The rule of the pipeline, with its metric by the name that Prometheus reads. */

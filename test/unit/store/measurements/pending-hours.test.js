@@ -182,7 +182,7 @@ test('Pending hour: an observer of blocks: it has a place in order of arrival, a
   expect(seen.sort()).toEqual(['1 0 1,2', '2 1 ']);
 });
 
-test('Wide device: samples of an old hour come days later: the number of parts, which expires, is written again', async () => {
+test('Wide device: samples of an hour come days later: its number of parts, which expires, is stored again', async () => {
   let now = 0;
   let written = 0;
   const session = {

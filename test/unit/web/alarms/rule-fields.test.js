@@ -53,7 +53,7 @@ test('Rule form: a comma as decimal point: it is read', () => {
   expect(ruleOf({ ...typed, limit: '1,5' })?.condition).toEqual({ kind: 'above', limit: 1.5 });
 });
 
-test('Rule form: a suggested limit: it keeps all its digits, and where the alarm clears moves with it', () => {
+test('Rule form: a suggested limit: it keeps all its digits, and the hysteresis stays', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 101_300, clear: 101_200 }));
   expect(ruleOf(withLimit(typed, 101_325))?.condition).toEqual({
     kind: 'above',
@@ -120,7 +120,7 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Rule form: the unit becomes known later, and is the one of choice: a half typed limit stays', () => {
+  test('Rule form: the unit becomes known while a limit is typed, and needs no conversion: the text stays', () => {
     const typed = { ...typedOf(ruleWith({ kind: 'above', limit: 1 })), limit: '1.' };
     expect(typedIn(plainScale('Cel'), { typed, scale: plainScale(null) })).toBe(typed);
   });
@@ -148,7 +148,7 @@ describe('Limits in the unit of choice', () => {
     );
   });
 
-  test('Rule form: °F: a suggested limit is taken as sent', () => {
+  test('Rule form: °F: a suggested limit is stored exactly, in the unit of the sensor', () => {
     const rule = ruleWith({ kind: 'below', limit: 5, clear: 10 });
     const typed = withLimit(typedOf(rule, FAHRENHEIT), 2, FAHRENHEIT, rule);
     expect(typed).toMatchObject({ limit: '35.6', clear: '44.6' });

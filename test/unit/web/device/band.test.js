@@ -84,7 +84,7 @@ describe('Band of a device', () => {
     ]);
   });
 
-  test('a part is not read: it is empty there', () => {
+  test('events of a part are not read: the band is empty there', () => {
     const spans = [{ from: 20, to: null }];
     const painted = paint({ spans, read: { from: 20, to: 60 } });
     expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);

@@ -136,7 +136,7 @@ describe('State before a range', () => {
   });
 });
 
-test('Events of a range: online before it: known from the beginning of that session', () => {
+test('Events of a range: the device was online before: its state is known from the beginning of that session', () => {
   const read = (/** @type {string} */ before, /** @type {{ from: number, to?: number }} */ range) =>
     summaryOf({ items: events('online 60'), next: null }, events(before), range).read;
   expect(read('online 5', { from: 50_000, to: 90_000 })).toEqual({ from: 5000, to: 90_000 });

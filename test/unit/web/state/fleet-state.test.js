@@ -87,7 +87,7 @@ describe('Fleet state', () => {
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
   });
 
-  test('an offline device: its number of sensors is listed once all sensors of the fleet are here', () => {
+  test('an offline device: its number of sensors is listed once all sensors of the fleet are read', () => {
     const texts = () =>
       fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
     become('live');

@@ -89,10 +89,10 @@ test('Screen times: the page is hidden before a frame: the time until the next f
     return screen.figures.peek().map(({ p99 }) => p99);
   };
   screen.arrived(5, ms);
-  screen.hide();
+  screen.noteHidden();
   const arrivedAt = ms;
   ms += 60_000;
-  // It waited to be taken in, too.
+  // This value arrived before the page was hidden, and is counted after it.
   screen.arrived(5, arrivedAt);
   expect(draw()).toEqual([]);
   screen.arrived(5, ms);
