@@ -44,9 +44,11 @@ export function ChangesView() {
         {slow && <SlowLine />}
         {problem && <ProblemNotice problem={problem} onRetry={reload} />}
         {!problem && data === null && (
-          <p class="none" role="status">
-            Reading the last six hours…
-          </p>
+          <div class="changes">
+            <p class="none" role="status">
+              Reading the last six hours…
+            </p>
+          </div>
         )}
         {data && (
           <div class="changes">
