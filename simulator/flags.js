@@ -153,7 +153,8 @@ function problemsOf(flags) {
     );
   }
   const { device, replay } = flags;
-  if ((device ?? replay) !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(longestName(flags)))) {
+  const name = device === undefined && replay === undefined ? null : longestName(flags);
+  if (name !== null && (!isName(name) || /[/+#]/.test(name))) {
     const rule = '--device is 1 to 128 bytes, the number included, without / + # and control characters';
     problems.push(device === undefined ? `${rule}; the name of the file is no such name` : rule);
   }

@@ -19,6 +19,10 @@ const NOTHING_READ = { alarms: NONE, missing: null };
 /** Newest first. `isCut`: older ones are open, too. */
 export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
 
+/** @returns whether any alarm is open, as far as it is known */
+export const hasOpen = (open: OpenAlarms | null): open is OpenAlarms =>
+  open !== null && (open.alarms.length > 0 || open.isCut);
+
 /**
  * @param count of those that were read
  * @returns `12`; `12+` if there may be more

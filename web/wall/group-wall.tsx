@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
-import { useActiveAlarms } from '../state/alarms.ts';
+import { hasOpen, useActiveAlarms } from '../state/alarms.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
@@ -158,7 +158,7 @@ export function FleetOutliers({
   const { units } = preferences.choice.value;
   const offline = info?.devices.offline ?? 0;
   const open = useActiveAlarms();
-  const isCalm = open?.alarms.length === 0 && !open.isCut && refused.length + offline === 0;
+  const isCalm = open !== null && !hasOpen(open) && refused.length + offline === 0;
   const filter = useFilter();
   const data = useAnswer(JSON.stringify(['outliers', filter]), (signal) =>
     client.outliers({ ...filter, limit: LISTED }, signal),

@@ -1,6 +1,6 @@
 import { formatCount, formatCounted, formatSpan, NOTHING } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
-import { openCountText, useActiveAlarms } from '../state/alarms.ts';
+import { hasOpen, openCountText, useActiveAlarms } from '../state/alarms.ts';
 import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
@@ -39,8 +39,7 @@ export function OutlierList({
   const { units } = preferences.choice.value;
   const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
   const open = useActiveAlarms();
-  const isAlarming = open !== null && (open.alarms.length > 0 || open.isCut);
-  const nothing = farCount + silentCount + offline.length + refused.length === 0 && !isAlarming;
+  const nothing = farCount + silentCount + offline.length + refused.length === 0 && !hasOpen(open);
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
   const isRead = live.fleet.isRead() && info !== null && open !== null;
@@ -87,7 +86,7 @@ export function OutlierList({
 export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   const { live, preferences } = useServices();
   const { units } = preferences.choice.value;
-  if (!open || (open.alarms.length === 0 && !open.isCut)) return null;
+  if (!hasOpen(open)) return null;
   const { alarms } = open;
   return (
     <div class="stands-out-kind">

@@ -95,7 +95,7 @@ export function createMappedHandler(deps) {
     if (isKnown) await writeDescriptions(identity, batch, described, arrival.receivedAt);
     else awaitingRegistration.remember(identity.id, kept);
     if (batch.refused.length > 0) await deadLetters.put(kept, opened.device, batch.refused);
-    measurements.noteSettled(batch, arrival);
+    measurements.noteSettled(batch, arrival.began);
     return batch.outcome;
   }
 

@@ -62,7 +62,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
         if (!isKnown) awaitingRegistration.remember(identity.id, kept);
         await deadLetters.put(kept, device, batch.refused);
       }
-      measurements.noteSettled(batch, arrival);
+      measurements.noteSettled(batch, arrival.began);
       return batch.outcome;
     },
 
@@ -288,8 +288,8 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {{ began: number }} arrival */
-  noteSettled(batch, { began }) {
+  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
+  noteSettled(batch, began) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 

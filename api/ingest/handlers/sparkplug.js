@@ -96,7 +96,7 @@ export function createSparkplugHandler(deps) {
       if (!birth) await setOnline(arrival, [identity, nodeIdentity]);
       await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
-      measurements.noteSettled(batch, arrival);
+      measurements.noteSettled(batch, arrival.began);
       // Messages of the session before are not explained by this birth.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {

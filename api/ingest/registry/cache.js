@@ -66,8 +66,10 @@ export class DeviceCache {
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
-  /** Reads under way, by the id of the device. @type {Map<string, Promise<Device | null>>} */
-  #reads = new Map();
+  #reads = new SharedReads(
+    (/** @type {Pick<Device, 'id' | 'bytes'>} */ identity, /** @type {() => boolean} */ isShared) =>
+      this.#load(identity, isShared),
+  );
 
   /** @param {{ store: RegistryStore, groups: number }} deps */
   constructor({ store, groups }) {
@@ -87,19 +89,9 @@ export class DeviceCache {
    * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
    */
   find(identity) {
-    const { id } = identity;
-    const known = this.#devices.get(id);
+    const known = this.#devices.get(identity.id);
     if (known) return Promise.resolve(known);
-    const shared = this.#reads.get(id);
-    if (shared) return shared;
-    /** @type {Promise<Device | null>} */
-    const read = this.#load(identity, () => this.#reads.get(id) === read);
-    this.#reads.set(id, read);
-    const removeRead = () => {
-      if (this.#reads.get(id) === read) this.#reads.delete(id);
-    };
-    read.then(removeRead, removeRead);
-    return read;
+    return this.#reads.read(identity);
   }
 
   /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
@@ -116,7 +108,7 @@ export class DeviceCache {
    * @param {string} id
    */
   forget(id) {
-    this.#reads.delete(id);
+    this.#reads.forget(id);
     this.#devices.delete(id);
   }
 
@@ -200,17 +192,32 @@ export const blankSensor = (known) => ({
  *
  * @template {{ id: string }} Key
  * @template T
- * @param {(key: Key) => Promise<T>} read
- * @returns {(key: Key) => Promise<T>}
  */
-export function shareReads(read) {
+export class SharedReads {
+  #load;
   /** By the id of the key. @type {Map<string, Promise<T>>} */
-  const underWay = new Map();
-  return (key) => {
-    const shared = underWay.get(key.id);
+  #underWay = new Map();
+
+  /** @param {(key: Key, isShared: () => boolean) => Promise<T>} load `isShared`: false after `forget` */
+  constructor(load) {
+    this.#load = load;
+  }
+
+  /** @param {Key} key @returns {Promise<T>} */
+  read(key) {
+    const shared = this.#underWay.get(key.id);
     if (shared) return shared;
-    const answer = read(key).finally(() => underWay.delete(key.id));
-    underWay.set(key.id, answer);
+    const isShared = () => this.#underWay.get(key.id) === answer;
+    /** @type {Promise<T>} */
+    const answer = this.#load(key, isShared).finally(() => {
+      if (isShared()) this.#underWay.delete(key.id);
+    });
+    this.#underWay.set(key.id, answer);
     return answer;
-  };
+  }
+
+  /** Later calls do not share a read that is under way. @param {string} id of the key */
+  forget(id) {
+    this.#underWay.delete(id);
+  }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
-import { shareReads } from '../registry/cache.js';
+import { SharedReads } from '../registry/cache.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
@@ -29,7 +29,7 @@ export class DefinitionBook {
     maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
   });
-  #readNewest = shareReads((/** @type {Key} */ key) => this.#load(key));
+  #reads = new SharedReads((/** @type {Key} */ key) => this.#load(key));
 
   /**
    * @param {object} deps
@@ -55,7 +55,7 @@ export class DefinitionBook {
    * @returns {Promise<Definitions | null>} null: no valid birth is known
    */
   async newest(key) {
-    return this.#newest.get(key.id) ?? this.#readNewest(key);
+    return this.#newest.get(key.id) ?? this.#reads.read(key);
   }
 
   /**

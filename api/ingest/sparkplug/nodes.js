@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { identifyDevice } from '../../../schema/ids.js';
-import { shareReads } from '../registry/cache.js';
+import { SharedReads } from '../registry/cache.js';
 import { bdSeqOf } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -59,7 +59,7 @@ export class Nodes {
   #retry;
   /** @type {LRUCache<string, Node>} by id */
   #nodes = new LRUCache({ max: MAX_NODES });
-  #read = shareReads((/** @type {Identity} */ identity) => this.#load(identity));
+  #reads = new SharedReads((/** @type {Identity} */ identity) => this.#load(identity));
 
   /**
    * @param {object} deps
@@ -73,7 +73,7 @@ export class Nodes {
 
   /** Returns an edge node from memory, or reads it. @param {Identity} identity of the node @returns {Promise<Node>} */
   async of(identity) {
-    return this.#nodes.get(identity.id) ?? this.#read(identity);
+    return this.#nodes.get(identity.id) ?? this.#reads.read(identity);
   }
 
   /** @param {Identity} identity @returns {Promise<Node>} */

@@ -168,7 +168,7 @@ describe('Annotations', () => {
     await mark.waitFor({ state: 'detached' });
   });
 
-  test('another range cannot be read: the page does not report that it has none', async () => {
+  test('Annotations: another range cannot be read: the page does not report that it has none', async () => {
     dashboard.expectComplaints(/ERR_FAILED/);
     await dashboard.visit('/devices/collar-3/sensors/ear');
     const panel = dashboard.page.getByLabel('Annotations', { exact: true });

@@ -46,11 +46,11 @@ describe('Page of a list', () => {
 describe('Rows of a page', () => {
   const page = (/** @type {number[]} */ ...items) => ({ items, next: null });
 
-  test('another filter is read, and the one before found nothing: the rows are not known', () => {
+  test('Rows of a page: another filter is read, and the one before found nothing: the rows are not known', () => {
     expect([rowsOf(null, true), rowsOf(page(), true), rowsOf(page(), false)]).toEqual([null, null, []]);
   });
 
-  test('another filter is read: the rows of the one before stay', () => {
+  test('Rows of a page: another filter is read: the rows of the one before stay', () => {
     expect(rowsOf(page(1), true)).toEqual([1]);
   });
 });
