@@ -179,9 +179,9 @@ describe('Annotations', () => {
     expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
-  test('more annotations than a page reads: it names the time before which some are missing', async () => {
+  test('Annotations: more than a page reads: it names the time before which some are missing', async () => {
     const ts = new Date(Date.now() - 60_000).toISOString();
-    const note = { id: 'a', ts, device_id: null, text: 'Cleaned' };
+    const note = { id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', ts, device_id: null, text: 'Cleaned' };
     await dashboard.page.route('**/annotations?**', (route) => {
       const isOfDevice = route.request().url().includes('device=');
       return route.fulfill({ json: isOfDevice ? { items: [], next: null } : { items: [note], next: 'b' } });
