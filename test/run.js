@@ -8,6 +8,7 @@
  * `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is killed.
  * Several suites run as one: `node test/run.js --infra --contract`. Their waits overlap, and they share one database.
  * Files in folders `long` run with `-- --long`, as `npm run test:all` does, or when they are named. `-- --seed=N` repeats a run.
+ * With `--long`, random histories are five times as many (`support/runs.js`).
  * Each run records the statements that the processes send to their databases, and checks them against the query rules
  * (`support/query-rules`).
  */
@@ -48,6 +49,7 @@ await runCommand(async () => {
   line.clear();
   const jestArgs = ownArgs.filter((arg) => arg !== '--long');
   const isLong = ownArgs.some((arg) => arg === '--long' || LONG.test(arg));
+  if (ownArgs.includes('--long')) process.env['TEST_RUNS'] ??= '5';
   const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
   try {
     // A machine can run three nodes at a time. Without workers, timers that the driver (4.10) leaves behind for nodes that it

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CutClient } from '../../support/mqtt/cut-client.js';
+import { runs } from '../../support/runs.js';
 import { startTestSystem } from '../../support/system/index.js';
 
 /** @import { Cut } from '../../support/mqtt/cut-client.js' */
 /** @import { TestSystem } from '../../support/system/index.js' */
 
-/** Messages that are cut in different places. `FIELD_CUTS=10000` tries more. */
-const MESSAGES = Number(process.env['FIELD_CUTS'] ?? 120);
+/** Messages that are cut in different places. */
+const MESSAGES = runs(40);
 
 /** @type {TestSystem} */
 let system;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { trueEpisodes } from '../../support/history/true-episodes.js';
+import { runs } from '../../support/runs.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 
 /** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
@@ -10,8 +11,7 @@ const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 const SINCE = NOW - 40 * HOUR_MS;
 
-/** More runs by hand. */
-const RUNS = Number(process.env['ALARM_RUNS'] ?? 40);
+const RUNS = runs(15);
 
 /** Each call is later: of two evaluations in the same ms none would have read more. */
 let calls = 0;

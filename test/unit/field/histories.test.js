@@ -1,11 +1,11 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { runDeviceHistories } from '../../support/field/device-histories.js';
 import { runEdgeHistories } from '../../support/field/edge-histories.js';
 import { readMemoryTables } from '../../support/memory-store/index.js';
+import { runs } from '../../support/runs.js';
 
-/** Histories of one run. `HISTORIES=100000` makes a long run, and `HISTORIES_SEED` repeats one. */
-const HISTORIES = Number(process.env['HISTORIES'] ?? 300);
-const SEED = Number(process.env['HISTORIES_SEED'] ?? 1);
+const HISTORIES = runs(200);
+const SEED = jest.getSeed();
 
 /** Nodes or devices of one installation. */
 const NODES = 100;

@@ -18,6 +18,7 @@ import {
   subscribeBytes,
   unsubscribeBytes,
 } from '../../../../support/mqtt/packets.js';
+import { runs } from '../../../../support/runs.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */
@@ -221,7 +222,7 @@ test('Connection: any packets, chunks and times of settling: every packet is ans
       await broker.stop();
     }),
     // Shrinking takes minutes, because a case that stalls has to become quiet first.
-    { numRuns: 100, endOnFailure: true, examples: [[FIRST_BYTE_ALONE]] },
+    { numRuns: runs(40), endOnFailure: true, examples: [[FIRST_BYTE_ALONE]] },
   );
 });
 

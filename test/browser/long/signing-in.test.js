@@ -1,0 +1,145 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { until } from '../../support/until.js';
+import { useDashboard } from '../../support/web/dashboard.js';
+
+const ADMIN = 'the token that is good for everything';
+const READER = 'the-token-of-a-reader';
+const HOUR_MS = 3_600_000;
+
+/** How far the clock of the API is ahead, in ms. Only the end of sessions depends on it. */
+let ahead = 0;
+
+const dashboard = useDashboard({
+  system: {
+    settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, SESSION_HOURS: '1' },
+    clock: () => Date.now() + ahead,
+  },
+  async fill({ announce, publish }) {
+    await announce('boiler', { site: 'hall', sensors: [{ sensor_id: 'load', type: 'power', unit: 'W' }] });
+    await publish('boiler', { sensor_id: 'load', ts: Date.now() - 60_000, value: 21 });
+    await publish('boiler', { sensor_id: 'load', ts: Date.now(), value: 'warm' });
+  },
+});
+
+const afterwards = useCleanUps();
+
+const field = () => dashboard.page.getByLabel('Token');
+const heading = (/** @type {string} */ name) => dashboard.page.getByRole('heading', { name, exact: true });
+const untilLive = () => dashboard.page.locator('.connection[data-status="live"]').waitFor();
+
+/** @param {string} token */
+async function signIn(token) {
+  await field().fill(token);
+  await dashboard.page.keyboard.press('Enter');
+}
+
+/** The console has the refused requests that these tests cause. */
+const REFUSED = /status of 401/;
+
+test('Sign-in: a view without a session: asks for a token, then shows the view', async () => {
+  await dashboard.visit('/devices/boiler?sort=name');
+  await heading('Sign in').waitFor();
+  expect(dashboard.takeComplaints()).toEqual([]);
+  await dashboard.untilFocused(field());
+  await dashboard.lookAt('sign-in');
+
+  dashboard.expectComplaints(REFUSED);
+  await signIn('a wrong one');
+  await dashboard.page.getByText('This token is not known here.').waitFor();
+  await dashboard.lookAt('sign-in-wrong');
+
+  await signIn(ADMIN);
+  await heading('boiler').waitFor();
+  await untilLive();
+  expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+  await until(() => dashboard.page.getByRole('button', { name: 'Retire…' }).isEnabled(), {
+    what: 'the action',
+  });
+  await dashboard.lookAt('signed-in');
+
+  await dashboard.page.reload();
+  await untilLive();
+  const left = await dashboard.page.evaluate(
+    () => document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage }),
+  );
+  expect(left).not.toMatch(/token|session/);
+});
+
+test('Sign-in: the API does not answer: the page shows that, until it does', async () => {
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  await dashboard.page.goto(gate.url);
+  await heading('Sign in').waitFor();
+  const verdict = () => dashboard.page.locator('.sign-in .verdict-line');
+  await until(async () => (await dashboard.page.title()) === 'Sign in · Millrace', { what: 'a calm title' });
+  expect(await verdict().count()).toBe(0);
+  dashboard.expectComplaints(/net::ERR_/);
+  gate.cut('refuse');
+  await verdict().getByText('The API does not answer.').waitFor();
+  await until(async () => (await dashboard.page.title()) === '(!) Sign in · Millrace', {
+    what: 'a title with a sign',
+  });
+  await dashboard.lookAt('sign-in-no-answer');
+  await gate.open();
+  await verdict().waitFor({ state: 'detached' });
+});
+
+test('Sign-out: nothing is shown until the next sign-in', async () => {
+  dashboard.expectComplaints(REFUSED);
+  await dashboard.visit('/');
+  await signIn(READER);
+  await dashboard.untilRows(1);
+  await dashboard.page.getByRole('button', { name: 'Sign out' }).click();
+  await heading('Sign in').waitFor();
+  expect(await dashboard.page.getByText('Your session has ended').count()).toBe(0);
+  expect(await dashboard.page.evaluate(async () => (await fetch('/api/v1/latest')).status)).toBe(401);
+  await dashboard.page.reload();
+  await heading('Sign in').waitFor();
+});
+
+test('Scope read: actions are disabled, with the reason', async () => {
+  await dashboard.visit('/devices/boiler');
+  await signIn(READER);
+  const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
+  await retire.waitFor();
+  await until(() => retire.isDisabled(), { what: 'the disabled action' });
+  await dashboard.page.getByText('Your token lacks the scope admin, which Retire needs.').waitFor();
+  await dashboard.lookAt('reader-device');
+
+  await dashboard.visit('/dead-letters');
+  await dashboard.page.locator('table a[href*="id="]').first().click();
+  const replay = dashboard.page.getByRole('button', { name: 'Replay …' });
+  await replay.waitFor();
+  await until(() => replay.isDisabled(), { what: 'the disabled action' });
+  await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
+});
+
+test('Session ends: the open view asks for a token, and continues', async () => {
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);
+  await signIn(READER);
+  await untilLive();
+  // The page's verdict reads /readyz, which answers 503 at first.
+  dashboard.expectComplaints(/status of 401|status of 503|net::ERR_/);
+  ahead += HOUR_MS;
+  gate.cut('refuse');
+  await gate.open();
+
+  await heading('Sign in').waitFor();
+  await dashboard.page.getByText('Your session has ended').waitFor();
+  await dashboard.lookAt('session-ended');
+  // The page asks once, and does not repeat the request.
+  const refused = dashboard.opened.complaints.filter((complaint) => REFUSED.test(complaint));
+  expect(refused.length).toBeLessThan(5);
+
+  await signIn(READER);
+  await heading('boiler').waitFor();
+  await untilLive();
+  await dashboard.publish('boiler', { sensor_id: 'load', ts: Date.now(), value: 77 });
+  const seen = () => dashboard.page.getByText('77', { exact: true }).count();
+  await until(async () => (await seen()) > 0, { what: 'the new value' });
+  expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+});

@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { sharedContactPoint } from '../../support/database/engine.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { until } from '../../support/until.js';
+import { startBrowser } from '../../support/web/browser.js';
+import { Dashboard } from '../../support/web/dashboard.js';
+
+/** @import { Gate } from '../../support/http/tcp-gate.js' */
+
+const HOUR_MS = 3_600_000;
+
+const dashboard = new Dashboard();
+/** @type {Gate} */
+let database;
+const afterwards = useCleanUps();
+
+beforeAll(async () => {
+  database = await startGate(`cql://${sharedContactPoint()}`);
+  dashboard.system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: `127.0.0.1:${database.port}` },
+  });
+  dashboard.browser = await startBrowser();
+  dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl);
+  await publishSmallFleet(dashboard);
+});
+afterAll(async () => {
+  await dashboard.opened?.close();
+  await dashboard.client?.endAsync(true);
+  await dashboard.browser?.stop();
+  await database?.open();
+  await dashboard.system?.stop();
+  await database?.stop();
+});
+beforeEach(() => dashboard.open());
+
+const header = () => dashboard.page.locator('.header');
+const connection = () => dashboard.page.locator('.connection');
+const icon = () => dashboard.page.locator('link[rel="icon"]').getAttribute('href');
+
+/** @param {string} level */
+const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
+
+/** The header, the title and the icon are calm. */
+async function expectCalm() {
+  // A page that has not connected yet knows of nothing wrong.
+  await connection().getByText('Live').waitFor();
+  await untilLevel('good');
+  await header().locator('.verdict-line').waitFor({ state: 'detached' });
+  await until(async () => !(await dashboard.page.title()).startsWith('(!)'), { what: 'a calm title' });
+  await until(async () => !(await icon())?.startsWith('data:'), { what: 'a calm icon' });
+}
+
+/** The header, the title and the icon show a critical verdict. @param {RegExp} headline */
+async function expectAlarm(headline) {
+  await header().getByText(headline).waitFor();
+  await until(async () => (await dashboard.page.title()).startsWith('(!) '), { what: 'a title with a sign' });
+  await until(async () => (await icon())?.startsWith('data:image/svg'), { what: 'an icon with a sign' });
+  await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
+}
+
+/** The header of a page names the stopped database. @param {import('playwright-core').Page} page */
+const expectStopped = (page) =>
+  page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
+
+/** Forgets the failed requests that an outage causes, and fails on other complaints. */
+function expectComplaintsOfTheNetwork() {
+  const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
+  for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(failed);
+}
+
+describe('Verdict', () => {
+  test('database stopped: on every page, with the time and the messages that wait, until it is back', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByText('32 sensors').first().waitFor();
+    await expectCalm();
+
+    // As a stopped process: connections stay, and nothing is answered.
+    database.cut('silence');
+    afterwards(() => database.open());
+    const published = SENSORS.map((sensor_id) =>
+      dashboard.publish('collar-1', { sensor_id, ts: Date.now(), value: 39 }),
+    );
+    const headline =
+      /^Nothing stored for \d+ \w+( \d+ \w+)?: the database does not answer\. \d+ messages? waits?\.$/;
+    await expectAlarm(headline);
+    await connection()
+      .filter({ hasText: /^Database does not answer · \d+ \w+( \d+ \w+)?$/ })
+      .waitFor();
+    await dashboard.page.locator('.wall[data-stale="true"]').waitFor();
+    expect(await dashboard.page.getByText('Nothing stands out').count()).toBe(0);
+    await dashboard.lookAt('verdict-database-fleet');
+
+    await header().getByRole('link', { name: 'Dead letters' }).click();
+    await dashboard.page.waitForURL(/dead-letters/);
+    await expectAlarm(headline);
+    await header().getByRole('link', { name: 'See the pipeline' }).click();
+    const lead = dashboard.page.locator('.verdict-lead');
+    await lead.getByText(/^✕ Nothing stored for .* messages? waits?\.$/).waitFor();
+    await lead
+      .getByRole('listitem')
+      .filter({ hasText: /the oldest for \d+ \w+( \d+ \w+)?\.$/ })
+      .waitFor();
+    await dashboard.lookAt('verdict-database-pipeline');
+
+    await database.open();
+    await Promise.all(published);
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('database stopped: all five views name it, whether they were open or open now', async () => {
+    const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
+    const opened = [];
+    for (const path of views) {
+      const { page, close } = await dashboard.browser.open();
+      afterwards(close);
+      await page.goto(dashboard.system.httpUrl + path);
+      await page.locator('.connection[data-level="good"]').getByText('Live').waitFor();
+      opened.push(page);
+    }
+    const [fleet, device] = opened;
+    await fleet?.getByText(/^of 32$/).waitFor();
+    await device?.getByText('Online now', { exact: false }).waitFor();
+
+    database.cut('silence');
+    afterwards(() => database.open());
+    for (const page of opened) await expectStopped(page);
+    // Nothing is stored while messages wait: the values are those of the moment before.
+    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
+    await fleet?.getByText(/^Nothing is stored\. The values are from \d\d:\d\d:\d\d\.$/).waitFor();
+    await fleet?.locator('.figure[data-stale="true"]').getByText('Sensors online').waitFor();
+    await device
+      ?.locator('.state[data-stale="true"]')
+      .getByText(/^Online at \d\d:\d\d:\d\d$/)
+      .waitFor();
+    await device
+      ?.locator('.signal-times')
+      .getByText(/^Online at \d\d:\d\d:\d\d$/)
+      .waitFor();
+    expect(await device?.getByText('Online now').count()).toBe(0);
+    for (const [index, page] of opened.entries()) {
+      await page.screenshot({ path: `.data/screenshots/stopped-open-${index}.png`, fullPage: true });
+    }
+    for (const [index, path] of views.entries()) {
+      const page = opened[index];
+      await page?.goto(dashboard.system.httpUrl + path);
+      if (page) await expectStopped(page);
+      await page?.screenshot({ path: `.data/screenshots/stopped-new-${index}.png`, fullPage: true });
+    }
+    await database.open();
+    await published;
+  });
+
+  test('database stopped: alarms, changes and devices: each page has the time of its values, and no all-clear', async () => {
+    const views = ['/alarms', '/changes', '/?show=devices'];
+    const opened = [];
+    for (const path of views) {
+      const { page, close } = await dashboard.browser.open();
+      afterwards(close);
+      await page.goto(dashboard.system.httpUrl + path);
+      opened.push(page);
+    }
+    const [alarms, changes, devices] = opened;
+    await alarms?.getByText('No alarm is open').waitFor();
+    await changes?.getByRole('heading', { name: 'Devices that came or went' }).waitFor();
+    const states = (/** @type {boolean} */ isStale) => devices?.locator(`.state[data-stale="${isStale}"]`);
+    await states(false)?.first().waitFor();
+
+    database.cut('silence');
+    afterwards(() => database.open());
+    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
+    for (const page of opened) {
+      await page.getByText(/^Nothing is stored\. The values are from \d\d:\d\d:\d\d\.$/).waitFor();
+    }
+    await alarms?.getByText('No alarm was open').waitFor();
+    await states(true)?.first().waitFor();
+    expect(await states(false)?.count()).toBe(0);
+    await database.open();
+    await published;
+  });
+
+  test('database stopped before a sensor page opens: the page shows it', async () => {
+    database.cut('silence');
+    afterwards(() => database.open());
+    await dashboard.visit('/devices/collar-2/sensors/ear');
+    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ \w+( \d+ \w+)?/);
+    await database.open();
+    await dashboard.page.locator('.baseline').waitFor();
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('API stopped: the time since its last answer, until it is back', async () => {
+    const gate = await startGate(dashboard.system.httpUrl);
+    afterwards(() => gate.stop());
+    await dashboard.page.goto(`${gate.url}/devices/collar-3`);
+    await expectCalm();
+    gate.cut('refuse');
+    await expectAlarm(/^The API has not answered for \d+ \w+( \d+ \w+)?\. What this page shows is old\.$/);
+    await connection()
+      .filter({ hasText: /^Reconnecting · \d+ \w+( \d+ \w+)?$/ })
+      .waitFor();
+    await dashboard.lookAt('verdict-api');
+    await gate.open();
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+
+  test('broker stopped: what it means, until it is back', async () => {
+    const broker = await startMosquitto();
+    afterwards(() => broker.remove());
+    const system = await startTestSystem({
+      settings: { MQTT_URL: broker.url, MQTT_CLIENT_ID: 'millrace-1' },
+    });
+    afterwards(() => system.stop());
+    await dashboard.page.goto(`${system.httpUrl}/dead-letters`);
+    await expectCalm();
+    await broker.stop();
+    await expectAlarm(
+      /^Nothing arrives: the broker is out of reach \(not connected.*\)\. Messages wait there/,
+    );
+    await dashboard.lookAt('verdict-broker');
+    await broker.start();
+    await expectCalm();
+    expectComplaintsOfTheNetwork();
+  });
+});
+
+describe('Device', () => {
+  test('Device that sends and is refused: the refusal is on its page and next to the wall', async () => {
+    await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
+    await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
+    for (let message = 0; message < 6; message++) {
+      await dashboard.publish('my-desk', { sensor_id: 'ear', ts: Date.now(), value: 'warm' });
+    }
+    await dashboard.visit('/devices/my-desk');
+    await dashboard.page.getByText('sends, but refused: 6 in 5 min').waitFor();
+    await dashboard.lookAt('verdict-refused-device');
+    await dashboard.visit('/');
+    const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
+    const refused = standsOut.getByRole('listitem').filter({ hasText: '6 in 5 min' });
+    await refused.getByText('my-desk').waitFor();
+    await standsOut.getByText('Sends, but refused').first().waitFor();
+    await dashboard.lookAt('verdict-refused-wall');
+    await dashboard.visit('/?show=devices');
+    const row = dashboard.page.locator('table.devices tbody tr').filter({ hasText: 'my-desk' });
+    await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor();
+    expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
+    await dashboard.lookAt('verdict-refused-devices');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+
+  test('offline: the newest value of its sensor is not "as usual"', async () => {
+    const now = Date.now();
+    const samples = Array.from({ length: 90 }, (_, i) => ({
+      sensor_id: 'ear',
+      ts: now - (90 - i) * 1000,
+      value: 38 + (i % 3) / 10,
+    }));
+    await dashboard.publish('gone-1', samples);
+    await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
+    await dashboard.visit('/devices/gone-1/sensors/ear');
+    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
+    const baseline = dashboard.page.locator('.baseline');
+    await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
+      what: 'its baseline',
+    });
+    expect(await baseline.textContent()).not.toContain('As usual');
+    await dashboard.page.locator('.now-block[data-stale="true"]').waitFor();
+    await dashboard.lookAt('verdict-offline-sensor');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+
+  test('sensor silent for an hour: not "as usual"', async () => {
+    await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
+    await dashboard.visit('/devices/quiet-1/sensors/ear');
+    await dashboard.page.getByText('Silent for 1 h').waitFor();
+    expect(await dashboard.page.locator('.baseline').textContent()).not.toContain('As usual');
+    expect(dashboard.takeComplaints()).toEqual([]);
+  });
+});

@@ -1,0 +1,247 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createMetrics } from '../../../api/observability/metrics.js';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+import { documentedMetrics } from '../../support/documents/metrics-page.js';
+import { logqlErrors } from '../../support/monitoring/logql.js';
+import { readPromql } from '../../support/monitoring/promql.js';
+import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.js';
+
+// The tools of Prometheus and Alertmanager test the rules. The grammars of their editors parse the expressions.
+
+const run = promisify(execFile);
+const HOME = 'infra/monitoring';
+const INSTALLS_MS = 180_000;
+
+/** @typedef {{ alert?: string, record?: string, expr: string, annotations?: { summary: string, runbook: string }, labels?: { severity: string } }} Rule */
+
+/** @type {Rule[]} */
+let rules;
+/** @type {Rule[]} */
+let logRules;
+/** @type {{ tests: Array<{ alert_rule_test: Array<{ alertname: string, exp_alerts: unknown[] }> }> }} */
+let ruleTests;
+
+beforeAll(async () => {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  /** @param {string} folder @returns {Promise<Rule[]>} */
+  const rulesIn = async (folder) => {
+    const files = readdirSync(folder).map((name) => readYaml(python, `${folder}/${name}`));
+    return (await Promise.all(files)).flatMap(({ groups }) =>
+      groups.flatMap((/** @type {{ rules: Rule[] }} */ group) => group.rules),
+    );
+  };
+  rules = await rulesIn(`${HOME}/prometheus/rules`);
+  logRules = await rulesIn(`${HOME}/loki/rules/fake`);
+  ruleTests = await readYaml(python, `${HOME}/prometheus/tests/alerts.test.yml`);
+}, INSTALLS_MS);
+
+/** @returns {string[]} the metrics of Node.js, which are the same in every process */
+const nodeMetrics = () =>
+  createMetrics({ version: 'test', role: 'all' })
+    .registry.getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('iot_'));
+
+/** @returns {Set<string>} names of all series in Prometheus */
+const series = () => {
+  const application = documentedMetrics().flatMap(({ name, type }) =>
+    type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+  );
+  const node = nodeMetrics().flatMap((name) => [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]);
+  const recorded = rules.flatMap(({ record }) => record ?? []);
+  return new Set([...application, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
+};
+
+/** @param {string} [folder] @returns {any[]} the dashboards as Grafana reads them */
+const dashboards = (folder = 'dashboards') =>
+  readdirSync(`${HOME}/grafana/${folder}`).map((name) =>
+    JSON.parse(readFileSync(`${HOME}/grafana/${folder}/${name}`, 'utf8')),
+  );
+
+/** @returns {string[]} every PromQL expression of rules and dashboards */
+const expressions = () => [
+  ...rules.map(({ expr }) => expr),
+  ...dashboards().flatMap(({ panels }) =>
+    panels.flatMap((/** @type {{ targets: Array<{ expr: string }> }} */ { targets }) =>
+      targets.map(({ expr }) => expr),
+    ),
+  ),
+];
+
+describe('Prometheus', () => {
+  test('configuration and rules: accepted', async () => {
+    const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
+    expect(stdout).toContain('2 rule files found');
+  });
+
+  test('alerts: they fire in their test cases, and not otherwise', async () => {
+    const { stdout } = await run('promtool', ['test', 'rules', `${HOME}/prometheus/tests/alerts.test.yml`]);
+    expect(stdout).toContain('SUCCESS');
+    // promtool computes for a minute on a quiet core, and shares it on a busy machine.
+  }, 600_000);
+
+  test('alerts: each has a test case that fires, and one that does not', () => {
+    const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
+      alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
+    );
+    const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
+    expect([...new Set(tested)].sort()).toEqual(alerts.sort());
+    expect(alerts.length).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('Alertmanager', () => {
+  const file = `${HOME}/alertmanager/alertmanager.yml`;
+
+  test('configuration: accepted', async () => {
+    const { stdout } = await run('amtool', ['check-config', file]);
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  test.each([
+    ['critical', 'night'],
+    ['warning', 'day'],
+  ])('severity %s: sent to the receiver %s', async (severity, receiver) => {
+    const args = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
+    expect((await run('amtool', args)).stdout.trim()).toBe(receiver);
+  });
+});
+
+describe('Monitoring expressions', () => {
+  test('rules and dashboards: valid PromQL', () => {
+    expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
+    expect(expressions().length).toBeGreaterThan(60);
+    expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
+  });
+
+  test('metrics: exposed by a process, or recorded by a rule', () => {
+    const known = series();
+    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+    for (const { templating } of dashboards()) {
+      for (const { query } of templating.list) {
+        for (const [, name = ''] of (query.query ?? '').matchAll(/label_values\((\w+)/g)) named.add(name);
+      }
+    }
+    expect([...named].filter((name) => !known.has(name))).toEqual([]);
+    expect(named).toContain('iot_build_info');
+  });
+
+  test('log rules: valid LogQL', () => {
+    expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
+    expect(logRules.length).toBe(3);
+    expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
+  });
+
+  test('metrics of the application: each is used, because an unused metric is not worth counting', () => {
+    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+    const isUsed = (/** @type {string} */ name) =>
+      named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
+    expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
+  });
+});
+
+test('Logs of the database: the way to Alloy: only TLS, with a certificate on both ends', () => {
+  const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
+  const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
+  expect(listeners).toHaveLength(1);
+  for (const [listener] of listeners) {
+    expect(listener).toMatch(/tls_config \{\s+ca_file\s+= ".+"\s+cert_file\s+= ".+"\s+key_file\s+= ".+"/);
+  }
+  const rsyslog = readFileSync(`${HOME}/rsyslog/60-millrace-database.conf`, 'utf8');
+  expect(rsyslog.match(/type="omfwd"/g)).toHaveLength(1);
+  for (const part of ['="gtls"', 'Mode="1"', 'AuthMode="x509/name"', '.CAFile=', '.CertFile=', '.KeyFile=']) {
+    expect(rsyslog).toContain(`StreamDriver${part}`);
+  }
+  // The sender uses the port of the listener.
+  const [, port] = /address {2}= ".*:(\d+)"/.exec(alloy) ?? [];
+  expect(rsyslog).toContain(`port="${port}"`);
+});
+
+describe('Dashboards', () => {
+  test.each(['dashboards', 'measurements/dashboards'])(
+    'Grafana, %s: each file: named after its uid, and each panel explains itself',
+    (folder) => {
+      const names = readdirSync(`${HOME}/grafana/${folder}`);
+      expect(dashboards(folder).map(({ uid }) => `${uid}.json`)).toEqual(names);
+      for (const { title, description, tags, panels } of dashboards(folder)) {
+        expect([title, description].every((text) => text.length > 0)).toBe(true);
+        expect(tags).toEqual([folder === 'dashboards' ? 'millrace' : 'millrace-measurements']);
+        const ids = panels.map((/** @type {any} */ { id }) => id);
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const panel of panels) {
+          expect(panel).toMatchObject({
+            title: expect.stringMatching(/./),
+            description: expect.stringMatching(/./),
+          });
+          const refs = panel.targets.map((/** @type {any} */ { refId }) => refId);
+          expect(new Set(refs).size).toBe(refs.length);
+        }
+      }
+    },
+  );
+
+  test('Grafana, dashboards of Prometheus: every panel: the data source, installation and process that are chosen', () => {
+    for (const { templating, panels } of dashboards()) {
+      const names = templating.list.map((/** @type {any} */ { name }) => name);
+      expect(names).toEqual(['datasource', 'job', 'instance']);
+      for (const { datasource, targets } of panels) {
+        expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
+        for (const target of targets) {
+          expect(target.datasource).toEqual(datasource);
+          // The database has a job of its own.
+          expect(target.expr).toMatch(/scylla_|job="\$job"/);
+        }
+      }
+    }
+  });
+
+  test('dashboards of measurements: they name the data source and the folder that are provisioned', async () => {
+    const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+    const provisioning = `${HOME}/grafana/measurements/provisioning`;
+    const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
+    const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
+    const [{ uid, type }] = datasources;
+    for (const { templating, panels } of dashboards('measurements/dashboards')) {
+      const queried = [
+        ...panels,
+        ...templating.list.filter((/** @type {any} */ one) => one.type === 'query'),
+      ];
+      for (const { datasource } of queried) expect(datasource).toEqual({ type, uid });
+      for (const { targets } of panels) expect(targets[0].datasource).toEqual({ type, uid });
+    }
+    expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
+  });
+
+  test('panels: none covers another', () => {
+    for (const { panels } of dashboards()) {
+      const cells = panels.flatMap(
+        (
+          /** @type {{ gridPos: { x: number, y: number, w: number, h: number } }} */ {
+            gridPos: { x, y, w, h },
+          },
+        ) => Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+      );
+      expect(new Set(cells).size).toBe(cells.length);
+    }
+  });
+});
+
+test('Alerts: each one: it has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
+  const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
+  const sections = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [/** @type {string} */ (section.split('\n')[0]), section]),
+  );
+  for (const { alert, labels, annotations } of [...rules, ...logRules]) {
+    if (!alert) continue;
+    expect(['critical', 'warning']).toContain(labels?.severity);
+    expect(annotations?.runbook).toBe(`docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`);
+    const section = sections.get(alert) ?? `no section for ${alert}`;
+    for (const heading of ['**Means.**', '**See.**', '**Do.**']) expect(section).toContain(heading);
+  }
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createChanges } from '../../../api/stream-out/changes/index.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { untilHourGoesOn } from '../../support/history/hours.js';
+import { startTestSystem } from '../../support/system/index.js';
+
+/** @import { Change, Position, Progress } from '../../../api/stream-out/changes/index.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const MINUTE_MS = 60_000;
+
+/** How far the clock of the system is ahead: write timestamps are real, so hours close by moving it. */
+let shift = 0;
+const clock = () => Date.now() + shift;
+
+/** @type {TestSystem} */
+let system;
+/** Everything that was sent, as `device ts value`. @type {Set<string>} */
+const sent = new Set();
+
+/** When the first sample was sent. Samples and their commits are of one hour. */
+let begun = 0;
+let begunHour = 0;
+
+/** @param {string} device @param {Array<[ts: number, value: number]>} samples */
+async function post(device, samples) {
+  const response = await system.fetch(`/measurements?device=${device}`, {
+    method: 'POST',
+    body: JSON.stringify(samples.map(([ts, value]) => ({ sensor_id: 's', ts, value }))),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+  for (const [ts, value] of samples) sent.add(`${device} ${ts} ${value}`);
+}
+
+/** @param {string} since @param {number} limit @returns {Promise<any[]>} the lines of one answer */
+async function ask(since, limit) {
+  const response = await system.fetch(`/changes?since=${encodeURIComponent(since)}&limit=${limit}`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
+  const text = await response.text();
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/**
+ * Follows the cursors, a few lines at a time, until a watermark.
+ *
+ * @param {string} since
+ * @param {number} until epoch ms
+ * @param {number} [limit]
+ */
+async function follow(since, until, limit = 3) {
+  const samples = [];
+  const lines = [];
+  for (let cursor = since; ; ) {
+    for (const line of await ask(cursor, limit)) {
+      cursor = line.cursor;
+      lines.push(line);
+      for (const { samples: some } of line.sensors ?? [])
+        for (const [ts, value] of some) samples.push(`${line.device} ${ts} ${value}`);
+    }
+    const last = lines.at(-1);
+    if (last.kind === 'watermark' && Date.parse(last.until) >= until) return { samples, lines };
+  }
+}
+
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
+  await untilHourGoesOn();
+  begun = Date.now();
+  begunHour = bucketOf(begun);
+  const orderly = (/** @type {number} */ index) => [begun - 1000 * index, index / 4];
+  for (const device of ['a', 'b', 'c'])
+    await post(device, /** @type {[number, number][]} */ ([0, 1, 2, 3].map(orderly)));
+  // In an open hour, and older than a window has.
+  await post('a', [[begun - 40 * MINUTE_MS, -0.5]]);
+  // In closed hours, so they are late; more than one answer has.
+  for (const device of ['a', 'b', 'c']) await post(device, [[begun - 5 * HOUR_MS, 7]]);
+  await post('b', [[begun - 6 * HOUR_MS, 7]]);
+});
+afterAll(() => system?.stop());
+
+test('changes: a reader follows from the present hour on: it gets every sample once, in parts', async () => {
+  const joined = await ask(new Date(begunHour).toISOString(), 1);
+  // From here on in windows: the clock passes them one by one.
+  shift = 2 * MINUTE_MS;
+  await post('d', [[Date.now(), 1.25]]);
+  shift = 3 * HOUR_MS;
+  const { samples, lines } = await follow(joined[0].cursor, begunHour + HOUR_MS, 1);
+  const first = joined.flatMap(({ device, sensors = [] }) =>
+    sensors.flatMap((/** @type {any} */ { samples: some }) =>
+      some.map((/** @type {[number, number]} */ [ts, value]) => `${device} ${ts} ${value}`),
+    ),
+  );
+  const all = [...first, ...samples];
+  // The hour before the present one is not part of what was asked for.
+  const wanted = [...sent].filter((text) => Number(text.split(' ')[1]) >= begunHour || text.endsWith(' 7'));
+  expect(all.sort()).toEqual(wanted.sort());
+  expect(lines.some(({ kind, late }) => kind === 'batch' && late)).toBe(true);
+});
+
+test('changes: a reader begins in the past: closed hours come whole, with late samples under the hour of their arrival', async () => {
+  shift = 6 * HOUR_MS;
+  const { samples } = await follow(new Date(begunHour - HOUR_MS).toISOString(), begunHour + HOUR_MS, 1000);
+  expect(samples.sort()).toEqual([...sent].sort());
+});
+
+test('changes: the same cursor twice: the same answer', async () => {
+  const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
+  expect(await ask(first.cursor, 5)).toMatchObject(
+    (await ask(first.cursor, 5)).map(({ cursor, ...line }) => line),
+  );
+});
+
+test('changes: a changed cursor: bad_cursor', async () => {
+  const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
+  const response = await system.fetch(`/changes?since=${first.cursor.slice(0, -2)}AA`);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'bad_cursor' });
+});
+
+test('changes: a time before the last 13 days: bad_parameter, because notes of late samples expire', async () => {
+  const response = await system.fetch('/changes?since=-14d');
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    code: 'bad_parameter',
+    parameters: [{ name: 'since', reason: expect.stringContaining('the last 13 days') }],
+  });
+  const [first] = await ask('-13d', 1);
+  expect(first.kind).toBe('watermark');
+  const [second] = await ask(first.cursor, 1);
+  expect(Date.parse(second.until)).toBe(Date.parse(first.until) + HOUR_MS);
+});
+
+test('changes: a step is read: positions between its changes, each continues there, and an abort ends it', async () => {
+  const store = await system.openStore();
+  try {
+    const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
+    const { signal } = new AbortController();
+    /** @param {Position} position */
+    const readAll = async (position) => {
+      /** @type {Array<Change | Progress>} */
+      const read = [];
+      for await (const change of changes.read(position, signal)) read.push(change);
+      return read;
+    };
+    /** @param {Array<Change | Progress>} read */
+    const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
+    for (const step of /** @type {const} */ (['hour', 'late'])) {
+      for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
+        const all = await readAll({ step, at, from: at });
+        const places = [...all.entries()].filter(([, { text }]) => text === null);
+        expect(places.length > 0).toBe(step === 'hour' || at === begunHour);
+        for (const [index, { position }] of places)
+          expect(textsOf(await readAll(position))).toEqual(textsOf(all.slice(index)));
+      }
+    }
+
+    const leaving = new AbortController();
+    const empty = begunHour - 100 * HOUR_MS;
+    const begunRead = changes.read({ step: 'hour', at: empty, from: empty }, leaving.signal);
+    expect((await begunRead.next()).value).toMatchObject({ text: null });
+    leaving.abort();
+    await expect(begunRead.next()).rejects.toThrow('aborted');
+  } finally {
+    await store.close();
+  }
+});

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { someAtOnce } from '../../../common/some-at-once.js';
+
+/** @type {{ scripts: Record<string, string> }} */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** The npm scripts that run a command of this project, with the words after `node`. */
+const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
+  const [, words] = /\bexec node (.*)$/.exec(script) ?? [];
+  return words ? [{ name, words: words.split(' ') }] : [];
+});
+
+/** Files that `npm run size:docs` and `docs:reference` write. */
+const WRITTEN = ['.env.example', 'docs/reference/settings.md', 'docs/explanation/sizing.md'];
+
+/** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
+function run(words) {
+  // With these wrong settings a command that reads them would fail.
+  const env = { ...process.env, HTTP_PORT: 'none', CQL_CONTACT_POINTS: 'a b' };
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const read = { out: '', errors: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => (read.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (read.errors += text));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, ...read }));
+  });
+}
+
+const timesOf = () => WRITTEN.map((file) => statSync(file).mtimeMs);
+
+test('npm scripts of this project: --help: prints the usage with an example, and does nothing', async () => {
+  expect(COMMANDS.length).toBeGreaterThan(20);
+  const before = timesOf();
+  /** @type {Record<string, unknown>} */
+  const answers = {};
+  await someAtOnce(4, COMMANDS, async ({ name, words }) => {
+    const { code, out, errors } = await run([...words, '--help']);
+    answers[name] = {
+      code,
+      errors,
+      usage: /^Usage: npm /.test(out),
+      example: /\nExamples:\n {2}\w/.test(out),
+    };
+  });
+  const expected = { code: 0, errors: '', usage: true, example: true };
+  expect(answers).toEqual(Object.fromEntries(COMMANDS.map(({ name }) => [name, expected])));
+  expect(timesOf()).toEqual(before);
+});

@@ -1,0 +1,357 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { groupOf, identifyDevice, uuidText } from '../../../schema/ids.js';
+import { packBlock, visitBlock } from '../../../schema/packed/block.js';
+import { bucketOf } from '../../../schema/rules.js';
+import { createDevice } from '../../../simulator/device.js';
+import { headerLine } from '../../../simulator/ledger/format.js';
+import { Ledger } from '../../../simulator/ledger/ledger.js';
+import { createMeter } from '../../../simulator/meter.js';
+import { encodeSenml } from '../../../simulator/payloads/senml.js';
+import { compareLedger, openStore } from '../../../simulator/verify/compare.js';
+import { openHistory } from '../../support/history/index.js';
+import { startCommand } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { until } from '../../support/until.js';
+
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Client, types as DriverTypes } from 'cassandra-driver' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Piece } from '../../../schema/packed/block.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const { types } = cassandra;
+
+/** @type {TestSystem} */
+let system;
+/** @type {Client} */
+let database;
+/** @type {Store} */
+let store;
+/** @type {string} */
+let directory;
+/** @type {string} */
+let ledgerPath;
+/** @type {{ kill: () => Promise<unknown> }[]} */
+const started = [];
+
+/** The tests change the stored data of the second device. The other devices stay as they are. */
+const DEVICE = 'collar-0002';
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-ledger-'));
+  ledgerPath = join(directory, 'fleet.ledger');
+  system = await startTestSystem();
+  database = await system.openDatabase();
+  store = await openStore(system.config);
+  const fleet = ['--broker', system.mqttUrl, '--devices', '3', '--sensors', '2', '--seed', '5'];
+  const pace = ['--interval', '20ms', '--batch', '100ms', '--duration', '2s', '--ledger', ledgerPath];
+  const simulator = startSimulator([...fleet, ...pace]);
+  started.push(simulator);
+  expect((await simulator.ended).code).toBe(0);
+});
+afterAll(async () => {
+  await Promise.all(started.map((process) => process.kill()));
+  await store?.close();
+  await database?.shutdown();
+  await system?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
+const compare = (options) =>
+  compareLedger({ ledgerPath, store, groups: system.config.retention.latestGroups, ...options });
+
+/** The number of differences of each kind. @param {Awaited<ReturnType<typeof compare>>} result */
+const countDifferences = ({ found }) =>
+  Object.fromEntries(
+    Object.entries(found)
+      .filter(([, { count }]) => count > 0)
+      .map(([kind, { count }]) => [kind, count]),
+  );
+
+/** The oldest or the newest stored row of the device, with its samples. @param {'ASC' | 'DESC'} [order] */
+async function storedRow(order = 'ASC') {
+  const device = /** @type {Identity} */ (identifyDevice(DEVICE));
+  const times = (await readFile(ledgerPath, 'utf8'))
+    .split('\n')
+    .filter((line) => line.includes(DEVICE) && line.includes('"series":[{'))
+    .flatMap((line) => JSON.parse(line).series[0].times);
+  // The fleet may have run across a full hour.
+  const bucket = new Date(bucketOf(order === 'ASC' ? Math.min(...times) : Math.max(...times)));
+  const { rows } = await database.execute(
+    'SELECT device_id, bucket, part, ts, digest, samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0',
+    [types.Uuid.fromString(device.id), bucket],
+  );
+  const sorted = rows.sort((a, b) => a['ts'] - b['ts']);
+  const row = /** @type {DriverTypes.Row} */ (sorted.at(order === 'ASC' ? 0 : -1));
+  /** @type {Piece[]} */
+  const pieces = [];
+  visitBlock(bucket.getTime(), row['samples'], (sensor, series) => {
+    const { times: ts, values } = series();
+    pieces.push({ sensor, times: [...ts], values: [...values], from: 0, to: ts.length });
+  });
+  return {
+    row,
+    device,
+    pieces,
+    bucket: bucket.getTime(),
+    count: pieces.reduce((sum, { to }) => sum + to, 0),
+    first: Math.min(...pieces.map((piece) => Number(piece.times[0]))),
+    key: ['device_id', 'bucket', 'part', 'ts', 'digest'].map((name) => row[name]),
+  };
+}
+
+/** @param {DriverTypes.Row} row @param {Record<string, unknown>} [changes] */
+async function insert(row, changes = {}) {
+  const cells = { ...Object.fromEntries(row.keys().map((name) => [name, row[name]])), ...changes };
+  const names = Object.keys(cells);
+  const marks = names.map(() => '?').join(', ');
+  await database.execute(`INSERT INTO message (${names.join(', ')}) VALUES (${marks})`, Object.values(cells));
+}
+
+/** @param {unknown[]} key */
+const remove = (key) =>
+  database.execute(
+    'DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts = ? AND digest = ?',
+    key,
+  );
+
+test('Compare: simulator with a ledger: ledger and database agree in both directions', async () => {
+  const result = await compare();
+  expect(countDifferences(result)).toEqual({});
+  expect(result).toMatchObject({ agree: true, devices: 3 });
+  expect(result.acknowledged).toBeGreaterThan(3 * 2 * 50);
+  expect(result.stored).toBe(result.acknowledged);
+});
+
+test('Compare: ledger does not fit in memory: it is compared in parts', async () => {
+  const whole = await compare();
+  expect(await compare({ partBytes: 100 })).toEqual(whole);
+});
+
+test('Compare: a row is lost: each of its samples is missing', async () => {
+  const { row, key, count, first } = await storedRow();
+  await remove(key);
+  const result = await compare();
+  expect(result.agree).toBe(false);
+  expect(countDifferences(result)).toEqual({ missing: count });
+  expect(result.found.missing.first[0]).toMatchObject({ device: DEVICE, ts: first });
+  await insert(row);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('Compare: one bit of a value is changed: the sample differs', async () => {
+  const { row, key } = await storedRow();
+  const samples = Buffer.from(row['samples']);
+  samples[samples.length - 8] = Number(samples[samples.length - 8]) ^ 1;
+  await insert(row, { samples });
+  expect(countDifferences(await compare())).toEqual({ differing: 1 });
+  await insert(row);
+  // The right value is also stored, in another row. A reader may get either of them.
+  await insert(row, { samples, digest: Buffer.alloc(8) });
+  expect(countDifferences(await compare())).toEqual({ differing: 1 });
+  await remove([...key.slice(0, 4), Buffer.alloc(8)]);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('Compare: rows that nobody sent, of a known and an unknown sensor: both samples are unknown', async () => {
+  const { row, key, pieces, bucket, first } = await storedRow();
+  const unknownSensor = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
+  const [known] = pieces;
+  /** @param {Buffer} sensor @param {number} ts */
+  const blockOf = (sensor, ts) => packBlock(bucket, [{ sensor, times: [ts], values: [7], from: 0, to: 1 }]);
+  const [ownDigest, otherDigest] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
+  await insert(row, { digest: ownDigest, samples: blockOf(/** @type {Piece} */ (known).sensor, first + 1) });
+  await insert(row, { digest: otherDigest, samples: blockOf(unknownSensor.getBuffer(), first) });
+  const result = await compare();
+  // These rows bypassed ingest, so `latest` lacks the new sensor.
+  expect(countDifferences(result)).toEqual({ unknown: 2, latest: 1 });
+  expect(result.found.unknown.first.map(({ sensor }) => sensor)).toContain(unknownSensor.toString());
+  await remove([...key.slice(0, 4), ownDigest]);
+  await remove([...key.slice(0, 4), otherDigest]);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('Compare: the same samples are in two rows, as after a redelivery: they agree', async () => {
+  const { row, key } = await storedRow();
+  await insert(row, { digest: Buffer.alloc(8) });
+  expect(countDifferences(await compare())).toEqual({});
+  await remove([...key.slice(0, 4), Buffer.alloc(8)]);
+});
+
+test.each([
+  ['older than the newest sample', -1, 'last'],
+  ['newer than anything stored', 3_600_000, 'last'],
+  ['of another value', 0, 'other'],
+])('Compare: the latest value is %s: it is reported', async (_, offMs, which) => {
+  const { row, device, pieces } = await storedRow('DESC');
+  const group = groupOf(device.bytes, system.config.retention.latestGroups);
+  const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
+  const where = 'WHERE grp = ? AND device_id = ?';
+  const key = [group, row['device_id']];
+  const stored = (await database.execute(`SELECT newest FROM latest ${where}`, key)).first();
+  const [ts, value] = stored['newest'][sensor].values();
+  const write = (/** @type {number} */ stampMs, /** @type {Date} */ time, /** @type {number} */ other) =>
+    database.execute(`UPDATE latest USING TIMESTAMP ? SET newest = newest + ? ${where}`, [
+      types.Long.fromNumber(stampMs * 1000),
+      { [sensor]: new types.Tuple(time, other) },
+      ...key,
+    ]);
+  const now = Date.now();
+  await write(now, new Date(ts.getTime() + offMs), which === 'last' ? value : 0.5);
+  const result = await compare();
+  expect(countDifferences(result)).toEqual({ latest: 1 });
+  expect(result.found.latest.first[0]).toMatchObject({
+    device: DEVICE,
+    message: expect.stringContaining('latest has'),
+  });
+  await write(now + 1, ts, value);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('Compare: two values for each timestamp: the greater bytes are stored, and the other value is no difference', async () => {
+  const path = join(directory, 'bits.ledger');
+  const ledger = new Ledger({ path, onFailed: (error) => Promise.reject(error) });
+  const ts = Date.now() - 60_000;
+  const values = [-0, 0, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 0.1 + 0.2, 1e21, -1.5];
+  const device = createDevice({
+    description: { name: 'bits', sensors: [{ name: 'double', type: 'double' }] },
+    broker: { url: system.mqttUrl },
+    clientId: 'bits',
+    limits: { messages: 10, bytes: 1e6, window: 1 },
+    meter: createMeter(),
+    ledger,
+    onTrouble: () => {},
+    onRefused: () => {},
+  });
+  const publish = (/** @type {number[]} */ sent) => {
+    const series = [{ name: 'double', samples: sent.map((value, i) => ({ ts: ts + i, value })) }];
+    device.publish({ series, payload: encodeSenml(series) });
+  };
+  device.start();
+  publish(values);
+  publish(values.map((value) => -value));
+  await device.whenPendingAtMost(0);
+  await device.stop(Promise.resolve());
+  ledger.close();
+  const result = await compare({ ledgerPath: path });
+  expect(countDifferences(result)).toEqual({});
+  expect(result).toMatchObject({ acknowledged: values.length, stored: values.length });
+});
+
+test('Compare: factory profile with every fault: exactly the valid samples are stored', async () => {
+  const path = join(directory, 'faults.ledger');
+  const faults = 'tsbs,duplicate=0.1,skew=0.3,poison=0.3';
+  const flags = ['--profile', 'factory', '--devices', '8', '--connections', '2', '--interval', '100ms'];
+  const simulator = startSimulator([
+    ...['--broker', system.mqttUrl, '--seed', '9', ...flags, '--batch', '300ms', '--duration', '3s'],
+    ...['--faults', faults, '--ledger', path],
+  ]);
+  started.push(simulator);
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  const result = await compare({ ledgerPath: path });
+  expect(countDifferences(result)).toEqual({});
+  expect(result.acknowledged).toBeGreaterThan(1000);
+  const { rows } = await database.execute('SELECT codes FROM dead_letter');
+  const codes = new Set(rows.flatMap((row) => Object.keys(row['codes'])));
+  expect(codes.size).toBeGreaterThan(5);
+});
+
+test('Compare: simulator is killed, and the next run continues its ledger: they agree', async () => {
+  const path = join(directory, 'killed.ledger');
+  const flags = ['--broker', system.mqttUrl, '--devices', '20', '--interval', '10ms', '--batch', '20ms'];
+  const ledger = ['--ledger', path];
+  const lines = () => readFile(path, 'utf8').catch(() => '');
+  const killed = startSimulator([...flags, ...ledger]);
+  started.push(killed);
+  await until(async () => (await lines()).split('acknowledged').length > 200);
+  await killed.kill();
+  const second = startSimulator([...flags, ...ledger, '--duration', '1s']);
+  started.push(second);
+  expect((await second.ended).code).toBe(0);
+  expect((await lines()).split('{"ledger"')).toHaveLength(3);
+  // The broker may still handle the last messages of the killed simulator.
+  const result = await until(async () => {
+    const current = await compare({ ledgerPath: path });
+    return current.agree ? current : null;
+  });
+  expect(result.acknowledged).toBeGreaterThan(200);
+});
+
+test('Compare: a sample is lost outside the range: they agree', async () => {
+  const { row, key } = await storedRow();
+  await remove(key);
+  const { range } = await compare();
+  expect((await compare({ range: { from: row['ts'].getTime() + 1, to: range.to } })).agree).toBe(true);
+  await insert(row);
+});
+
+test('Compare: a difference: it is reported, and the exit code is 1', async () => {
+  const settings = {
+    CQL_CONTACT_POINTS: String(system.config.cql.contactPoints),
+    CQL_KEYSPACE: system.config.cql.keyspace,
+    LATEST_GROUPS: String(system.config.retention.latestGroups),
+  };
+  const run = async (path = ledgerPath) => {
+    const command = startCommand('simulator/verify/index.js', settings, ['--ledger', path]);
+    started.push(command);
+    return command.ended;
+  };
+  const right = await run();
+  expect(right.output).toContain('They agree');
+  expect(right.code).toBe(0);
+
+  const { row, key, count, first } = await storedRow();
+  await remove(key);
+  const { code, output } = await run();
+  expect(code).toBe(1);
+  expect(output).toContain(`${count} missing: acknowledged, and not stored`);
+  expect(output).toMatch(new RegExp(`${DEVICE}/[a-z]+ ${new Date(first).toISOString()}: .* is not stored`));
+  await insert(row);
+
+  const empty = join(directory, 'empty.ledger');
+  await writeFile(empty, headerLine(Date.now()));
+  expect(await run(empty)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('Nothing in this ledger is acknowledged.'),
+  });
+});
+
+test('Compare: packed hours, with and without batches: history is compared', async () => {
+  const history = await openHistory(system);
+  try {
+    // The samples of other tests in these hours are packed as well.
+    const hours = new Set();
+    for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
+      if (!line.includes('"series":[{')) continue;
+      const { device, series } = JSON.parse(line);
+      const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+      const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
+      for (const sensor of await store.fleet.latestOfDevice(key)) {
+        hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));
+      }
+    }
+    const before = await compare();
+    for (const hour of hours) {
+      const [device, sensor, start] = JSON.parse(hour);
+      await history.pack(history.sensorOf(device, sensor), start);
+    }
+    for (const hour of hours) {
+      const [device, sensor, start] = JSON.parse(hour);
+      await history.dropBatches(history.sensorOf(device, sensor), [start]);
+    }
+    expect(await compare()).toEqual(before);
+    const [device, sensor, start] = JSON.parse(String([...hours][0]));
+    await history.dropPacked(history.sensorOf(device, sensor), start);
+    expect((await compare()).found.missing.count).toBeGreaterThan(before.found.missing.count);
+  } finally {
+    await history.close();
+  }
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/mqtt/device.js';
+import { startCommand } from '../../support/processes/api-process.js';
+import { startTestSystem } from '../../support/system/index.js';
+
+/** @import { Refusals } from '../../../api/store/dead-letters/writes.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Refusal } from '../../../common/errors.js' */
+/** @import { Device } from '../../support/mqtt/device.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const NOW = Date.now();
+const HOUR = 3_600_000;
+
+/** @type {TestSystem} */
+let system;
+/** @type {Store} */
+let store;
+/** @type {Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
+  store = await system.openStore();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await store?.close();
+  await system?.stop();
+});
+
+/** @param {string[]} args */
+async function run(...args) {
+  const { cql, retention } = system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+    AUTO_REGISTER: 'false',
+  };
+  const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
+  const lines = output.trim().split('\n');
+  // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.
+  return {
+    code,
+    output,
+    lines: lines.filter((line) => !/^(?:reading|replayed up to) |^The dead letters above/.test(line)),
+  };
+}
+
+/**
+ * @param {string} name of a device
+ * @param {unknown} content
+ * @param {Refusals} refused
+ * @param {number} receivedAt epoch ms
+ */
+const writeDeadLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
+  store.deadLetters.write({
+    receivedAt,
+    device: name,
+    topic: `iot/v1/${name}/${kind}`,
+    codes: Object.fromEntries(refused.map(({ code }) => [code, 1])),
+    content: { contentType: undefined, payload: Buffer.from(JSON.stringify(content)), refused },
+  });
+
+/** @param {string} name @returns {Promise<string>} */
+async function deadLetterOf(name) {
+  const items = await system.all(`/dead-letters?from=${NOW - 100 * HOUR}`);
+  return items.find((deadLetter) => deadLetter.device === name).id;
+}
+
+/** @type {Refusal} */
+const NOT_NUMERIC = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
+
+describe('npm run dead-letters: list, summary and show', () => {
+  beforeAll(async () => {
+    const bad = [
+      { sensor_id: 't', ts: NOW, value: 1 },
+      { sensor_id: 't\u001b[2J', value: 'x' },
+    ];
+    await writeDeadLetter('first', bad, [NOT_NUMERIC], NOW - 3 * HOUR);
+    await writeDeadLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
+    await writeDeadLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
+    await writeDeadLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
+    await store.deadLetters.write({
+      receivedAt: NOW - 90 * HOUR,
+      device: 'cbor',
+      topic: 'iot/v1/cbor/measurements',
+      codes: { unknown_sensor: 1 },
+      content: {
+        contentType: 'application/senml+cbor',
+        payload: Buffer.from('81a200617402f94d60', 'hex'),
+        refused: [{ index: 0, code: 'unknown_sensor' }],
+      },
+    });
+  });
+
+  test('list: the last day is shown, newest first', async () => {
+    const { code, lines } = await run('list');
+    expect(code).toBe(0);
+    const ids = (await system.all('/dead-letters')).map(({ id }) => id);
+    expect(lines.map((line) => line.split('  ')[1])).toEqual(ids);
+    expect(lines[0]).toBe(
+      `${new Date(NOW - HOUR).toISOString()}  ${ids[0]}  iot/v1/first/birth  13 bytes  1 malformed`,
+    );
+  });
+
+  test.each([
+    [
+      ['--from', '3d', '--code', 'too_old'],
+      ['second', 'long-ago'],
+    ],
+    [
+      ['--device', 'first'],
+      ['first', 'first'],
+    ],
+    [['--device', 'first', '--code', 'not_numeric'], ['first']],
+    [['--from', `${NOW - 2 * HOUR}`, '--to', `${NOW - HOUR}`], ['second']],
+    [['--from', new Date(NOW - 2 * HOUR).toISOString(), '--to', '90m'], ['second']],
+  ])('list %j', async (args, devices) => {
+    const { code, lines } = await run('list', ...args);
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
+  });
+
+  test('list with a limit: it stops there, with a note', async () => {
+    const { lines } = await run('list', '--limit', '2');
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toContain('There are more');
+    expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
+  });
+
+  test('summary: it counts the dead letters that list shows', async () => {
+    const { code, lines } = await run('summary', '--from', '3d');
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
+      'hour  1 dead letter: 1 malformed',
+      'hour  1 dead letter: 1 too_old',
+      'hour  1 dead letter: 1 not_numeric',
+      'hour  1 dead letter: 1 too_old',
+      'in all  4 dead letters: 2 too_old, 1 malformed, 1 not_numeric',
+    ]);
+  });
+
+  test('show: the payload is printed with its refusals, and control characters are escaped', async () => {
+    const [, id] = String((await run('list', '--code', 'not_numeric')).lines[0]).split('  ');
+    const { code, output, lines } = await run('show', String(id));
+    expect(code).toBe(0);
+    expect(lines).toContain('device    first');
+    expect(lines).toContain('topic     iot/v1/first/measurements');
+    const refusedAt = lines.indexOf('refused   1 not_numeric');
+    expect(lines[refusedAt + 1]).toBe('          [1].value: must be a number');
+    expect(lines.slice(-2)).toEqual([
+      `[0] {"sensor_id":"t","ts":${NOW},"value":1}`,
+      '[1] {"sensor_id":"t\\u001b[2J","value":"x"}   <- not_numeric',
+    ]);
+    expect(output).not.toContain('\u001b');
+  });
+
+  test('show: CBOR is printed as JSON', async () => {
+    const { lines } = await run('show', await deadLetterOf('cbor'));
+    expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
+  });
+
+  test('range without dead letters: a message', async () => {
+    const range = ['--from', '30m', '--to', '29m'];
+    expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
+    expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
+    expect(await run('replay', ...range)).toMatchObject({ code: 0, lines: ['0 dead letters: 0 stored'] });
+  });
+});
+
+describe('npm run dead-letters: replay', () => {
+  test('one dead letter: refused before the fix, stored after it, also the second time', async () => {
+    const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
+    await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
+    const id = await deadLetterOf('one');
+    const before = await run('replay', id);
+    expect(before.code).toBe(76);
+    expect(before.lines).toEqual([
+      `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
+      '1 dead letter: 0 stored, refused again: 1 unknown_device',
+    ]);
+    expect(before.output).toContain('The dead letters above keep the measurements that are not stored.');
+    await device.birth('one', { sensors: [{ sensor_id: 's' }] });
+    for (let times = 0; times < 2; times++) {
+      expect(await run('replay', id)).toMatchObject({ code: 0, lines: ['1 dead letter: 1 stored'] });
+    }
+    const { items } = await system.get(`/devices/one/sensors/s/measurements?from=${NOW - HOUR}`);
+    expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
+  });
+
+  test('a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
+    const received = NOW - 10 * HOUR;
+    const birth = { session: received, sensors: [{ sensor_id: 's' }] };
+    await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
+    for (let i = 0; i < 300; i++) {
+      const sample = [{ sensor_id: 's', ts: received + i, value: i }];
+      await writeDeadLetter(
+        'range',
+        sample,
+        [{ index: 0, code: 'unknown_device' }],
+        received + 1 + i * 20_000,
+      );
+    }
+    const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
+    await writeDeadLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
+    await store.deadLetters.write({
+      receivedAt: received + 3,
+      device: 'range',
+      topic: 'iot/v1/range/measurements',
+      codes: { malformed: 3 },
+      content: null,
+    });
+    const { code, lines } = await run('replay', '--from', `${received}`, '--to', `${received + 2 * HOUR}`);
+    expect(code).toBe(76);
+    expect(
+      lines
+        .map((line) => line.split('  ')[2])
+        .filter((reason) => reason !== undefined)
+        .sort(),
+    ).toEqual([
+      'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
+      'refused again: 1 not_numeric',
+    ]);
+    expect(lines).toContain(
+      '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
+    );
+    const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
+    expect(items).toHaveLength(300);
+  });
+
+  test('an unknown id: a message', async () => {
+    const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
+    const { code, lines } = await run('replay', id);
+    expect({ code, first: lines[0] }).toEqual({
+      code: 76,
+      first: `${id}  there is no such dead letter, or it has expired`,
+    });
+    expect(await run('show', id)).toMatchObject({
+      code: 1,
+      lines: [`${id}: there is no such dead letter, or it has expired`],
+    });
+  });
+});
+
+test('npm run dead-letters: wrong arguments: refused with a message; --help: prints the usage', async () => {
+  const refused = await run('bury');
+  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("unknown command 'bury'") });
+  expect(await run('list', '--help')).toMatchObject({ code: 0, output: expect.stringContaining('--limit') });
+});

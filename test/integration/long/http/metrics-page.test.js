@@ -1,0 +1,183 @@
+import { expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { connect } from '../../../../api/store/connect.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { sharedContactPoint } from '../../../support/database/engine.js';
+import { documentedMetrics, exposedMetrics } from '../../../support/documents/metrics-page.js';
+import { startGate } from '../../../support/http/tcp-gate.js';
+import { readMetric } from '../../../support/metrics.js';
+import { connectDevice } from '../../../support/mqtt/device.js';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.js';
+import { startTestSystem } from '../../../support/system/index.js';
+import { until } from '../../../support/until.js';
+
+const afterwards = useCleanUps();
+
+/** @param {Record<string, string>} [settings] */
+async function startSystem(settings) {
+  const system = await startTestSystem({ settings, periods: { heartbeat: 100 } });
+  afterwards(() => system.stop());
+  const scrape = async () => (await fetch(`${system.httpUrl}/metrics`)).text();
+  return { system, scrape };
+}
+
+/** @param {Array<{ name: string }>} metrics */
+const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+test('docs/reference/metrics.md: every metric of a process: its type, help and labels', async () => {
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const embedded = await startSystem();
+  // A Kafka and an S3 that are away: their metrics are there all the same.
+  const external = await startSystem({
+    MQTT_URL: mosquitto.url,
+    STREAM_KAFKA: '127.0.0.1:9',
+    STREAM_PARQUET: 's3://away',
+    STREAM_S3_ENDPOINT: 'http://127.0.0.1:9',
+    STREAM_S3_KEY_ID: 'key',
+    STREAM_S3_SECRET: 'secret',
+  });
+  const device = await connectDevice(embedded.system);
+  afterwards(() => device.end());
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: Number.NaN }]);
+
+  const texts = [await embedded.scrape(), await external.scrape()];
+  const exposed = new Map(texts.flatMap(exposedMetrics).map((metric) => [metric.name, metric]));
+  const documented = documentedMetrics();
+  expect(byName(documented.map(({ name, type, help }) => ({ name, type, help })))).toEqual(
+    byName([...exposed.values()]),
+  );
+
+  const lines = texts.flatMap((text) => text.split('\n'));
+  for (const { name, labels } of documented) {
+    const seen = lines.find((line) => line.startsWith(`${name}{`) || line.startsWith(`${name}_count{`));
+    const names = [...(seen ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
+    if (seen) expect([name, ...names]).toEqual([name, ...labels]);
+  }
+});
+
+test('Counter: before the first event: 0, so that Prometheus sees the increase', async () => {
+  const { scrape } = await startSystem();
+  const counted = (await scrape()).split('\n');
+  for (const series of [
+    ...['published', 'dropped', 'ignored'].map((result) => `iot_live_messages_total{result="${result}"}`),
+    ...['type', 'site', 'name', 'device_site'].map(
+      (index) => `iot_db_stale_index_rows_total{index="${index}"}`,
+    ),
+    ...['settled', 'forbidden', 'unknown_topic', 'unsettled'].map(
+      (result) => `iot_ingest_messages_total{result="${result}"}`,
+    ),
+  ]) {
+    expect(counted).toContain(`${series} 0`);
+  }
+});
+
+test('Gauges: one stored message: current values', async () => {
+  const { system, scrape } = await startSystem();
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now() - 2000, value: 61 }]);
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+
+  expect(await read('iot_ingest_end_to_end_seconds_count')).toBe(1);
+  expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
+  expect(await read('iot_ingest_standstill_seconds')).toBe(0);
+  expect(await read('iot_ingest_unsettled_messages')).toBe(0);
+  expect(await read('iot_ingest_window_limit')).toBe(512);
+  expect(Math.abs(await read('iot_clock_difference_seconds'))).toBeLessThan(10);
+  expect(await read('iot_db_nodes{state="up"}')).toBe(1);
+  expect(await read('iot_db_nodes{state="down"}')).toBe(0);
+  expect(await read('iot_processes{state="running"}')).toBe(1);
+  expect(await read('iot_share_group_members{state="online"}')).toBe(0);
+  expect(await read('iot_http_in_flight')).toBe(1);
+  for (const rule of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
+    expect([rule, await read(`iot_db_query_rule_violations_total{rule="${rule}"}`)]).toEqual([rule, 0]);
+  }
+  // Prometheus sees no increase of a series that first appears with a value.
+  expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
+});
+
+test('Gauges: database unavailable: standstill and node down until it is back', async () => {
+  const gate = await startGate(`cql://${sharedContactPoint()}`);
+  afterwards(() => gate.stop());
+  const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
+  afterwards(() => gate.open());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+
+  gate.cut('reset');
+  const stored = device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await until(async () => (await read('iot_ingest_standstill_seconds')) > 0.5);
+  await until(async () => (await read('iot_db_nodes{state="down"}')) === 1);
+  expect(await read('iot_ingest_unsettled_messages')).toBe(1);
+  // Messages that need no database are still acknowledged. They must not hide the standstill.
+  const others = await connectDevice(system);
+  afterwards(() => others.end());
+  for (const topic of ['IOT/elsewhere', 'iot/v1/cow/elsewhere', 'iot/v1/goat/measurements']) {
+    const before = await read('iot_ingest_standstill_seconds');
+    await others.publish(topic, '[]');
+    expect(await read('iot_ingest_standstill_seconds')).toBeGreaterThan(before);
+  }
+  await gate.open();
+  await stored;
+  await until(async () => (await read('iot_ingest_standstill_seconds')) === 0);
+  await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
+});
+
+test('Query rules: request breaks several: counted under each', async () => {
+  const { system } = await startSystem();
+  /** @type {string[]} */
+  const wrong = [];
+  const { cql } = system.config;
+  const client = await connect(cql, {
+    keyspace: cql.keyspace,
+    applicationName: 'test',
+    onBrokenRule: (rule) => wrong.push(rule),
+  });
+  afterwards(() => client.shutdown());
+  const all = 'SELECT client_id FROM process';
+  const hasBroken = (/** @type {string[]} */ rules) =>
+    until(() => wrong.length >= rules.length).then(() => expect(wrong.splice(0).sort()).toEqual(rules));
+
+  await client.execute(all, [], { prepare: false });
+  await hasBroken(['unprepared']);
+  await client.execute(all, [], { consistency: cassandra.types.consistencies.one });
+  await hasBroken(['consistency']);
+  await client.execute(`${all} WHERE role = ? allow filtering`, ['all'], { fetchSize: 0 });
+  await hasBroken(['filtering', 'unpaged']);
+  await client.execute(all);
+  expect(wrong).toEqual([]);
+});
+
+test('External broker: members of the share group and dropped messages: counted', async () => {
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const { system, scrape } = await startSystem({ MQTT_URL: mosquitto.url });
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+  const showsDrops = async () => (await scrape()).includes('\niot_broker_dropped_messages 0\n');
+  await until(showsDrops);
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+  await mosquitto.stop();
+  // The count of a restarted broker must not be compared with the count of the earlier one.
+  await until(async () => !(await scrape()).includes('\niot_broker_dropped_messages '));
+  await until(async () => (await read('iot_share_group_members{state="offline"}')) === 1);
+  await mosquitto.start();
+  await until(showsDrops);
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+});
+
+test('Embedded broker: not a member of the share group', async () => {
+  const { system: embedded } = await startSystem();
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const { system } = await startSystem({
+    MQTT_URL: mosquitto.url,
+    CQL_KEYSPACE: embedded.config.cql.keyspace,
+  });
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+  await until(async () => (await read('iot_processes{state="running"}')) === 2);
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+  expect(await read('iot_share_group_members{state="offline"}')).toBe(0);
+});

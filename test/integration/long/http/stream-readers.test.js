@@ -1,0 +1,366 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import express from 'express';
+import pino from 'pino';
+import { createConcurrencyLimit } from '../../../../api/http/long-requests.js';
+import { problemHandler } from '../../../../api/http/problems.js';
+import { createStream } from '../../../../api/http/stream/index.js';
+import { createLocalTransport } from '../../../../api/live/hub.js';
+import { NOBODY } from '../../../../api/live/index.js';
+import { createMetrics } from '../../../../api/observability/metrics.js';
+import { statsOf } from '../../../../api/observability/process-stats.js';
+import { identifySensor } from '../../../../schema/ids.js';
+import { openStream } from '../../../support/http/event-stream.js';
+import { connectDevice } from '../../../support/mqtt/device.js';
+import { startTestSystem } from '../../../support/system/index.js';
+import { until } from '../../../support/until.js';
+
+/** @import { Server } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { RequestHandler } from 'express' */
+/** @import { LiveItem } from '../../../../api/live/messages.js' */
+/** @import { Identity } from '../../../../schema/ids.js' */
+/** @import { Device } from '../../../support/mqtt/device.js' */
+/** @import { EventStream } from '../../../support/http/event-stream.js' */
+/** @import { TestSystem } from '../../../support/system/index.js' */
+
+const SENSORS = 2000;
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const BASE = Date.now() - 3_600_000;
+
+/** Short periods, so that no reader waits for a second. */
+const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
+
+/** @type {TestSystem} whose keyspace is read here */
+let system;
+/** @type {Awaited<ReturnType<TestSystem['openStore']>>} */
+let store;
+/** @type {Device} a publisher whose live changes the streams of this file do not get */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem();
+  store = await system.openStore();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await store?.close();
+  await system?.stop();
+});
+
+/** @type {ReturnType<typeof createLocalTransport>} */
+let live;
+/** @type {Set<() => void>} */
+let missed;
+/** @type {ReturnType<typeof createStream>} */
+let stream;
+/** @type {Server} */
+let server;
+/** @type {string} */
+let url;
+/** @type {EventStream[]} */
+let opened;
+
+/** Replaces the access guard. @type {RequestHandler} */
+const asAnybody = (_req, res, next) => {
+  res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
+  next();
+};
+
+/** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
+async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
+  missed = new Set();
+  live = createLocalTransport({ followers: NOBODY, send: () => {} });
+  live.onMissed = (listener) => {
+    missed.add(listener);
+    return () => void missed.delete(listener);
+  };
+  stream = createStream(
+    {
+      store,
+      limits: { streams: createConcurrencyLimit(limit, 'full') },
+      live: Object.assign(live, { publishChanges: () => {} }),
+      baselines: { judge: () => {}, onChange: () => () => {} },
+      stats: { read: () => statsOf([]), health: () => [], recent: () => [] },
+      resyncMs: resync,
+      clock: Date.now,
+      groups: system.config.retention.latestGroups,
+      logger: pino({ level: 'silent' }),
+      metrics: createMetrics({ version: 'test', role: 'http' }),
+    },
+    { ...PERIODS, ...periods },
+  );
+  const app = express().get('/api/v1/stream', asAnybody, stream.handler);
+  app.use(problemHandler(pino({ level: 'silent' })));
+  server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  url = `http://127.0.0.1:${port}/api/v1/stream`;
+}
+
+beforeEach(() => {
+  opened = [];
+});
+afterEach(async () => {
+  for (const reader of opened) reader.close();
+  stream.stop();
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+/** @param {string} [query] @param {string} [lastId] */
+async function open(query = '', lastId) {
+  /** @type {Record<string, string>} */
+  const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
+  const reader = await openStream(url + query, { headers });
+  opened.push(reader);
+  return reader;
+}
+
+/** @param {number} value @param {string} [name] */
+const item = (value, name = 's') => ({
+  device_id: ID,
+  sensor_id: /** @type {Identity} */ (identifySensor(ID, name)).id,
+  device: 'd',
+  name,
+  type: null,
+  unit: null,
+  site: null,
+  ts: new Date(BASE + value).toISOString(),
+  value,
+});
+
+/** @param {LiveItem[]} items @param {string} [device] */
+const publish = (items, device = ID) => live.publish(device, items, performance.now());
+
+/** Publishes a new value for every sensor of a fleet. @param {number} value */
+const publishAll = (value) =>
+  publish(Array.from({ length: SENSORS }, (_, index) => item(value, `sensor-${index}`)));
+
+/** @param {EventStream} reader */
+const values = (reader) => reader.items('delta').map(({ value }) => value);
+
+/** @param {EventStream} reader @returns {string} the last event id, as an EventSource keeps it */
+const lastId = (reader) => String(reader.events.findLast(({ id }) => id !== undefined)?.id);
+
+const connections = async () =>
+  new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+
+test('Stream: quiet: carries comments', async () => {
+  await serve();
+  const reader = await open();
+  await until(() => reader.comments() >= 3);
+});
+
+test('Stream: reader does not read: dropped; other readers continue', async () => {
+  // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
+  await serve({ periods: { heartbeat: 2000 } });
+  const reader = await open();
+  const idle = connect(Number(new URL(url).port), '127.0.0.1');
+  idle.on('error', () => {}); // The test waits until it is dropped.
+  idle.pause();
+  idle.write('GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await until(async () => (await connections()) === 2);
+  await reader.first('snapshot');
+
+  let value = 0;
+  await until(
+    async () => {
+      publishAll(++value);
+      return (await connections()) === 1;
+    },
+    { what: 'the idle reader being dropped' },
+  );
+  const last = ++value;
+  publishAll(last);
+  await until(() => [...reader.state().values()].filter((state) => state.value === last).length === SENSORS);
+  expect(reader.hasEnded()).toBe(false);
+  idle.destroy();
+});
+
+test('Stream: reader was slow: gets the newest of all missed values', async () => {
+  await serve({ periods: { heartbeat: 60_000 } });
+  const slow = await open();
+  const witness = await open();
+  await Promise.all([slow, witness].map((reader) => reader.first('snapshot')));
+  slow.pause();
+  // This is more than the buffers of the connection hold, about 10 MB.
+  const rounds = 60;
+  for (let value = 1; value <= rounds; value++) {
+    publishAll(value);
+    await until(
+      () => witness.events.findLast(({ event }) => event === 'delta')?.data.items.at(-1).value === value,
+    );
+  }
+  slow.resume();
+  await until(() => [...slow.state().values()].filter((state) => state.value === rounds).length === SENSORS);
+  // The server never sent the values that the reader did not read in time.
+  expect(values(slow).length).toBeLessThan(rounds * SENSORS);
+});
+
+test('Stream: reader reconnects: continues without a gap or a repetition', async () => {
+  await serve();
+  const before = await open(`?device=${ID}`);
+  await before.first('snapshot');
+  publish([item(1, 'a'), item(1, 'b')]);
+  await until(() => before.items('delta').length === 2);
+  before.close();
+
+  // While the reader is away, one sensor changes twice, one does not change, and one is new.
+  publish([item(2, 'a'), item(2, 'c')]);
+  publish([item(3, 'a')]);
+  const after = await open(`?device=${ID}`, lastId(before));
+  await until(() => after.items('delta').length > 0);
+  publish([item(4, 'b')]);
+  await until(() => values(after).includes(4));
+  expect(after.items('snapshot')).toEqual([]);
+  expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
+});
+
+test('Stream: reader reconnects, nothing changed: gets nothing again', async () => {
+  await serve();
+  const before = await open(`?device=${ID}`);
+  await before.first('snapshot');
+  publish([item(1)]);
+  await until(() => values(before).length === 1);
+  const again = await open(`?device=${ID}`, lastId(before));
+  await until(() => again.events.filter(({ event }) => event === 'stats').length >= 3);
+  publish([item(2)]);
+  await until(() => values(again).length > 0);
+  expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
+});
+
+test('Stream: connection broke within an event of several parts: the event is sent again', async () => {
+  await serve();
+  const reader = await open(`?device=${ID}`);
+  const { id } = await reader.first('snapshot');
+  publishAll(1);
+  await until(() => reader.items('delta').length === SENSORS);
+  const deltas = reader.events.filter(({ event }) => event === 'delta');
+  // A reader that got all parts except the last still has the id of the snapshot.
+  const parts = deltas.slice(0, -1);
+  expect(parts.length).toBeGreaterThan(0);
+  expect(parts.map((delta) => delta.id)).toEqual(parts.map(() => undefined));
+  expect(deltas.at(-1)?.id).toBe(lastId(reader));
+  const again = await open(`?device=${ID}`, id);
+  await until(() => again.items('delta').length === SENSORS);
+  expect(again.items('snapshot')).toEqual([]);
+});
+
+test('Stream: id of another subscription or an ended channel: snapshot', async () => {
+  await serve({ periods: { rest: 20 } });
+  const other = await open('?device=other');
+  const reader = await open(`?device=${ID}`);
+  await Promise.all([other, reader].map((stream) => stream.first('snapshot')));
+  const mixed = await open(`?device=${ID}`, lastId(other));
+  await mixed.first('snapshot');
+  for (const stream of [other, reader, mixed]) stream.close();
+  await until(() => !live.listening);
+  const late = await open(`?device=${ID}`, lastId(reader));
+  await late.first('snapshot');
+});
+
+test('Stream: last reader disconnects: its channel is released', async () => {
+  await serve({ periods: { rest: 20 } });
+  const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
+  await Promise.all(readers.map((reader) => reader.first('snapshot')));
+  expect(live.listening).toBe(true);
+  for (const reader of readers) reader.close();
+  await until(() => !live.listening);
+  expect(missed.size).toBe(0);
+});
+
+test('Stream: stop: every stream ends, also during its snapshot', async () => {
+  await serve();
+  const ready = await open();
+  await ready.first('snapshot');
+  const early = await open('?device=early');
+  stream.stop();
+  await until(() => ready.hasEnded() && early.hasEnded());
+  await until(() => !live.listening);
+});
+
+test.each([
+  ['the whole fleet', ''],
+  ['a device', '?device=healed'],
+  ['a sensor', '?sensor=healed/s'],
+])('Resync: %s: a lost change is found and sent once', async (_, query) => {
+  await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+  await serve({ resync: 40 });
+  const reader = await open(query);
+  await reader.first('snapshot');
+  const { value: before } = (await system.get('/latest?device=healed')).items[0];
+  await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
+  await until(() => values(reader).includes(before + 1));
+  const count = reader.events.length;
+  await until(() => reader.events.length > count + 10);
+  expect(values(reader)).toEqual([before + 1]);
+});
+
+test('Resync: birth changes a sensor: found', async () => {
+  await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+  await serve({ resync: 40 });
+  const reader = await open('?device=named');
+  await reader.first('snapshot');
+  await device.birth('named', {
+    site: 'plant',
+    sensors: [{ sensor_id: 's', name: 'Pulse' }, { sensor_id: 'new' }],
+  });
+  await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
+});
+
+test('Resync: changes may be lost: reads at once', async () => {
+  await serve({ resync: 3_600_000 });
+  const reader = await open('?device=missed');
+  await reader.first('snapshot');
+  await device.measure('missed', [{ sensor_id: 's', ts: BASE, value: 5 }]);
+  for (const listener of missed) listener();
+  await until(() => values(reader).includes(5));
+});
+
+test('Resync: value was never committed: corrected', async () => {
+  await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
+  const [known] = (await system.get('/latest?device=forged')).items;
+  await serve({ resync: 40 });
+  const reader = await open('?device=forged');
+  await reader.first('snapshot');
+  publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
+  // A value that is corrected within the interval reaches no reader.
+  await until(() => values(reader).at(-1) === 1);
+  expect([[1], [666, 1]]).toContainEqual(values(reader));
+});
+
+test('Stream: equal subscriptions: one read of the database', async () => {
+  await serve();
+  const { latestPage } = store.fleet;
+  let reads = 0;
+  store.fleet.latestPage = (page) => {
+    reads++;
+    return latestPage(page);
+  };
+  try {
+    const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
+    await Promise.all(readers.map((reader) => reader.first('snapshot')));
+    expect(reads).toBe(1);
+  } finally {
+    store.fleet.latestPage = latestPage;
+  }
+});
+
+test('Stream: limit of readers reached: busy, until another reader disconnects', async () => {
+  await serve({ limit: 1 });
+  const reader = await open(`?device=${ID}`);
+  await reader.first('snapshot');
+  expect((await fetch(url)).status).toBe(429);
+  reader.close();
+  await until(async () => {
+    const response = await fetch(url);
+    await response.body?.cancel();
+    return response.status === 200;
+  });
+});

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { sharedContactPoint } from '../../../support/database/engine.js';
+import { useKeyspace } from '../../../support/database/keyspace.js';
+import { expectProblem, send } from '../../../support/http/index.js';
+import { startGate } from '../../../support/http/tcp-gate.js';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.js';
+import { startApi } from '../../../support/processes/api-process.js';
+import { startTestSystem } from '../../../support/system/index.js';
+import { until } from '../../../support/until.js';
+
+const HEARTBEAT_MS = 200;
+
+/** Longer than a break, in ms. */
+const AWAY_MS = 10 * HEARTBEAT_MS;
+
+const PATH = '/api/v1/pipeline/unwatched';
+
+const afterwards = useCleanUps();
+
+/** @param {string} url @param {string} [query] @returns {Promise<any>} the answer */
+async function read(url, query = '') {
+  const { status, text } = await send(url, PATH + query);
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** Whether a reported span holds all of a time. @param {any} answer @param {{ from: number, to: number }} time epoch ms */
+const holds = ({ items }, { from, to }) =>
+  items.some((/** @type {any} */ item) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
+
+test('GET /pipeline/unwatched: killed, and started again later: the time in between is reported', async () => {
+  const settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    HTTP_PORT: '0',
+    MQTT_PORT: '0',
+    LATEST_GROUPS: '4',
+    LOG_LEVEL: 'info',
+  };
+  const { config, use } = await useKeyspace(settings);
+  afterwards(() => use.release());
+  const start = async () => {
+    const api = await startApi(
+      { ...settings, CQL_KEYSPACE: config.cql.keyspace, HEARTBEAT_MS: String(HEARTBEAT_MS) },
+      { script: 'test/support/processes/api-ahead.js' },
+    );
+    afterwards(() => api.kill());
+    return api;
+  };
+
+  const first = await start();
+  const { since } = await until(async () => {
+    const answer = await read(first.httpUrl);
+    return answer.since !== null && answer;
+  });
+  await first.kill();
+  const from = Date.now();
+  await sleep(AWAY_MS);
+  const to = Date.now();
+  const second = await start();
+  const answer = await read(second.httpUrl);
+  expect(answer).toEqual({ since, items: expect.any(Array), left_out_ms: 2.5 * HEARTBEAT_MS });
+  expect(holds(answer, { from, to })).toBe(true);
+  // The edges of the range cut it.
+  const middle = `${from + 1}&to=${to - 1}`;
+  expect((await read(second.httpUrl, `?from=${middle}`)).items).toEqual([
+    { from: new Date(from + 1).toISOString(), to: new Date(to - 1).toISOString() },
+  ]);
+  expectProblem(await send(second.httpUrl, `${PATH}?from=now&to=-1h`), 400, 'bad_range');
+  expectProblem(await send(second.httpUrl, `${PATH}?limit=5`), 400, 'bad_parameter');
+});
+
+test('GET /pipeline/unwatched: database, then broker, away: both times are reported', async () => {
+  const database = await startGate(`cql://${sharedContactPoint()}`);
+  afterwards(() => database.stop());
+  const broker = await startMosquitto();
+  afterwards(() => broker.remove());
+  const system = await startTestSystem({
+    settings: {
+      CQL_CONTACT_POINTS: `127.0.0.1:${database.port}`,
+      MQTT_URL: broker.url,
+      MQTT_CLIENT_ID: 'millrace-1',
+    },
+    periods: { heartbeat: HEARTBEAT_MS },
+  });
+  afterwards(async () => {
+    await database.open();
+    await system.stop();
+  });
+  await until(async () => (await system.get('/pipeline/unwatched')).since !== null);
+
+  database.cut('refuse');
+  const noDatabase = { from: Date.now(), to: 0 };
+  await sleep(AWAY_MS);
+  noDatabase.to = Date.now();
+  await database.open();
+  const isReported = async (/** @type {{ from: number, to: number }} */ time) =>
+    holds(await read(system.httpUrl), time);
+  await until(() => isReported(noDatabase).catch(() => false), { what: 'the outage of the database' });
+
+  await broker.stop();
+  await until(async () => !(await system.get('/pipeline')).broker.ok, { what: 'the broker to be away' });
+  const noBroker = { from: Date.now(), to: 0 };
+  await sleep(AWAY_MS);
+  noBroker.to = Date.now();
+  await broker.start();
+  await until(() => isReported(noBroker), { what: 'the outage of the broker' });
+});
+
+test('Watched time: process of the role http: no row', async () => {
+  const broker = await startMosquitto();
+  afterwards(() => broker.remove());
+  const system = await startTestSystem({
+    settings: { ROLE: 'http', MQTT_URL: broker.url, CURSOR_SECRET: 'a secret of at least 32 characters' },
+    periods: { heartbeat: HEARTBEAT_MS },
+  });
+  afterwards(() => system.stop());
+  const seen = async () => (await system.get('/pipeline')).processes[0].seen;
+  const before = await seen();
+  await until(async () => (await seen()) > before);
+  expect(await system.get('/pipeline/unwatched')).toMatchObject({ since: null, items: [] });
+});

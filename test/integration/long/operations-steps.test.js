@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { connect } from '../../../api/store/connect.js';
+import { createProcessStore } from '../../../api/store/processes.js';
+import { createSession } from '../../../api/store/sending/session.js';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { dropKeyspace } from '../../support/database/keyspace.js';
+import { startCommand } from '../../support/processes/api-process.js';
+
+// The steps that infra/operations runs against the database from this machine, with the settings of the application.
+
+const settings = {
+  CQL_CONTACT_POINTS: sharedContactPoint(),
+  CQL_KEYSPACE: uniqueName('t'),
+  LATEST_GROUPS: '4',
+};
+const config = readSettings(settings, { envFile: '' });
+afterAll(() => dropKeyspace(config.cql));
+
+const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
+
+test('Plan: a process with a fresh heartbeat ends it; an old or missing one does not', async () => {
+  expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
+  await migrateDatabase(config);
+  expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
+
+  const client = await connect(config.cql, { keyspace: settings.CQL_KEYSPACE, applicationName: 'test' });
+  try {
+    const store = createProcessStore(createSession(client, () => {}));
+    const heartbeat = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, stats: '{}' };
+    await store.write({ ...heartbeat, clientId: 'died', seenAt: Date.now() - 600_000 });
+    const stopped = await expectStopped();
+    expect(stopped).toMatchObject({ code: 0, output: expect.stringMatching(/died \(\d{3} s ago\)/) });
+
+    await store.write({ ...heartbeat, clientId: 'ingest-1', seenAt: Date.now() });
+    const refused = await expectStopped();
+    expect(refused).toMatchObject({ code: 1, output: expect.stringMatching(/run in .*: ingest-1 \(\d+ s/) });
+    expect(refused.output).toContain(sharedContactPoint());
+  } finally {
+    await client.shutdown();
+  }
+});
+
+test('Alter: several statements: they run with the settings of the application, until one is refused', async () => {
+  const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
+  const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
+  const alter = (/** @type {string[]} */ ...statements) =>
+    startCommand('infra/operations/steps/alter.js', settings, statements).ended;
+  expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
+  expect(await alter(altered, missing, altered)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^ALTER .*process.*\n.*missing/s),
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestEngine } from '../../support/database/engine.js';
+import { readDeadLetters } from '../../support/dead-letters.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { startMqttWire } from '../../support/mqtt/wire.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { until } from '../../support/until.js';
+
+/** @import { Client } from 'cassandra-driver' */
+/** @import { MqttWire } from '../../support/mqtt/wire.js' */
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const HOUR = 3_600_000;
+
+/** The start of the current hour. Late samples would also go into history, in a row that the server refuses as well. */
+const BASE = Math.floor(Date.now() / HOUR) * HOUR;
+
+/** @type {Array<() => Promise<unknown>>} */
+const cleanUps = [];
+/** @type {MqttWire} */
+let wire;
+/** @type {TestSystem} */
+let system;
+/** @type {Client} */
+let database;
+/** @type {mqtt.MqttClient} */
+let client;
+let published = 0;
+
+beforeAll(async () => {
+  // The server refuses larger mutations of one partition as invalid. Its default limit is 16 MiB.
+  const engine = await startTestEngine({ settings: { max_mutation_size: '40KiB' } });
+  cleanUps.push(() => engine.dispose());
+  const broker = await startMosquitto();
+  cleanUps.push(() => broker.remove());
+  wire = await startMqttWire(broker.url);
+  cleanUps.push(() => wire.stop());
+  system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: engine.contactPoint, MQTT_URL: wire.url },
+  });
+  cleanUps.push(() => system.stop());
+  database = await system.openDatabase();
+  cleanUps.push(() => database.shutdown());
+  client = await mqtt.connectAsync(broker.url);
+  cleanUps.push(() => client.endAsync(true));
+});
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** @param {string} kind @param {unknown} content @returns {Promise<void>} settles when ingest has acknowledged it */
+async function publish(kind, content) {
+  await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
+  published++;
+  await until(() => wire.last().acknowledged.length === published);
+}
+
+test('Ingest: the server refuses a message for its size: it is written row by row, and nothing is lost', async () => {
+  const samples = Array.from({ length: 9000 }, (_, i) => ({ sensor_id: 's', ts: BASE + i, value: i % 100 }));
+  await publish('measurements', [...samples, { sensor_id: 'other', ts: BASE, value: 1 }]);
+  const items = await system.all(`/devices/d/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`);
+  expect(items.map(({ value }) => value)).toEqual(samples.map(({ value }) => value));
+  expect((await system.get('/devices/d/sensors/other')).value).toBe(1);
+  const { rows } = await database.execute('SELECT ts FROM message', [], { fetchSize: 5000 });
+  expect(rows.length).toBeGreaterThan(2);
+  expect(await readDeadLetters(database)).toEqual([]);
+});
+
+test('Size: the server refuses a birth: a dead letter', async () => {
+  // The row of each sensor has the site.
+  const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
+  await publish('birth', { site: 'x'.repeat(128), sensors });
+  expect((await readDeadLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
+    [{ rejected: 1 }, [{ index: -1, code: 'rejected', path: '', rule: 'the database refuses this content' }]],
+  ]);
+});
+
+test('Size: the server refuses a dead letter: its counts are kept', async () => {
+  await publish('measurements', ['x'.repeat(50_000)]);
+  const deadLetter = (await readDeadLetters(database)).at(-1);
+  expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
+});
+
+test('Size: after these refusals: the next message is stored, over the same connection', async () => {
+  await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
+  expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
+  expect(wire.connections).toHaveLength(1);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+});

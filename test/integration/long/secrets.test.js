@@ -1,0 +1,153 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { dropKeyspace } from '../../support/database/keyspace.js';
+import { expectProblem, send } from '../../support/http/index.js';
+import { startGate } from '../../support/http/tcp-gate.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { startApi, startCommand } from '../../support/processes/api-process.js';
+import { until } from '../../support/until.js';
+
+/** @import { Config } from '../../../common/settings/config.js' */
+/** @import { ApiProcess } from '../../support/processes/api-process.js' */
+/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
+
+const SECRETS = {
+  CQL_PASSWORD: 'cql-"hush"-5f1c',
+  MQTT_PASSWORD: 'mqtt-hush-77ab',
+  API_TOKEN: 'token-hush-90de',
+  CURSOR_SECRET: 'cursor-hush-33f0',
+  READ_TOKENS: 'reader-hush-1d20',
+};
+const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
+
+/** @type {Mosquitto} */
+let mosquitto;
+/** @type {Awaited<ReturnType<typeof startGate>>} */
+let gate;
+/** @type {ApiProcess} */
+let api;
+/** @type {Config['cql']} */
+let direct;
+
+beforeAll(async () => {
+  mosquitto = await startMosquitto({ users: { millrace: SECRETS.MQTT_PASSWORD } });
+  gate = await startGate(`cql://${sharedContactPoint()}`);
+  const settings = {
+    ...SECRETS,
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_USERNAME: 'millrace',
+    CQL_KEYSPACE: uniqueName('t'),
+    MQTT_URL: mosquitto.url,
+    MQTT_USERNAME: 'millrace',
+    HTTP_PORT: '0',
+    LATEST_GROUPS: '4',
+    LOG_LEVEL: 'trace',
+  };
+  const config = readSettings(settings, { envFile: '' });
+  direct = config.cql;
+  await migrateDatabase(config);
+  api = await startApi({ ...settings, CQL_CONTACT_POINTS: new URL(gate.url).host });
+});
+afterAll(async () => {
+  await api?.kill();
+  await gate?.stop();
+  await mosquitto?.remove();
+  if (direct) await dropKeyspace(direct);
+});
+
+const lines = () =>
+  api
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+
+const get = (/** @type {string} */ path, headers = {}) =>
+  send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
+
+test('Request id: given or generated: the header, the problem and the log line have the same one', async () => {
+  const withId = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
+  expect(withId.headers['x-request-id']).toBe('proxy:42/a');
+  expect(expectProblem(withId, 404, 'not_found').request_id).toBe('proxy:42/a');
+
+  const withoutId = await get('/api/v1/latest');
+  expect(withoutId.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  expect((await get('/api/v1/latest')).headers['x-request-id']).not.toBe(withoutId.headers['x-request-id']);
+
+  for (const bad of ['two words', 'x'.repeat(129), 'a"b', '{"level":60}']) {
+    expect((await get('/healthz', { 'x-request-id': bad })).headers['x-request-id']).toMatch(
+      /^[\da-f-]{36}$/,
+    );
+  }
+
+  const unauthorized = await send(api.httpUrl, '/api/v1/latest', { headers: { 'x-request-id': 'stranger' } });
+  expect(expectProblem(unauthorized, 401, 'unauthorized').request_id).toBe('stranger');
+
+  gate.cut('reset');
+  const failed = await get('/api/v1/devices/nobody', { 'x-request-id': 'failed' });
+  expect(expectProblem(failed, 503, 'unavailable').request_id).toBe('failed');
+  await until(() => lines().some(({ requestId }) => requestId === 'failed'));
+  expect(lines().find(({ requestId }) => requestId === 'failed')).toMatchObject({
+    level: 40,
+    method: 'GET',
+    path: '/api/v1/devices/nobody',
+    code: 'unavailable',
+  });
+  await gate.open();
+});
+
+test('Database without authentication: start and npm run roles: a warning, and an error with the reason', async () => {
+  expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
+    {
+      level: 40,
+      msg: expect.stringMatching(/asks nobody for a password.*authenticator: PasswordAuthenticator/),
+    },
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-roles-'));
+  const [migrate, serve] = [join(folder, 'm'), join(folder, 's')];
+  for (const path of [migrate, serve]) writeFileSync(path, 'hush');
+  const settings = { ...SECRETS, CQL_USERNAME: 'me', CQL_CONTACT_POINTS: sharedContactPoint() };
+  const { code, output } = await startCommand(
+    'api/commands/roles.js',
+    { ...settings, CQL_KEYSPACE: direct.keyspace, MQTT_PASSWORD: '' },
+    ['--migrate-password-file', migrate, '--serve-password-file', serve],
+  ).ended;
+  rmSync(folder, { recursive: true });
+  expect({ code, output }).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/authenticates nobody.*authenticator: PasswordAuthenticator/),
+  });
+  expect(output).not.toContain('superuser there?');
+});
+
+test('Secrets: requests, broker and database fail: none in the log, in metrics or in the list of processes', async () => {
+  const basic = Buffer.from(`me:${SECRETS.API_TOKEN}`).toString('base64');
+  await send(api.httpUrl, '/api/v1/latest', { headers: { authorization: `Basic ${basic}` } });
+  await get(`/api/v1/latest?cursor=${encodeURIComponent(SECRETS.CURSOR_SECRET)}`);
+  await get(`/${SECRETS.API_TOKEN}`);
+  await send(api.httpUrl, '/api/v1/measurements', { method: 'POST', headers: HEADERS, body: '{' });
+
+  // The test stops the broker and cuts the database.
+  await mosquitto.stop();
+  await until(() => lines().some(({ msg }) => msg === 'broker'));
+  gate.cut('reset');
+  await get('/readyz');
+  await get(`/api/v1/devices/${SECRETS.API_TOKEN}`);
+  await get('/api/v1/latest');
+  const metrics = (await get('/metrics')).text;
+  await gate.open();
+
+  // A request had the token in its path. The log has a line for it, without the token.
+  await until(() => lines().some(({ path }) => path === '/api/v1/devices/[secret]'));
+  const commandLine = readFileSync(`/proc/${api.pid}/cmdline`, 'utf8');
+  for (const secret of [...Object.values(SECRETS), 'hush', basic]) {
+    expect(api.output()).not.toContain(secret);
+    expect(metrics).not.toContain(secret);
+    expect(commandLine).not.toContain(secret);
+  }
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startCommand } from '../../support/processes/api-process.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
+import { startTestSystem } from '../../support/system/index.js';
+
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
+
+/** @type {TestSystem} */
+let system;
+let directory = '';
+let file = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-credentials-'));
+  file = join(directory, 'calves');
+  system = await startTestSystem({ settings: { MQTT_AUTH: 'true' }, periods: { recheck: 300 } });
+});
+afterAll(async () => {
+  await system?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** @param {string[]} args of `npm run credentials` */
+function credentials(...args) {
+  const { cql, retention } = system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+  };
+  return startCommand('api/commands/credentials/index.js', settings, args).ended;
+}
+
+/** @param {string[]} flags */
+const simulate = (...flags) =>
+  startSimulator([
+    ...['--broker', system.mqttUrl, '--device', 'calf', '--credentials', file],
+    ...['--interval', '50ms', '--batch', '200ms', '--duration', '1s', ...flags],
+  ]).ended;
+
+test('Simulator: credentials file: each device signs in with its own account; only the owner may read the file', async () => {
+  const issued = await credentials('issue', ...FLEET, '--file', file);
+  expect(issued.code).toBe(0);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  expect(lines.map((line) => line.split('\t')[0])).toEqual(FLEET);
+  for (const line of lines) expect(issued.output).not.toContain(line.split('\t')[1]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+  const { code, summary } = await simulate('--devices', '3');
+  expect({ code, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
+  // An account may publish for its own device only. One account for all devices would register only one device.
+  for (const device of FLEET) expect((await system.fetch(`/devices/${device}`)).status).toBe(200);
+
+  // A rotated credential is appended after the one that it replaces.
+  expect((await credentials('rotate', 'calf-0002')).code).toBe(0);
+  const refused = await simulate('--devices', '3');
+  expect(refused.code).toBe(72);
+  expect(refused.output).toContain('refuses us');
+  expect(refused.output).toContain('--credentials');
+  expect((await credentials('rotate', 'calf-0002', '--file', file)).code).toBe(0);
+  expect((await simulate('--devices', '3')).code).toBe(0);
+  expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
+});
+
+test('Simulator: a device has no account: an error names it before anything is sent', async () => {
+  const { code, output } = await simulate('--devices', '4');
+  expect(code).toBe(2);
+  expect(output).toContain('no account calf-0004');
+});
+
+test('Credentials file: a wrong line: the error has its number, and not its content', async () => {
+  const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
+  expect(code).toBe(2);
+  expect(output).toContain('Line 1 of package.json');
+  expect(output).not.toContain('{');
+});

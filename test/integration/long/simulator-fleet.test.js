@@ -1,0 +1,166 @@
+import { expect, test } from '@jest/globals';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { describeDevices } from '../../../simulator/fleet/devices.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { resolveSenml } from '../../support/payloads/senml-resolver.js';
+import { useSimulations } from '../../support/simulator/simulations.js';
+
+const SEED = 42;
+const INTERVAL_MS = 50;
+const FLAGS = ['--seed', `${SEED}`, '--interval', `${INTERVAL_MS}ms`, '--batch', '200ms'];
+
+const context = useSimulations();
+
+/** @param {string[]} flags @param {string} [url] */
+function simulate(flags, url = context.broker.url) {
+  return context.start(['--broker', url, ...FLAGS, ...flags]);
+}
+
+/** The received samples without duplicates: device/sensor, then time, then value. @returns {Map<string, Map<number, number>>} */
+function receivedSamples() {
+  /** @type {Map<string, Map<number, number>>} */
+  const found = new Map();
+  for (const { topic, payload } of context.collector.of('measurements')) {
+    for (const { name, ts, value } of resolveSenml(payload)) {
+      const key = `${topic.split('/')[2]}/${name}`;
+      const samples = found.get(key) ?? new Map();
+      found.set(key, samples.set(ts, value));
+    }
+  }
+  return found;
+}
+
+/** @param {Map<string, Map<number, number>>} samples */
+const count = (samples) => [...samples.values()].reduce((sum, { size }) => sum + size, 0);
+
+/** Compares the received samples with those of the same seed: the values of each sensor, one interval apart. @param {number} devices */
+function expectValuesOfSeed(devices) {
+  const found = receivedSamples();
+  const fleet = describeDevices({ devices, seed: SEED, intervalMs: INTERVAL_MS });
+  const keys = fleet.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));
+  expect([...found.keys()].sort()).toEqual(keys.sort());
+  for (const { name, sensors } of fleet) {
+    for (const sensor of sensors) {
+      const samples = [...(found.get(`${name}/${sensor.name}`) ?? [])].sort(([a], [b]) => a - b);
+      expect(samples.map(([, value]) => value)).toEqual(Array.from(samples, sensor.read));
+      const first = samples[0]?.[0] ?? 0;
+      expect(samples.map(([ts]) => ts)).toEqual(samples.map((_, step) => first + step * INTERVAL_MS));
+    }
+  }
+}
+
+test('Simulator: three devices: each publishes birth, online, measurements and offline; every sample arrives', async () => {
+  const simulator = simulate(['--devices', '3', '--duration', '2s']);
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  await context.collector.until(() => context.collector.of('status').length === 6);
+
+  for (const device of ['collar-0001', 'collar-0002', 'collar-0003']) {
+    const sent = context.collector.messages.filter(({ topic }) => topic.split('/')[2] === device);
+    const [birth, online] = sent;
+    expect(sent.map(({ topic }) => topic.split('/')[3]).filter((kind) => kind !== 'measurements')).toEqual([
+      'birth',
+      'status',
+      'status',
+    ]);
+    expect(birth?.topic).toBe(`iot/v1/${device}/birth`);
+    expect(online?.payload).toEqual({ state: 'online', session: birth?.payload.session });
+    expect(sent.at(-1)?.payload).toEqual({ state: 'offline', session: birth?.payload.session });
+    const { name, site, sensors } = birth?.payload ?? {};
+    expect({ name, site: typeof site }).toEqual({ name: device, site: 'string' });
+    expect(sensors[0]).toEqual({
+      sensor_id: expect.any(String),
+      name: sensors[0].sensor_id,
+      type: expect.any(String),
+      unit: expect.any(String),
+      interval_ms: INTERVAL_MS,
+    });
+  }
+  expect(count(receivedSamples())).toBe(summary?.made);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  expectValuesOfSeed(3);
+});
+
+test('Simulator: killed: the last will has its session', async () => {
+  const simulator = simulate(['--devices', '2']);
+  await context.collector.until(() => context.collector.of('measurements').length >= 4);
+  simulator.child.kill('SIGKILL');
+  const offline = () => context.collector.of('status').filter(({ payload }) => payload.state === 'offline');
+  await context.collector.until(() => offline().length === 2);
+  for (const { topic, payload } of offline()) {
+    const birth = context.collector.of('birth', topic.split('/')[2])[0];
+    expect(payload.session).toBe(birth?.payload.session);
+  }
+});
+
+test('Simulator: the broker restarts: it receives every sample, under a new session', async () => {
+  const simulator = simulate(['--devices', '4']);
+  await context.collector.until(() => context.collector.of('measurements').length >= 12);
+  await context.broker.stop();
+  await context.broker.start();
+  await context.collector.until(() => context.collector.of('birth').length === 8);
+  const before = context.collector.of('measurements').length;
+  await context.collector.until(() => context.collector.of('measurements').length >= before + 8);
+  simulator.child.kill('SIGTERM');
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  await context.collector.until(() => count(receivedSamples()) === summary?.made);
+  expectValuesOfSeed(4);
+  const [first, second] = context.collector.of('birth', 'collar-0001');
+  expect(second?.payload.session).toBeGreaterThan(first?.payload.session);
+  await context.collector.until(
+    () => context.collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline',
+  );
+  expect(context.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
+});
+
+test('Simulator: no broker: the oldest batches are dropped and counted, and the exit code is not 0', async () => {
+  const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
+  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], closedPort);
+  const { code, output, summary } = await simulator.ended;
+  expect(code).toBe(72);
+  expect(output).toContain('No measurement was acknowledged');
+  const { made = 0, dropped = 0, left = 0 } = summary ?? {};
+  expect(dropped).toBeGreaterThan(0);
+  expect(made).toBe(dropped + left);
+  // The buffer keeps 3 batches of 4 measurements from at most 4 sensors of 2 devices.
+  expect(left).toBeLessThanOrEqual(3 * 4 * 4 * 2);
+});
+
+test('Simulator: its parent process disconnects: it ends', async () => {
+  const simulator = simulate(['--devices', '1']);
+  await context.collector.until(() => context.collector.of('measurements').length >= 1);
+  simulator.child.disconnect();
+  expect((await simulator.ended).code).toBe(0);
+});
+
+test('Simulator: one Ctrl-C arrives twice, from the terminal and from npm: it stops cleanly', async () => {
+  const simulator = simulate(['--devices', '1']);
+  await context.collector.until(() => context.collector.of('measurements').length >= 1);
+  simulator.child.kill('SIGINT');
+  simulator.child.kill('SIGINT');
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ dropped: 0, left: 0 });
+});
+
+test('Simulator: wrong password: one clear message', async () => {
+  const broker = await startMosquitto({ users: { operator: 'right' } });
+  try {
+    const flags = ['--broker', broker.url, '--devices', '5'];
+    const wrong = context.start(flags, { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'wrong' });
+    const { code, output } = await wrong.ended;
+    expect(code).toBe(72);
+    expect(output.match(/refuses us/g)).toHaveLength(1);
+    expect(output).toContain('MQTT_USERNAME');
+
+    const right = context.start([...flags, '--duration', '1s'], {
+      MQTT_USERNAME: 'operator',
+      MQTT_PASSWORD: 'right',
+    });
+    expect((await right.ended).code).toBe(0);
+  } finally {
+    await broker.remove();
+  }
+});

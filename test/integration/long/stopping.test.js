@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { dropKeyspace } from '../../support/database/keyspace.js';
+import { startApi } from '../../support/processes/api-process.js';
+
+const afterwards = useCleanUps();
+
+test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
+  'Stop: %s: the log has "stopping" with the signal, and later "stopped"',
+  async (signal) => {
+    const settings = {
+      CQL_CONTACT_POINTS: sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+    };
+    const config = readSettings(settings, { envFile: '' });
+    await migrateDatabase(config);
+    afterwards(() => dropKeyspace(config.cql));
+    const api = await startApi(settings);
+    afterwards(() => api.kill());
+    api.signal(signal);
+    const { code, output } = await api.ended;
+    expect(code).toBe(0);
+    const lines = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => ['stopping', 'stopped'].includes(msg));
+    expect(lines).toMatchObject([{ msg: 'stopping', signal }, { msg: 'stopped' }]);
+  },
+);

@@ -1,0 +1,107 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Admin } from '@platformatic/kafka';
+import pino from 'pino';
+import { connectionOptions } from '../../../api/stream-out/index.js';
+import { KafkaSender } from '../../../api/stream-out/kafka/sender.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { certificatesFolder } from '../../support/certificates.js';
+import { startTestKafka } from '../../support/kafka/index.js';
+import { until } from '../../support/until.js';
+
+/** @import { TestKafka } from '../../support/kafka/index.js' */
+
+const [USERNAME, PASSWORD] = ['millrace', 'a-secret-of-tests'];
+const TOPIC = 'signed.in';
+
+const certificates = certificatesFolder();
+/** @type {Awaited<ReturnType<typeof certificates.make>>} */
+let ours;
+/** @type {typeof ours} */
+let others;
+beforeAll(async () => {
+  ours = await certificates.make();
+  others = await certificates.make('others');
+});
+afterAll(() => certificates.remove());
+
+describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']))(
+  'Kafka with TLS and SASL %s',
+  (mechanism) => {
+    /** @type {TestKafka} */
+    let kafka;
+    beforeAll(async () => {
+      const pem = join(ours.key, '..', `kafka-${mechanism}.pem`);
+      writeFileSync(pem, readFileSync(ours.key, 'utf8') + readFileSync(ours.cert, 'utf8'));
+      kafka = await startTestKafka({
+        sasl: { mechanism, username: USERNAME, password: PASSWORD },
+        tls: { pem },
+      });
+    });
+    afterAll(() => kafka?.dispose());
+
+    /** @param {Record<string, string>} [settings] */
+    function options(settings = {}) {
+      const { stream } = readSettings(
+        {
+          STREAM_KAFKA: kafka.address,
+          STREAM_TLS_CA: ours.ca,
+          STREAM_SASL: mechanism,
+          STREAM_USERNAME: USERNAME,
+          STREAM_PASSWORD: PASSWORD,
+          ...settings,
+        },
+        { envFile: '' },
+      );
+      return connectionOptions(stream, 'sign-in');
+    }
+
+    /** @param {ReturnType<typeof options>} given */
+    function sendWith(given) {
+      /** @type {unknown[]} */
+      const sent = [];
+      let failures = 0;
+      const sender = new KafkaSender({
+        options: given,
+        logger: pino({ level: 'silent' }),
+        onSent: (records) => sent.push(...records),
+        onFailure: () => failures++,
+      });
+      const record = {
+        topic: TOPIC,
+        key: Buffer.from('k'),
+        value: Buffer.from('v'),
+        headers: new Map(),
+      };
+      const ended = sender.send([record]);
+      return { sender, sent, ended, failures: () => failures };
+    }
+
+    test('the right password: Kafka takes a record', async () => {
+      const admin = new Admin(options());
+      await admin.createTopics({ topics: [TOPIC], partitions: 1, replicas: 1 });
+      await admin.close();
+      const { sender, sent, ended } = sendWith(options());
+      expect(await ended).toBe(true);
+      expect(sent).toHaveLength(1);
+      await sender.stop();
+    });
+
+    test('a wrong password: Kafka takes nothing', async () => {
+      const { sender, sent, ended, failures } = sendWith(options({ STREAM_PASSWORD: 'wrong' }));
+      await until(() => failures() > 1);
+      await sender.stop();
+      expect(await ended).toBe(false);
+      expect(sent).toEqual([]);
+    });
+
+    test('an authority that did not sign its certificate: Kafka gets nothing', async () => {
+      const { sender, sent, ended, failures } = sendWith(options({ STREAM_TLS_CA: others.ca }));
+      await until(() => failures() > 1);
+      await sender.stop();
+      expect(await ended).toBe(false);
+      expect(sent).toEqual([]);
+    });
+  },
+);

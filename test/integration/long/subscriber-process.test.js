@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../../api/store/setup/index.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import { useExternalBroker } from '../../support/mqtt/external-broker.js';
+import { startMosquitto } from '../../support/mqtt/mosquitto.js';
+import { startApi, startCommand } from '../../support/processes/api-process.js';
+
+const { broker, afterwards } = useExternalBroker();
+
+/** @param {Record<string, string>} [more] */
+async function settingsFor(more) {
+  const settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_KEYSPACE: uniqueName('t'),
+    MQTT_URL: broker().url,
+    MQTT_CLIENT_ID: 'ingest-1',
+    HTTP_PORT: '0',
+    ...more,
+  };
+  await migrateDatabase(readSettings(settings, { envFile: '' }));
+  return settings;
+}
+
+test('Client id: a second process uses it: the first one ends with exit code 64', async () => {
+  const settings = await settingsFor();
+  const first = await startApi(settings);
+  afterwards(() => first.kill());
+  const second = await startApi(settings);
+  afterwards(() => second.kill());
+  const { code, output } = await first.ended;
+  expect(code).toBe(64);
+  expect(output).toContain('Another process uses the client id ingest-1');
+  expect((await fetch(`${second.httpUrl}/readyz`)).status).toBe(200);
+});
+
+/** @param {Record<string, string>} settings */
+async function failToStart(settings) {
+  const api = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'error' });
+  afterwards(() => api.kill());
+  const { code, output } = await api.ended;
+  expect(code).toBe(72);
+  expect(output.trim().split('\n')).toHaveLength(1);
+  expect(output).toContain('MQTT_URL');
+  return output;
+}
+
+test('Start: the broker does not answer: one clear sentence', async () => {
+  const closedPort = `mqtt://localhost:${await steadyPort()}`;
+  expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
+});
+
+test('Start: wrong broker password: one clear sentence', async () => {
+  const brokerWithUsers = await startMosquitto({ users: { ingest: 'right' } });
+  afterwards(() => brokerWithUsers.remove());
+  const settings = await settingsFor({
+    MQTT_URL: brokerWithUsers.url,
+    MQTT_USERNAME: 'ingest',
+    MQTT_PASSWORD: 'wrong',
+  });
+  expect(await failToStart(settings)).toContain('MQTT_PASSWORD');
+  const right = await startApi({ ...settings, MQTT_PASSWORD: 'right' });
+  afterwards(() => right.kill());
+});

@@ -1,0 +1,184 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { askOwnApi } from '../../../common/own-api.js';
+import { certificatesFolder } from '../../support/certificates.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startSimulator } from '../../support/processes/simulator-process.js';
+import { startTestSystem } from '../../support/system/index.js';
+import { until } from '../../support/until.js';
+
+/** @import { ConnectionOptions } from 'node:tls' */
+/** @import { TestSystem } from '../../support/system/index.js' */
+
+const certificates = certificatesFolder();
+const afterwards = useCleanUps();
+/** @type {Awaited<ReturnType<typeof certificates.make>>} */
+let own;
+/** @type {TestSystem} */
+let system;
+/** @type {{ http: number, mqtt: number }} */
+let ports;
+
+beforeAll(async () => {
+  own = await certificates.make();
+  system = await startTestSystem({
+    settings: {
+      HTTP_TLS_CERT: own.cert,
+      HTTP_TLS_KEY: own.key,
+      MQTT_TLS_CERT: own.cert,
+      MQTT_TLS_KEY: own.key,
+    },
+    periods: { certificates: 50 },
+  });
+  ports = { http: Number(new URL(system.httpUrl).port), mqtt: system.mqttPort };
+});
+afterAll(async () => {
+  await system?.stop();
+  certificates.remove();
+});
+
+/** @param {string} path */
+const ask = (path) =>
+  askOwnApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
+
+/** @param {string} series */
+async function metric(series) {
+  const { text } = await ask('/metrics');
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')[1],
+  );
+}
+
+/** @param {number} port @param {ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} the certificate of the server */
+async function peerCert(port, options) {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
+  try {
+    await once(socket, 'secureConnect');
+    return socket.getPeerX509Certificate();
+  } finally {
+    socket.destroy();
+  }
+}
+
+test('TLS: HTTP and MQTT: versions 1.2 and 1.3, with a certificate that clients verify', async () => {
+  expect(await ask('/readyz')).toMatchObject({ status: 200 });
+  for (const port of [ports.http, ports.mqtt]) {
+    for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
+      expect(await peerCert(port, { minVersion: version, maxVersion: version })).toBeDefined();
+    }
+    const old = peerCert(port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
+    await expect(old).rejects.toThrow(/protocol version/);
+    await expect(peerCert(port, { ca: [] })).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' });
+  }
+});
+
+test('TLS: a client without TLS: not answered', async () => {
+  for (const port of [ports.http, ports.mqtt]) {
+    const socket = connectTcp(port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+    socket.on('error', () => {});
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer).not.toMatch(/HTTP|ok/);
+  }
+});
+
+/** @param {string} text @returns {Promise<string>} everything that the server sends until the connection closes */
+async function sendToHttp(text) {
+  const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
+  let answer = '';
+  socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+test('TLS: refused requests: the answer names https, and has Strict-Transport-Security', async () => {
+  const otherHost = await sendToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+  expect(otherHost).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
+  const nonsense = await sendToHttp('nonsense\r\n\r\n');
+  expect(nonsense).toMatch(/^HTTP\/1\.1 400 [\s\S]*"bad_request"/);
+  for (const answer of [otherHost, nonsense])
+    expect(answer).toMatch(/\r\nstrict-transport-security: max-age=\d+/i);
+});
+
+test('TLS: measurement over MQTT: stored when it is acknowledged', async () => {
+  const client = await mqtt.connectAsync(`mqtts://127.0.0.1:${ports.mqtt}`, { ca: own.authority });
+  afterwards(() => client.endAsync(true));
+  const payload = JSON.stringify({ sensor_id: 'torque', ts: Date.now(), value: 4.2 });
+  await client.publishAsync('iot/v1/press/measurements', payload, { qos: 1 });
+  const { text } = await ask('/api/v1/latest?device=press');
+  expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
+});
+
+test('Simulator: TLS: it verifies the broker, and names what is missing', async () => {
+  const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
+  const verified = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
+  const { code, summary } = await verified.ended;
+  expect(code).toBe(0);
+  expect(summary?.acknowledged).toBeGreaterThan(0);
+
+  const unverified = startSimulator(args, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  afterwards(() => unverified.kill());
+  await until(() =>
+    /not signed by an authority that is known here, and no file in MQTT_TLS_CA/.test(unverified.output()),
+  );
+});
+
+test('TLS: the certificate file changes: it is used without a restart, unless it does not fit its key', async () => {
+  const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
+  const isServed = async (/** @type {string} */ wanted) =>
+    (await peerCert(ports.http))?.fingerprint256 === wanted &&
+    (await peerCert(ports.mqtt))?.fingerprint256 === wanted;
+  const before = fingerprint();
+  expect(await isServed(before)).toBe(true);
+  const expires = Date.parse(new X509Certificate(readFileSync(own.cert)).validTo) / 1000;
+  expect(await metric('iot_tls_certificate_expires_seconds{purpose="http"}')).toBe(expires);
+
+  await certificates.make('ours', { renew: true });
+  const renewed = fingerprint();
+  expect(renewed).not.toBe(before);
+  await until(() => isServed(renewed), { what: 'the new certificate' });
+
+  copyFileSync(own.key, `${own.key}.kept`);
+  const other = await certificates.make('other');
+  copyFileSync(other.key, own.key);
+  const refused = 'iot_tls_certificate_refused{purpose="mqtt"}';
+  await until(async () => (await metric(refused)) === 1, { what: 'the refusal' });
+  expect(await isServed(renewed)).toBe(true);
+
+  copyFileSync(`${own.key}.kept`, own.key);
+  await until(async () => (await metric(refused)) === 0, { what: 'the end of the refusal' });
+});
+
+test('TLS: a client never completes the handshake: the server stops all the same', async () => {
+  const other = await startTestSystem({ settings: { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: own.key } });
+  const socket = connectTcp(Number(new URL(other.httpUrl).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  await other.stop();
+  await closed;
+});
+
+test('TLS: key and certificate are no pair: no start, and a clear error', async () => {
+  const other = await certificates.make('other', { renew: true });
+  const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
+  await expect(startTestSystem({ settings })).rejects.toMatchObject({
+    code: 'bad_settings',
+    message: `HTTP_TLS_CERT: ${other.key} is not the key of the certificate in ${own.cert}`,
+  });
+  const swapped = { HTTP_TLS_CERT: own.key, HTTP_TLS_KEY: own.cert };
+  await expect(startTestSystem({ settings: swapped })).rejects.toThrow(
+    /server\.key holds no certificate in PEM/,
+  );
+});

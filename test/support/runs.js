@@ -1,0 +1,6 @@
+/**
+ * How often a property or a random history is tried. A run with `--long` tries each five times as often. `TEST_RUNS=100` asks for more.
+ *
+ * @param {number} ordinary in an ordinary run
+ */
+export const runs = (ordinary) => ordinary * Number(process.env['TEST_RUNS'] ?? 1);

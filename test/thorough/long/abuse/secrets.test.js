@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { readSettings } from '../../../../common/settings/index.js';
+import { sharedContactPoint, uniqueName } from '../../../support/database/engine.js';
+import { dropKeyspace } from '../../../support/database/keyspace.js';
+import { send } from '../../../support/http/index.js';
+import { startApi, startCommand } from '../../../support/processes/api-process.js';
+import { startSimulator } from '../../../support/processes/simulator-process.js';
+import { until } from '../../../support/until.js';
+
+/** @import { ApiProcess } from '../../../support/processes/api-process.js' */
+
+const SECRETS = {
+  API_TOKEN: 'an-api-token-of-the-test',
+  READ_TOKENS: 'a-read-token-of-the-test',
+  INGEST_TOKENS: 'an-ingest-token-of-the-test',
+  CURSOR_SECRET: 'a-cursor-secret-of-the-test',
+  MQTT_PASSWORD: 'a-broker-password-of-the-test',
+  CQL_PASSWORD: 'a-database-password-of-the-test',
+};
+/** Secrets that must not appear anywhere: the configured ones, and the wrong ones that clients try. */
+const HIDDEN = [
+  ...Object.values(SECRETS),
+  'a-wrong-token-that-is-nearly-right',
+  'a-wrong-password-of-a-device',
+];
+
+const settings = {
+  ...SECRETS,
+  CQL_CONTACT_POINTS: sharedContactPoint(),
+  CQL_KEYSPACE: uniqueName('t'),
+  CQL_USERNAME: 'cassandra',
+  MQTT_AUTH: 'true',
+  MQTT_USERNAME: 'installation',
+  HTTP_PORT: '0',
+  MQTT_PORT: '0',
+  LATEST_GROUPS: '4',
+  LOG_LEVEL: 'trace',
+};
+
+/** @type {ApiProcess} */
+let api;
+beforeAll(async () => {
+  const { code, output } = await startCommand('api/commands/migrate.js', settings).ended;
+  if (code !== 0) throw new Error(output);
+  api = await startApi(settings);
+});
+afterAll(async () => {
+  await api?.kill();
+  await dropKeyspace(readSettings(settings, { envFile: '' }).cql);
+});
+
+/** @param {string} text */
+const found = (text) => HIDDEN.filter((secret) => text.includes(secret));
+
+/** The command lines of all processes of this machine that run the API or the simulator. */
+const commandLines = () =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return ''; // The process has ended in the meantime.
+      }
+    })
+    .filter((line) => /api\/index\.js|simulator\/index\.js/.test(line));
+
+/** @param {string} token */
+const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
+
+test('Secrets: answers and metrics: no secret in them', async () => {
+  const paths = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
+  for (const path of paths) {
+    for (const token of [SECRETS.API_TOKEN, SECRETS.READ_TOKENS, 'a-wrong-token-that-is-nearly-right']) {
+      const { text, headers } = await send(api.httpUrl, path, bearer(token));
+      expect([path, found(text + JSON.stringify(headers))]).toEqual([path, []]);
+    }
+  }
+  // A token in the URL is not accepted, but it is part of the request.
+  await send(api.httpUrl, `/api/v1/devices?token=${SECRETS.API_TOKEN}`);
+  const { text } = await send(api.httpUrl, '/metrics', bearer(SECRETS.API_TOKEN));
+  expect(text).toContain('iot_http_request_seconds');
+  expect(found(text)).toEqual([]);
+});
+
+test('Secrets: simulator with a right and a wrong password: no secret in its output and command line', async () => {
+  const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
+  const right = startSimulator([...flags, '--duration', '2s'], {
+    MQTT_USERNAME: 'installation',
+    MQTT_PASSWORD: SECRETS.MQTT_PASSWORD,
+  });
+  const lines = commandLines();
+  expect(lines.some((line) => line.includes('simulator'))).toBe(true);
+  expect(lines.some((line) => line.includes('api/index.js'))).toBe(true);
+  expect(found(lines.join('\n'))).toEqual([]);
+  const { output, summary } = await right.ended;
+  expect(summary?.acknowledged).toBeGreaterThan(0);
+  expect(found(output)).toEqual([]);
+
+  const wrong = startSimulator([...flags, '--duration', '2s'], {
+    MQTT_USERNAME: 'installation',
+    MQTT_PASSWORD: 'a-wrong-password-of-a-device',
+  });
+  expect(found((await wrong.ended).output)).toEqual([]);
+});
+
+test('Secrets: not in the log at any level; a crafted client id adds no line to the log', async () => {
+  const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
+  const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
+  await expect(
+    mqtt.connectAsync(api.mqttUrl, { ...good, password: 'a-wrong-password-of-a-device', clientId: forged }),
+  ).rejects.toThrow();
+  const client = await mqtt.connectAsync(api.mqttUrl, { ...good, clientId: forged });
+  client.on('error', () => {});
+  await client.publishAsync('iot/v1/d/measurements', forged, { qos: 1 });
+  await client.publishAsync('iot/v1/d/measurements', Buffer.alloc(2_000_000), { qos: 1 });
+  await client.endAsync();
+  await until(() => api.output().includes('over MAX_MESSAGE_BYTES'));
+
+  const lines = api.output().split('\n').filter(Boolean);
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines) expect(JSON.parse(line).msg).not.toBe('forged');
+  expect(api.output()).not.toMatch(/(?!\n)\p{Cc}/u);
+  expect(found(api.output())).toEqual([]);
+});
+
+test.each([
+  ['a wrong setting', { ...settings, HTTP_PORT: 'x' }],
+  ['the database does not answer', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
+  [
+    'a password in the broker URL',
+    { ...settings, MQTT_URL: `mqtt://installation:${SECRETS.MQTT_PASSWORD}@127.0.0.1:1` },
+  ],
+  [
+    'a URL with an unknown scheme',
+    { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
+  ],
+])('Secrets: start fails, %s: no secret in the output', async (_, wrong) => {
+  const command = startCommand('api/index.js', wrong);
+  // A process that retries has logged its error by then.
+  await until(() => !command.running() || /"level":[456]0/.test(command.output()));
+  await command.kill();
+  expect(command.output()).not.toBe('');
+  expect(found(command.output())).toEqual([]);
+});

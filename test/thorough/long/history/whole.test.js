@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { firstFaults, useMemorySimulations, useStoredSimulations } from '../../../support/history/faults.js';
+import { MISTAKES } from '../../../support/history/mistakes.js';
+
+const RUNS = 5;
+
+/** The unit tests run only a few of these simulations in memory. */
+const MEMORY_RUNS = 300;
+
+const faultsOf = useStoredSimulations();
+const memoryFaultsOf = useMemorySimulations();
+
+test.each(Array.from({ length: RUNS }, (_, run) => run))(
+  'History: real database, simulation %p: exactly the acknowledged samples are read',
+  async (run) => {
+    expect(await faultsOf(run)).toEqual([]);
+  },
+);
+
+test('History: real database, late rows are missing: a simulation detects it', async () => {
+  const mistake = MISTAKES['ingest writes no late rows'] ?? {};
+  expect(await firstFaults(faultsOf, mistake, RUNS)).not.toEqual([]);
+});
+
+test(`History: ${MEMORY_RUNS} simulations in memory: exactly the acknowledged samples are read`, async () => {
+  for (let run = 0; run < MEMORY_RUNS; run++) expect(await memoryFaultsOf(run)).toEqual([]);
+}, 600_000);
