@@ -68,7 +68,8 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     } while (there < due && Date.now() < deadline);
     await publisher.ask('stop');
     const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
-    if (there !== due || refused > 0) {
+    // A message that was sent again counts twice, also where the database keeps it once.
+    if (there < due || refused > 0) {
       throw new MillraceError(
         'failed',
         `${name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
