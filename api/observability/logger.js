@@ -71,8 +71,7 @@ function createRedaction(secrets) {
 }
 
 /** A secret of digits may be short, such as a PIN. A longer number that contains it is another number. @param {string} secret */
-const patternOf = (secret) =>
-  /^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret;
+const patternOf = (secret) => (/^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret);
 
 /** Lines with the same text within a window, in ms. Further ones are counted. */
 const WINDOW_MS = 10_000;

@@ -4,7 +4,12 @@ import { KafkaSender } from '../../../api/stream-out/kafka/sender.js';
 import { TopicQueue } from '../../../api/stream-out/topic-queue.js';
 import { until } from '../../support/until.js';
 
-const RECORD = { topic: 'millrace.batches.v1', key: Buffer.from('a'), value: Buffer.from('1'), headers: new Map() };
+const RECORD = {
+  topic: 'millrace.batches.v1',
+  key: Buffer.from('a'),
+  value: Buffer.from('1'),
+  headers: new Map(),
+};
 
 test('Topic queue: Kafka has not answered for the only item: it is the oldest, until Kafka has it', async () => {
   /** @type {Array<() => void>} */
