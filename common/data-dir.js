@@ -5,14 +5,18 @@ import { MillraceError } from './errors.js';
 /** The file that marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
 
+/** Caches that `npm run docs:build` and `npm run dev:web` make in the default directory, maybe before the first start. They always stay. */
+const CACHES = ['manual', 'vite', 'vitepress'];
+
 /**
- * Creates `DATA_DIR`, and marks it if it is new or empty. A directory with other contents stays unmarked, so that it is never emptied.
+ * Creates `DATA_DIR`, and marks it if it is new, or has nothing but caches. A directory with other contents stays unmarked, so that it is
+ * never emptied.
  *
  * @param {string} dataDir absolute path
  */
 export async function claimDataDir(dataDir) {
   await mkdir(dataDir, { recursive: true });
-  if ((await readdir(dataDir)).length === 0) {
+  if ((await readdir(dataDir)).every((name) => CACHES.includes(name))) {
     await writeFile(
       join(dataDir, MARKER),
       'The data of Millrace. `npm run dev -- --fresh` empties this directory.\n',
@@ -21,7 +25,7 @@ export async function claimDataDir(dataDir) {
 }
 
 /**
- * Empties `DATA_DIR`, except the marker and the entries to keep. A missing directory counts as empty.
+ * Empties `DATA_DIR`, except the marker, the caches and the entries to keep. A missing directory counts as empty.
  *
  * @param {string} dataDir absolute path
  * @param {string[]} keep names of entries that stay
@@ -32,14 +36,14 @@ export async function emptyDataDir(dataDir, keep) {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  if (entries.length === 0) return;
+  const doomed = entries.filter((name) => name !== MARKER && ![...CACHES, ...keep].includes(name));
+  if (doomed.length === 0) return;
   if (!(await isMarked(dataDir))) {
     throw new MillraceError(
       'not_ours',
       `${dataDir} was not made by Millrace (it has no file ${MARKER}), so --fresh does not empty it. Choose another DATA_DIR, or empty it yourself.`,
     );
   }
-  const doomed = entries.filter((name) => name !== MARKER && !keep.includes(name));
   await Promise.all(doomed.map((name) => rm(join(dataDir, name), { recursive: true, force: true })));
 }
 

@@ -199,7 +199,7 @@ export function createIngest(context, deps) {
     /** The byte budget. Message sources with backpressure read no further while it is full. */
     room: admission.budget,
     async start() {
-      await Promise.all([clockGuard.start(), registry.start()]);
+      await Promise.all([clockGuard.start(), registry.recount()]);
     },
     /** Bytes of unsettled messages. */
     get unsettledBytes() {

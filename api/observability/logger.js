@@ -40,15 +40,38 @@ const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 const escapeControls = (line) =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** @param {string[]} secrets @returns {(line: string) => string} */
+/** The beginning of each line. It has no secret, and programs read it. */
+const HEAD = /^\{"level":\d+,"time":"[^"]*","pid":\d+/;
+
+/** A text or a number in JSON. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Hides secrets in the texts of a line, and numbers that are a secret. The line stays JSON, whatever the secrets are.
+ *
+ * @param {string[]} secrets
+ * @returns {(line: string) => string}
+ */
 function createRedaction(secrets) {
-  // A line has the JSON form of a secret. The longest is first, because one may be a part of another.
-  const written = secrets
-    .filter((secret) => secret !== '')
-    .map((secret) => JSON.stringify(secret).slice(1, -1))
-    .sort((a, b) => b.length - a.length);
-  return (line) => written.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
+  // The longest is first, because one may be a part of another.
+  const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
+  if (known.length === 0) return (line) => line;
+  const patterns = known.map(patternOf);
+  const hide = (/** @type {string} */ token) => {
+    if (!token.startsWith('"')) return known.includes(token) ? `"${HIDDEN}"` : token;
+    /** @type {string} */
+    const text = JSON.parse(token);
+    const hidden = patterns.reduce((rest, pattern) => rest.replaceAll(pattern, HIDDEN), text);
+    return hidden === text ? token : JSON.stringify(hidden);
+  };
+  return (line) => {
+    const head = HEAD.exec(line)?.[0] ?? '';
+    return head + line.slice(head.length).replace(TOKEN, hide);
+  };
 }
+
+/** A secret of digits may be short, such as a PIN. A longer number that contains it is another number. @param {string} secret */
+const patternOf = (secret) => (/^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret);
 
 /** Lines with the same text within a window, in ms. Further ones are counted. */
 const WINDOW_MS = 10_000;

@@ -32,7 +32,7 @@ import { createLateArrivals, createStreamStore } from './streaming.js';
 import { createWatchedTimeStore } from './watched-time.js';
 
 export { changeId, deliveryId } from './alarms/deliveries.js';
-export { alarmId, parseAlarmId } from './alarms/episodes.js';
+export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.js';
 export { ClockGuard } from './clock-guard.js';
 export { writeTimestamp } from './cql-encoding.js';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.js';

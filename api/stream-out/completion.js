@@ -7,6 +7,7 @@ import { createAnnouncedCompletion } from './announced-completion.js';
 import { createClosedHours } from './closed-hours.js';
 import { chunks, TopicRefused } from './kafka/sender.js';
 import { ANNOUNCED_TOPICS, COMPLETED_TOPICS } from './kafka/topics.js';
+import { ENCODED_AT_ONCE } from './topic-queue.js';
 
 /** @import { Leases, Steps } from '../history/packing/index.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
@@ -87,14 +88,18 @@ export function createCompletion(deps) {
   /** @param {{ device: Buffer, bucket: number, names: Names, source: Source }} of @param {StoredBlock[]} blocks */
   async function send({ device, bucket, names, source }, blocks) {
     blocks.sort((a, b) => a.ts - b.ts || a.digest.compare(b.digest));
-    const made = blocks.flatMap(({ digest, samples, writtenAt }) =>
-      records.ofBlock(
-        { bucket, digest, samples, committedAt: writtenAt, late: isLate(bucket, writtenAt) },
-        names,
-        source,
-      ),
-    );
-    for (const some of chunks(made)) await mustSend(some);
+    /** @type {OutRecord[]} */
+    let made = [];
+    let bytes = 0;
+    for (const [index, { digest, samples, writtenAt }] of blocks.entries()) {
+      const block = { bucket, digest, samples, committedAt: writtenAt, late: isLate(bucket, writtenAt) };
+      for (const record of records.ofBlock(block, names, source)) made.push(record);
+      bytes += samples.length;
+      if (bytes < ENCODED_AT_ONCE && index < blocks.length - 1) continue;
+      for (const some of chunks(made)) await mustSend(some);
+      made = [];
+      bytes = 0;
+    }
     for (let from = 0; from < blocks.length; from += MAX_DIGESTS_PER_NOTE) {
       const digests = Buffer.concat(
         blocks.slice(from, from + MAX_DIGESTS_PER_NOTE).map(({ digest }) => digest),

@@ -5,7 +5,7 @@ import { chunks } from './kafka/sender.js';
 /** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
 
 /** Bytes of samples that are encoded at once. As JSON they take some 6 ms, in which nothing else runs. */
-const ENCODED_AT_ONCE = 128 * 1024;
+export const ENCODED_AT_ONCE = 128 * 1024;
 
 /** An empty queue is looked at again after this time, in ms. */
 const IDLE_MS = 5000;
@@ -18,6 +18,8 @@ const IDLE_MS = 5000;
 export class TopicQueue {
   #queue;
   #deps;
+  /** What is being sent, until Kafka has it. @type {T[]} */
+  #sending = [];
   #stopping = new AbortController();
   #running = Promise.resolve();
 
@@ -72,9 +74,9 @@ export class TopicQueue {
     return this.#deps.sender.failingForMs > 0;
   }
 
-  /** When the item that waits longest was committed. @returns {number | null} epoch ms; null: none waits */
+  /** When the item was committed that Kafka lacks for longest. @returns {number | null} epoch ms; null: it has all */
   get oldest() {
-    return this.#queue.oldest;
+    return this.#sending[0]?.committedAt ?? this.#queue.oldest;
   }
 
   async #run() {
@@ -84,10 +86,11 @@ export class TopicQueue {
       await this.#queue.untilFilled(IDLE_MS, signal);
       if (this.#queue.length === 0) continue;
       if (!(await prepare(signal))) return;
-      const items = this.#queue.take(ENCODED_AT_ONCE);
-      for (const some of chunks(items.flatMap(toRecords))) if (!(await sender.send(some))) return;
-      for (const item of items) onSent(item);
-      this.#queue.release(items);
+      this.#sending = this.#queue.take(ENCODED_AT_ONCE);
+      for (const some of chunks(this.#sending.flatMap(toRecords))) if (!(await sender.send(some))) return;
+      for (const item of this.#sending) onSent(item);
+      this.#queue.release(this.#sending);
+      this.#sending = [];
     }
   }
 }

@@ -12,9 +12,11 @@ import { homeArgument } from '../engine/process/lock.js';
 import { beginLog } from '../engine/process/log.js';
 import { awaitPrevious } from '../engine/process/previous.js';
 import { runEngine } from '../engine/process/run.js';
+import { serverProperties } from './server-properties.js';
 
 /** @import { JarSet } from '../engine/install/jars.js' */
 /** @import { Engine } from '../engine/process/run.js' */
+/** @import { KafkaSasl } from './server-properties.js' */
 
 /**
  * The door of the local Kafka: one broker that is its own controller (KRaft), as a Java process from Maven's jars, without a container.
@@ -42,12 +44,6 @@ const JAVA_FLAGS = [
 
 /** A fixed id: a directory belongs to one cluster of one node. */
 const CLUSTER_ID = 'millraceLocalKafka0000';
-
-/**
- * SASL of the local Kafka, for tests of clients that sign in.
- *
- * @typedef {{ mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512', username: string, password: string }} KafkaSasl
- */
 
 /**
  * @typedef {object} KafkaOptions
@@ -131,67 +127,9 @@ export async function startKafka(options) {
   });
 }
 
-/**
- * The whole configuration. Syncing is left to the page cache, as it is with Kafka by default.
- *
- * @param {{ dir: string, port: number, controller: number, sasl?: KafkaSasl, pem?: string }} node
- */
-function serverProperties({ dir, port, controller, sasl, pem }) {
-  const protocol = `${sasl ? 'SASL_' : ''}${pem ? 'SSL' : 'PLAINTEXT'}`;
-  return `\
-# Written by infra/kafka at every start: changes made here are lost.
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@${HOST}:${controller}
-listeners=CLIENTS://${HOST}:${port},CONTROLLER://${HOST}:${controller}
-advertised.listeners=CLIENTS://${HOST}:${port}
-listener.security.protocol.map=CLIENTS:${protocol},CONTROLLER:PLAINTEXT
-controller.listener.names=CONTROLLER
-inter.broker.listener.name=CLIENTS
-log.dirs=${join(dir, 'data')}
-num.network.threads=2
-num.io.threads=4
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-offsets.topic.num.partitions=4
-group.initial.rebalance.delay.ms=0
-auto.create.topics.enable=false
-${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
-}
-
 /** The account of SCRAM stands in the metadata of the cluster, that of PLAIN in the settings. @param {KafkaSasl} sasl */
 const scramRecord = ({ mechanism, username, password }) =>
   `${mechanism}=[name=${username},password=${password}]`;
-
-/** @param {KafkaSasl} sasl */
-function signIn({ mechanism, username, password }) {
-  const account = `username="${username}" password="${password}"`;
-  const login =
-    mechanism === 'PLAIN'
-      ? `plain.PlainLoginModule required ${account} user_${username}="${password}"`
-      : `scram.ScramLoginModule required ${account}`;
-  return `\
-sasl.enabled.mechanisms=${mechanism}
-sasl.mechanism.inter.broker.protocol=${mechanism}
-listener.name.clients.${mechanism.toLowerCase()}.sasl.jaas.config=org.apache.kafka.common.security.${login};
-`;
-}
-
-const encrypted = (/** @type {string} */ pem) => `\
-ssl.keystore.type=PEM
-ssl.keystore.key=${part(pem, 'PRIVATE KEY')}
-ssl.keystore.certificate.chain=${part(pem, 'CERTIFICATE')}
-ssl.truststore.type=PEM
-ssl.truststore.certificates=${part(pem, 'CERTIFICATE')}
-ssl.endpoint.identification.algorithm=
-`;
-
-/** @param {string} pem @param {string} label @returns {string} the sections of this label, in one line of a properties file */
-const part = (pem, label) =>
-  (pem.match(new RegExp(`-----BEGIN [A-Z ]*${label}-----[^]*?-----END [A-Z ]*${label}-----\\n?`, 'g')) ?? [])
-    .join('')
-    .replaceAll('\n', '\\n');
 
 /** @param {number} port @returns {Promise<boolean>} whether somebody accepts connections */
 const accepts = (port) =>

@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { SEVERITIES } from '../../alarms/index.js';
-import { alarmId, parseAlarmId } from '../../store/index.js';
+import { alarmId, newestFirst, parseAlarmId } from '../../store/index.js';
 import { audit } from '../audit.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
@@ -78,8 +78,9 @@ export const getAlarms = (deps) => async (req, res) => {
 
   /** @returns {AsyncGenerator<{ alarms: Array<Alarm | null>, keys: EpisodeKey[] }>} newest first */
   async function* read() {
+    const page = { until: after.until, limit: MAX_READ + after.skip + 1 };
     if (deviceBytes && sensorBytes) {
-      const alarms = (await episodes.ofSensor(deviceBytes.bytes, sensorBytes)).sort(newestFirst);
+      const alarms = await episodes.ofSensor(deviceBytes.bytes, sensorBytes, page);
       yield* inChunks(alarms, async (some) => some);
     } else if (state === 'open') {
       const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
@@ -88,7 +89,7 @@ export const getAlarms = (deps) => async (req, res) => {
       const oldest = Math.max(dayOf(range.from), dayOf(after.until) - MAX_DAYS * DAY_MS);
       for (let day = dayOf(after.until); day >= oldest; day -= DAY_MS) {
         const until = Math.min(after.until, day + DAY_MS - 1);
-        const keys = await episodes.ofDay(day, until, MAX_READ + after.skip + 1);
+        const keys = await episodes.ofDay(day, until, page.limit);
         yield* inChunks(keys, (some) => Promise.all(some.map(episodes.find)));
       }
     }
@@ -144,10 +145,6 @@ async function* inChunks(keys, read) {
     yield { alarms: await read(some), keys: some };
   }
 }
-
-/** @param {EpisodeKey} a @param {EpisodeKey} b */
-const newestFirst = (a, b) =>
-  b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
 /**
  * `GET /alarms/{alarm_id}/events`: what happened to an alarm, and who did it.

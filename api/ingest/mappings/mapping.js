@@ -58,8 +58,7 @@ export class Mapping {
     this.#spec = spec;
     this.name = spec.name;
     this.patterns = spec.topic.map((text) => new TopicPattern(text));
-    this.#skips =
-      spec.skip === true ? [] : spec.skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
+    this.#skips = spec.skip === true ? [] : toConditions(spec.skip);
     this.#extracts = spec.match.map(({ pointer, topic, text }) => ({
       pointers: pointer.map(parsePointer),
       patterns: [
@@ -74,6 +73,7 @@ export class Mapping {
       isAll: rule.all !== undefined,
       at: parsePointer(rule.all ?? rule.pointer ?? ''),
       ignored: rule.ignore.map(globOf),
+      skips: toConditions(rule.skip),
     }));
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
   }
@@ -123,7 +123,7 @@ export class Mapping {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
     const content = parsePayload(payload);
-    if (this.#skips.some((rule) => isSkippedBy(rule, find(content, rule.at)))) return null;
+    if (isAnyMet(this.#skips, content)) return null;
     const extended = this.#extract(levels, content);
     if (extended === null) return null;
     const device = this.#nameOf(this.#spec.device, { levels: extended, root: content, content });
@@ -147,7 +147,8 @@ export class Mapping {
       const base = key === null || this.#each === null ? [] : [...this.#each, key];
       const time = this.#readTime(place, base);
       for (const rule of this.#rules) {
-        if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
+        if (isAnyMet(rule.skips, root)) reading.ignore();
+        else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
         else this.#readOne(rule, { ...place, base, time }, reading);
       }
     }
@@ -292,7 +293,8 @@ export class Mapping {
 /** A part of a payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
-/** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[] }} Rule */
+/** @typedef {ReturnType<typeof toConditions>} Conditions */
+/** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[], skips: Conditions }} Rule */
 
 /** Collects the values of one message, and where each of them stands. */
 class Reading {
@@ -376,9 +378,16 @@ function parsePayload(payload) {
   }
 }
 
-/** @param {{ is?: unknown[], missing?: boolean }} rule @param {unknown} found */
-const isSkippedBy = ({ is, missing }, found) =>
-  missing === undefined ? (is ?? []).includes(found) : (found === undefined) === missing;
+/** @param {MappingSpec['values'][number]['skip']} skip */
+const toConditions = (skip) => skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
+
+/** Whether a part of a payload is skipped. @param {Conditions} conditions @param {unknown} content */
+const isAnyMet = (conditions, content) =>
+  conditions.some(({ is, missing, at }) => {
+    const found = find(content, at);
+    if (missing !== undefined) return (found === undefined) === missing;
+    return /** @type {unknown[]} */ (is ?? []).includes(found);
+  });
 
 /** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} of the first pointer that finds a value */
 function firstOf(pointers, content) {

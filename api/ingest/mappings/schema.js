@@ -47,24 +47,6 @@ const Text = z.union(
 
 const described = { unit: Text.optional(), type: Text.optional() };
 
-const Value = z
-  .strictObject(
-    {
-      pointer: Pointer.optional(),
-      all: Pointer.optional(),
-      sensor: Name.optional(),
-      ignore: z.array(z.string().min(1).max(256)).max(100).default([]),
-      ...described,
-    },
-    { error: 'must be an entry such as {pointer: /temperature, unit: °C}' },
-  )
-  .refine(({ pointer, all }) => (pointer === undefined) !== (all === undefined), {
-    error: 'must have either pointer, for one value, or all, for every value below',
-  })
-  .refine(({ all, ignore }) => all !== undefined || ignore.length === 0, {
-    error: 'must have ignore only with all',
-  });
-
 const Skip = z
   .strictObject({
     pointer: Pointer,
@@ -76,6 +58,28 @@ const Skip = z
   })
   .refine(({ is, missing }) => (is === undefined) !== (missing === undefined), {
     error: 'must have either is, with values, or missing, with true or false',
+  });
+
+const Value = z
+  .strictObject(
+    {
+      pointer: Pointer.optional(),
+      all: Pointer.optional(),
+      sensor: Name.optional(),
+      ignore: z.array(z.string().min(1).max(256)).max(100).default([]),
+      skip: z
+        .array(Skip, { error: 'must be a list of {pointer, is} or {pointer, missing}' })
+        .max(50)
+        .default([]),
+      ...described,
+    },
+    { error: 'must be an entry such as {pointer: /temperature, unit: °C}' },
+  )
+  .refine(({ pointer, all }) => (pointer === undefined) !== (all === undefined), {
+    error: 'must have either pointer, for one value, or all, for every value below',
+  })
+  .refine(({ all, ignore }) => all !== undefined || ignore.length === 0, {
+    error: 'must have ignore only with all',
   });
 
 const Time = z

@@ -148,8 +148,8 @@ export class Registry {
     });
   }
 
-  /** Counts the registered devices. Afterwards this process only counts its own registrations, so the limit is approximate. */
-  async start() {
+  /** Counts the registered devices. Until the next count this process only adds its own registrations, so the limit is approximate. */
+  async recount() {
     this.#countedAt = this.#clock();
     this.#devices = await this.#store.countDevices(this.#groups);
   }
@@ -232,7 +232,7 @@ export class Registry {
     const isFull = () => this.#devices >= this.#limits.autoRegisterMax;
     // Other processes may have retired devices since the last count.
     if (isFull() && Math.abs(this.#clock() - this.#countedAt) >= COUNT_EVERY_MS)
-      await this.#retry.run(() => this.start());
+      await this.#retry.run(() => this.recount());
     if (isFull()) throw new MillraceError('registration_limit');
     this.#devices++;
     const device = await this.newDevice(identity);

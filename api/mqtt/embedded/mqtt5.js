@@ -20,6 +20,7 @@ export const REASONS = {
   protocolError: 0x82,
   notAuthorized: 0x87,
   shuttingDown: 0x8b,
+  takenOver: 0x8e,
   filter: 0x8f,
   unknownTopic: 0x90,
   receiveMaximum: 0x93,
@@ -145,6 +146,7 @@ export class SessionlessBroker extends Aedes {
     super(options);
     Object.assign(this, { clients: Object.create(null), brokers: Object.create(null) });
     numberAtForwarding(/** @type {any} */ (this));
+    replaceAtOnce(/** @type {any} */ (this));
   }
 
   /** Forwards a message of a client to the others. @param {Client} client @param {PublishPacket} packet */
@@ -179,6 +181,29 @@ function numberAtForwarding(aedes) {
   aedes.mq.emit = (packet, done) => {
     packet.brokerCounter = ++aedes.counter;
     return emit(packet, done);
+  };
+}
+
+/**
+ * Replaces a connection at once when another one signs in with its client id. aedes registers the newer one after the older has closed,
+ * and a connection that closes removes its id even if a newer one has it. So two connections that signed in meanwhile both stayed open
+ * under one id (MQTT-3.1.4-2), and `OwnConnections` counted them as one. Without sessions the newer one has nothing to wait for.
+ *
+ * @param {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }} aedes
+ *   private members of it
+ */
+function replaceAtOnce(aedes) {
+  const register = aedes.registerClient.bind(aedes);
+  const unregister = aedes.unregisterClient.bind(aedes);
+  aedes.registerClient = (client) => {
+    const older = aedes.clients[client.id];
+    if (older) unregister(older);
+    register(client);
+    older?.disconnect({ reasonCode: REASONS.takenOver });
+  };
+  // aedes calls it for each connection that closes, also if a newer one has the id.
+  aedes.unregisterClient = (client) => {
+    if (aedes.clients[client.id] === client) unregister(client);
   };
 }
 

@@ -1,3 +1,4 @@
+import { PayloadMemory } from '../../ingest/admission/index.js';
 import { Acknowledgements, Deliveries } from '../acknowledgements.js';
 
 /** @import { Writable } from 'node:stream' */
@@ -18,8 +19,8 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * @param {MqttClient} client
  * @param {object} options
- * @param {(packet: IPublishPacket, receipt: Receipt) => unknown} options.onPublish resolves when the message is settled;
- *   rejects when it must stay unacknowledged
+ * @param {(packet: IPublishPacket & { payload: Buffer }, receipt: Receipt) => unknown} options.onPublish resolves when the message is
+ *   settled; rejects when it must stay unacknowledged. The payload is out of `PayloadMemory`
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
  * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further
@@ -31,6 +32,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   let connection = null;
   /** The broker sends these messages again on its next connection. */
   const deliveries = new Deliveries();
+  const memory = new PayloadMemory();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
@@ -71,12 +73,13 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   async function accept(packet) {
     const settled = track(packet);
     const receivedOn = connection;
-    const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
-    const bytes = payload.length;
+    // MQTT.js keeps the packet, and `deliveries` its payload, until the message is settled.
+    const received = Object.assign(packet, { payload: memory.own(packet.payload) });
+    const bytes = received.payload.length;
     unsettled++;
     unsettledBytes += bytes;
     try {
-      await onPublish(packet, packet.qos > 0 ? deliveries.receive({ ...packet, payload }) : { from: null });
+      await onPublish(received, received.qos > 0 ? deliveries.receive(received) : { from: null });
       settled();
     } catch (error) {
       if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));

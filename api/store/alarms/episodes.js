@@ -14,10 +14,14 @@ const ONE = {
   name: 'read_alarm',
   cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY} AND rule_id = ? AND start = ?`,
 };
-const OF_SENSOR = { name: 'read_alarms_of_sensor', cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY}` };
+const OF_SENSOR = {
+  name: 'read_alarms_of_sensor',
+  cql: `SELECT ${COLUMNS} FROM alarm WHERE ${KEY}`,
+  fetchSize: 1000,
+};
 const WRITE = {
   name: 'write_alarm',
-  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO alarm (device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const INDEX = {
   name: 'index_alarm',
@@ -59,6 +63,8 @@ const NOTES = {
   name: 'read_alarm_events',
   cql: 'SELECT at, kind, actor, comment FROM alarm_event WHERE device_id = ? AND sensor_id = ? AND rule_id = ? AND start = ?',
 };
+
+const ALL = { until: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY };
 
 /** The end of an open episode, in epoch ms. An episode may open again, and a null would be a tombstone. */
 const OPEN_END = 0;
@@ -126,10 +132,24 @@ export function createAlarmStore(session) {
       return row && isEpisode(row) ? toAlarm(row) : null;
     },
 
-    /** @param {Buffer} device @param {Buffer} sensor @returns {Promise<Alarm[]>} of all rules, withdrawn ones included */
-    async ofSensor(device, sensor) {
-      const rows = await session.all(OF_SENSOR, [device, sensor]);
-      return rows.filter(isEpisode).map(toAlarm);
+    /**
+     * A value that swings around a limit makes an alarm a minute. The table has them rule by rule, so all are read, page by page, and only
+     * the newest are kept.
+     *
+     * @param {Buffer} device
+     * @param {Buffer} sensor
+     * @param {{ until: number, limit: number }} [page] `until`: epoch ms, none starts later; default: all
+     * @returns {Promise<Alarm[]>} of all rules, the newest first, withdrawn ones included
+     */
+    async ofSensor(device, sensor, { until, limit } = ALL) {
+      /** @type {Alarm[]} */
+      let newest = [];
+      for await (const rows of session.pages(OF_SENSOR, [device, sensor])) {
+        const found = rows.filter(isEpisode).map(toAlarm);
+        newest.push(...found.filter(({ start }) => start <= until));
+        newest = newest.sort(newestFirst).slice(0, limit);
+      }
+      return newest;
     },
 
     /**
@@ -159,10 +179,11 @@ export function createAlarmStore(session) {
           alarm.peak === null ? undefined : float64(alarm.peak),
           alarm.late,
           alarm.withdrawn,
-          // The acknowledgement of a long alarm would expire.
+          // The acknowledgement and the shelving of a long alarm would expire.
           alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
           alarm.acknowledgedBy ?? undefined,
           alarm.comment ?? undefined,
+          alarm.shelvedUntil === null ? undefined : int64(alarm.shelvedUntil),
           readAt,
         ]),
         session.write(INDEX, [
@@ -268,6 +289,10 @@ const toAlarm = (row) => ({
   shelvedUntil: row['shelved_until']?.getTime() ?? null,
   writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
+
+/** @param {EpisodeKey} a @param {EpisodeKey} b @returns {number} negative: `a` is the newer one */
+export const newestFirst = (a, b) =>
+  b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
 /** @param {Alarm | EpisodeKey} key @returns {string} of the episode, for clients: its key in URL-safe base 64 */
 export const alarmId = ({ device, sensor, rule, start }) =>

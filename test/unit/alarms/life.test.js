@@ -358,6 +358,8 @@ test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is rene
   await system.evaluated();
   const key = { device, sensor, rule: rule.bytes, start };
   await system.alarms.acknowledge(key, { by: 'Ada', comment: null });
+  const shelvedUntil = NOW + 30 * DAY_MS;
+  await system.alarms.shelve(key, { by: 'Ada', until: shelvedUntil, comment: null });
   for (let hour = 1; hour <= 100; hour++) {
     shifted = hour * HOUR_MS;
     await heat(20);
@@ -368,17 +370,18 @@ test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is rene
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: null, peak: 20 }]);
   const [alarm] = await system.store.alarms.episodes.ofSensor(device, sensor);
   expect(alarm?.writtenAt).toBeGreaterThan(start + 2 * DAY_MS);
-  expect(alarm?.acknowledgedBy).toBe('Ada');
+  expect(alarm).toMatchObject({ acknowledgedBy: 'Ada', shelvedUntil });
   const { rows } = await system.client.execute(
-    'SELECT WRITETIME(acknowledged_at) AS written FROM alarm WHERE device_id = ? AND sensor_id = ?',
+    'SELECT WRITETIME(acknowledged_at) AS acknowledged, WRITETIME(shelved_until) AS shelved FROM alarm WHERE device_id = ? AND sensor_id = ?',
     [device, sensor],
   );
-  expect(Number(rows[0]?.['written']) / 1000).toBeGreaterThan(start + 2 * DAY_MS);
+  for (const column of ['acknowledged', 'shelved'])
+    expect(Number(rows[0]?.[column]) / 1000).toBeGreaterThan(start + 2 * DAY_MS);
   const end = clock();
   await heat(1, end);
   await until(() => events().includes('cleared'));
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: end, peak: 20 }]);
-  expect(events()).toEqual(['opened', 'acknowledged', 'cleared']);
+  expect(events()).toEqual(['opened', 'acknowledged', 'shelved', 'cleared']);
 });
 
 /** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */

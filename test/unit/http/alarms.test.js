@@ -21,11 +21,12 @@ const LONG_OPEN = /** @type {Alarm} */ ({
   withdrawn: false,
 });
 
-/** @param {string} query @returns {Promise<{ items: number[], next: string | null }>} starts of alarms, in epoch ms */
-async function answerTo(query) {
+const all = async () => [LONG_OPEN];
+const EPISODES = { open: all, ofSensor: all, find: async () => LONG_OPEN };
+
+/** @param {string} query @param {object} [episodes] @returns {Promise<{ items: number[], next: string | null }>} starts of alarms, in epoch ms */
+async function answerTo(query, episodes = EPISODES) {
   const clock = () => NOW;
-  const all = async () => [LONG_OPEN];
-  const episodes = { open: all, ofSensor: all, find: async () => LONG_OPEN };
   const deps = {
     store: { alarms: { episodes } },
     alarms: { toItem: (/** @type {Alarm} */ { start }) => start },
@@ -49,4 +50,15 @@ test.each([
   ['state=open&from=-1d', []],
 ])('GET /alarms: an alarm is open for longer than HISTORY_DAYS: %s finds %j', async (query, items) => {
   expect(await answerTo(query)).toEqual({ items, next: null });
+});
+
+test('GET /alarms: alarms of a sensor: no more are read than a page looks at, and one', async () => {
+  /** @type {unknown} */
+  let page;
+  const ofSensor = async (/** @type {unknown[]} */ ...args) => {
+    page = args[2];
+    return [LONG_OPEN];
+  };
+  await answerTo(`device=${ID}&sensor=${ID}`, { ...EPISODES, ofSensor });
+  expect(page).toMatchObject({ limit: 1001 });
 });

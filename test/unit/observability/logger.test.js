@@ -40,6 +40,21 @@ describe('Logger: a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
+  test('only digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
+    const { logger, read } = listen({ secrets: ['30', '12', String(new Date().getFullYear())] });
+    logger.info({ code: 12, port: 1201, took: '123 ms', at: 'host:12' }, 'the PIN 12 is refused');
+    const { level, time, code, port, took, at, msg } = read()[0];
+    expect({ level, code, port, took, at, msg }).toEqual({
+      level: 30,
+      code: '[secret]',
+      port: 1201,
+      took: '123 ms',
+      at: 'host:[secret]',
+      msg: 'the PIN [secret] is refused',
+    });
+    expect(Date.parse(time)).not.toBeNaN();
+  });
+
   test('unknown to the settings: hidden by its name', () => {
     const { logger, read } = listen();
     logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');

@@ -7,12 +7,12 @@ const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
 const digest = (/** @type {number} */ number) => Buffer.alloc(8, number);
 
-/** @param {number} number */
-const block = (number) => ({
+/** @param {number} number @param {number} [bytes] of its samples */
+const block = (number, bytes = 4) => ({
   part: 0,
   ts: HOUR + number,
   digest: digest(number),
-  samples: Buffer.alloc(4),
+  samples: Buffer.alloc(bytes),
   writtenAt: HOUR,
 });
 
@@ -34,6 +34,8 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
   const refusing = new Set();
   /** @type {any[]} */
   const watermarks = [];
+  /** @type {number[]} records that were sent before each block was encoded */
+  const sentBefore = [];
   const page = async (/** @type {any[]} */ items) => ({ items });
   const deps = {
     store: {
@@ -76,9 +78,10 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
     },
     schemas: { load: async () => null },
     records: {
-      ofBlock: (/** @type {any} */ { digest: of }) => [
-        { topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) },
-      ],
+      ofBlock: (/** @type {any} */ { digest: of }) => {
+        sentBefore.push(sent.length);
+        return [{ topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) }];
+      },
       ofLatest: () => ({ topic: 'latest', key: 'latest', value: Buffer.alloc(1) }),
       ofWatermark: (/** @type {any} */ watermark) => {
         watermarks.push(watermark);
@@ -90,7 +93,7 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
     observer: { onCompleted: () => {}, onStreamed: () => {} },
   };
   const completion = createCompletion(/** @type {any} */ (deps));
-  return { completion, clock, sent, refusing, watermarks, topics, until: () => until };
+  return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 
 test('completion: both blocks are read: both are sent, then the watermark', async () => {
@@ -98,6 +101,13 @@ test('completion: both blocks are read: both are sent, then the watermark', asyn
   await completion.completeDue();
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
   expect(until()).toBe(HOUR + HOUR_MS);
+});
+
+test('completion: large blocks: each is sent before the next is encoded, so that other work goes on between them', async () => {
+  const { completion, sent, sentBefore } = createOver([block(1, 128 * 1024), block(2, 128 * 1024)]);
+  await completion.completeDue();
+  expect(sentBefore).toEqual([0, 1]);
+  expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
 });
 
 test('completion: a reading gives fewer blocks than there are digests: no watermark, and the next check reads again', async () => {

@@ -122,6 +122,15 @@ describe('Dev: --fresh', () => {
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
+  test('the manual was built before the first start: its cache stays, and the rest is emptied', async () => {
+    await writeFile(join(dir, 'vitepress'), '');
+    await emptyDataDir(dir, KEPT_FOLDERS);
+    await claimDataDir(dir);
+    await writeFile(join(dir, 'cassandra'), '');
+    await emptyDataDir(dir, KEPT_FOLDERS);
+    expect((await readdir(dir)).sort()).toEqual(['.millrace', 'vitepress']);
+  });
+
   test('directory with other files: refused and unchanged, even after a run in it', async () => {
     await writeFile(join(dir, 'thesis.tex'), '');
     await claimDataDir(dir);

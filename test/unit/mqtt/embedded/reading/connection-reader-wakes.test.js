@@ -1,4 +1,3 @@
-import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -11,6 +10,7 @@ import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-sch
 import { Persistence } from '../../../../../api/mqtt/embedded/retained.js';
 import { createSettling } from '../../../../../api/mqtt/embedded/settling.js';
 import { createMetrics } from '../../../../../api/observability/metrics.js';
+import { Line } from '../../../../support/mqtt/line.js';
 import {
   connectBytes,
   PINGREQ,
@@ -22,9 +22,6 @@ import { runs } from '../../../../support/runs.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */
-
-/** libuv reads this many bytes from a socket at once. */
-const SYSTEM_READ = 65_536;
 
 /** The default high-water mark of Node.js 20, and that of later versions. */
 const HIGH_WATER_MARKS = [16_384, 65_536];
@@ -54,50 +51,6 @@ const KINDS = {
   subscribe: { packet: () => subscribeBytes(9, FILTER), answer: 'suback' },
   unsubscribe: { packet: () => unsubscribeBytes(9, FILTER), answer: 'unsuback' },
 };
-
-/**
- * The server side of a connection: a stream that takes bytes from its device as `net.Socket` does. With a real socket the system would
- * choose the chunks.
- */
-class Line extends Duplex {
-  /** Bytes that arrived, and that Node.js has not read. */
-  #arrived = Buffer.alloc(0);
-  #isReading = false;
-  /** @type {Buffer[]} */
-  written = [];
-
-  setNoDelay() {}
-
-  /** @param {Buffer} bytes */
-  arrive(bytes) {
-    this.#arrived = Buffer.concat([this.#arrived, bytes]);
-    this.#readOn();
-  }
-
-  /** Bytes that the process has not read. */
-  get unread() {
-    return this.#arrived.length + this.readableLength;
-  }
-
-  _read() {
-    this.#isReading = true;
-    setImmediate(() => this.#readOn());
-  }
-
-  /** @param {Buffer} chunk @param {string} _encoding @param {() => void} done */
-  _write(chunk, _encoding, done) {
-    this.written.push(chunk);
-    done();
-  }
-
-  #readOn() {
-    while (this.#isReading && this.#arrived.length > 0 && !this.destroyed) {
-      const chunk = this.#arrived.subarray(0, SYSTEM_READ);
-      this.#arrived = this.#arrived.subarray(SYSTEM_READ);
-      this.#isReading = this.push(chunk);
-    }
-  }
-}
 
 /** The broker with its real parts. The test settles the messages. @param {{ budgetBytes: number }} options */
 async function startBroker({ budgetBytes }) {

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { HOST } from '../engine/ports.js';
+
+/**
+ * SASL of the local Kafka, for tests of clients that sign in.
+ *
+ * @typedef {{ mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512', username: string, password: string }} KafkaSasl
+ */
+
+/**
+ * The whole configuration of the local Kafka. Syncing is left to the page cache, as it is with Kafka by default.
+ *
+ * @param {{ dir: string, port: number, controller: number, sasl?: KafkaSasl, pem?: string }} node
+ */
+export function serverProperties({ dir, port, controller, sasl, pem }) {
+  const protocol = `${sasl ? 'SASL_' : ''}${pem ? 'SSL' : 'PLAINTEXT'}`;
+  return `\
+# Written by infra/kafka at every start: changes made here are lost.
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@${HOST}:${controller}
+listeners=CLIENTS://${HOST}:${port},CONTROLLER://${HOST}:${controller}
+advertised.listeners=CLIENTS://${HOST}:${port}
+listener.security.protocol.map=CLIENTS:${protocol},CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=CLIENTS
+log.dirs=${escaped(join(dir, 'data'))}
+num.network.threads=2
+num.io.threads=4
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+offsets.topic.num.partitions=4
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
+}
+
+/** Java reads the file as Latin-1, and a backslash begins an escape. @param {string} text @returns {string} the value that Java reads as the text */
+const escaped = (text) =>
+  text.replace(/[\\\u0080-\uffff]/g, (unit) =>
+    unit === '\\' ? '\\\\' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** @param {KafkaSasl} sasl */
+function signIn({ mechanism, username, password }) {
+  const account = `username="${username}" password="${password}"`;
+  const login =
+    mechanism === 'PLAIN'
+      ? `plain.PlainLoginModule required ${account} user_${username}="${password}"`
+      : `scram.ScramLoginModule required ${account}`;
+  return `\
+sasl.enabled.mechanisms=${mechanism}
+sasl.mechanism.inter.broker.protocol=${mechanism}
+listener.name.clients.${mechanism.toLowerCase()}.sasl.jaas.config=org.apache.kafka.common.security.${login};
+`;
+}
+
+const encrypted = (/** @type {string} */ pem) => `\
+ssl.keystore.type=PEM
+ssl.keystore.key=${part(pem, 'PRIVATE KEY')}
+ssl.keystore.certificate.chain=${part(pem, 'CERTIFICATE')}
+ssl.truststore.type=PEM
+ssl.truststore.certificates=${part(pem, 'CERTIFICATE')}
+ssl.endpoint.identification.algorithm=
+`;
+
+/** @param {string} pem @param {string} label @returns {string} the sections of this label, in one line of a properties file */
+const part = (pem, label) =>
+  (pem.match(new RegExp(`-----BEGIN [A-Z ]*${label}-----[^]*?-----END [A-Z ]*${label}-----\\n?`, 'g')) ?? [])
+    .join('')
+    .replaceAll('\n', '\\n');

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { serverProperties } from '../../../../infra/kafka/server-properties.js';
+
+/** @param {string} dir @returns {string | undefined} the line of the folder in the configuration */
+const folderLine = (dir) =>
+  serverProperties({ dir, port: 9092, controller: 9093 })
+    .split('\n')
+    .find((line) => line.startsWith('log.dirs='));
+
+test.each([
+  ['a space', '/srv/my data', 'log.dirs=/srv/my data/data'],
+  ['an umlaut', '/srv/größe', String.raw`log.dirs=/srv/gr\u00f6\u00dfe/data`],
+  ['a letter of two code units', '/srv/𝄞', String.raw`log.dirs=/srv/\ud834\udd1e/data`],
+  ['a backslash', String.raw`/srv/a\b`, String.raw`log.dirs=/srv/a\\b/data`],
+])('Local Kafka: a data directory with %s: written so that Java reads the same path', (_, dir, line) => {
+  expect(folderLine(dir)).toBe(line);
+});

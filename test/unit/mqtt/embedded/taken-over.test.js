@@ -1,0 +1,41 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { SessionlessBroker } from '../../../../api/mqtt/embedded/mqtt5.js';
+import { Persistence } from '../../../../api/mqtt/embedded/retained.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { Line } from '../../../support/mqtt/line.js';
+import { connectBytes, subscribeBytes } from '../../../support/mqtt/packets.js';
+
+/** Turns of the event loop after which the broker has handled everything. */
+const TURNS = 20;
+
+const afterwards = useCleanUps();
+
+async function settle() {
+  for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+}
+
+test('Embedded broker: two clients sign in while an older one with their id closes: the last one stays, and is counted once', async () => {
+  const broker = new SessionlessBroker({ persistence: new Persistence() });
+  await broker.listen();
+  afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));
+  /** @returns {Line} whose client signs in */
+  const signIn = () => {
+    const line = new Line();
+    broker.handle(line);
+    line.arrive(connectBytes({ clientId: 'd' }));
+    return line;
+  };
+  const older = signIn();
+  // aedes removes a subscription in the next turn, so the connection takes as long to close.
+  older.arrive(subscribeBytes(1, 'iot/v1/d/status'));
+  await settle();
+  const newer = signIn();
+  const newest = signIn();
+  await settle();
+  expect([older, newer, newest].map(({ destroyed }) => destroyed)).toEqual([true, true, false]);
+  expect(broker.connectedClients).toBe(1);
+  newest.destroy();
+  await settle();
+  expect(broker.connectedClients).toBe(0);
+});

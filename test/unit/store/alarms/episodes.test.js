@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { writeTimestamp } from '../../../../api/store/index.js';
+import { createMemoryStore } from '../../../support/memory-store/index.js';
+
+/** @import { Alarm } from '../../../../api/store/alarms/episodes.js' */
+
+const NOW = Date.UTC(2026, 10, 25, 12);
+
+/** @param {number} rule @param {number} start ms after NOW @returns {Alarm} */
+const alarmOf = (rule, start) => ({
+  device: Buffer.alloc(16, 7),
+  sensor: Buffer.alloc(16, 8),
+  rule: Buffer.alloc(16, rule),
+  start: NOW + start,
+  opened: NOW + start,
+  cleared: NOW + start + 1,
+  peak: 1,
+  version: 1,
+  ruleName: 'rule',
+  severity: 'warning',
+  condition: 'above',
+  deviceName: null,
+  sensorName: null,
+  site: null,
+  unit: null,
+  late: false,
+  withdrawn: false,
+  acknowledgedAt: null,
+  acknowledgedBy: null,
+  comment: null,
+  shelvedUntil: null,
+});
+
+test('Alarms of a sensor: more than wanted, of two rules: the newest that start in time, the newest first', async () => {
+  const { store } = await createMemoryStore({ clock: () => NOW });
+  const { episodes } = store.alarms;
+  const alarms = [alarmOf(1, 10), alarmOf(1, 30), alarmOf(2, 20), alarmOf(2, 40), alarmOf(2, 25)];
+  for (const alarm of alarms) await episodes.write(0, alarm, writeTimestamp(NOW));
+  const { device, sensor } = alarmOf(1, 0);
+  const starts = async (/** @type {{ until: number, limit: number }} */ page) =>
+    (await episodes.ofSensor(device, sensor, page)).map(({ start }) => start - NOW);
+  expect(await starts({ until: NOW + 30, limit: 2 })).toEqual([30, 25]);
+  expect(await starts({ until: NOW + 1000, limit: 10 })).toEqual([40, 30, 25, 20, 10]);
+});

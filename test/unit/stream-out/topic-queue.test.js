@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { KafkaSender } from '../../../api/stream-out/kafka/sender.js';
+import { TopicQueue } from '../../../api/stream-out/topic-queue.js';
+import { until } from '../../support/until.js';
+
+const RECORD = {
+  topic: 'millrace.batches.v1',
+  key: Buffer.from('a'),
+  value: Buffer.from('1'),
+  headers: new Map(),
+};
+
+test('Topic queue: Kafka has not answered for the only item: it is the oldest, until Kafka has it', async () => {
+  /** @type {Array<() => void>} */
+  const answers = [];
+  const createProducer = () => ({
+    send: () => new Promise((resolve) => void answers.push(() => resolve(undefined))),
+    close: async () => {},
+  });
+  const sender = new KafkaSender({
+    options: /** @type {any} */ ({}),
+    logger: pino({ level: 'silent' }),
+    onSent: () => {},
+    onFailure: () => {},
+    createProducer: /** @type {any} */ (createProducer),
+  });
+  const queue = new TopicQueue({
+    limit: 10_000,
+    sender,
+    prepare: async () => true,
+    toRecords: () => [RECORD],
+    onSent: () => {},
+  });
+  queue.start();
+  queue.reserve(10);
+  queue.push({ size: 10, committedAt: 7 });
+  await until(() => answers.length === 1);
+  expect(queue.oldest).toBe(7);
+  answers[0]?.();
+  await until(() => queue.bytes === 0);
+  expect(queue.oldest).toBeNull();
+  await queue.stop(0);
+  await queue.ended;
+});
