@@ -6,6 +6,7 @@ import { createDatabase } from './database.js';
 import { readTables } from './tables.js';
 
 /** @import { Client } from 'cassandra-driver' */
+/** @import { CredentialStore } from '../../../api/store/credentials.js' */
 /** @import { SendingHooks, Store } from '../../../api/store/index.js' */
 /** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Table } from './tables.js' */
@@ -58,6 +59,9 @@ export async function createMemoryStore(options = {}) {
 }
 
 /** `database` executes CQL, for tests that check the stored rows. @typedef {{ store: Store, database: Client }} MemoryStore */
+
+/** @param {Parameters<typeof createMemoryStore>[0]} [options] @returns {Promise<CredentialStore>} of a new database in memory */
+export const createMemoryCredentials = async (options) => (await createMemoryStore(options)).store.credentials;
 
 /** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {
