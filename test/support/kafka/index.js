@@ -48,13 +48,13 @@ export async function startTestKafka(options = {}) {
   };
 }
 
-/** Makes all topics of a prefix. @param {string} address @param {string} prefix @param {number} [partitions] */
-export async function makeTopics(address, prefix, partitions = 3) {
+/** Makes all topics of a prefix. @param {string} address @param {string} prefix */
+export async function makeTopics(address, prefix) {
   const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
   const topics = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS)).map((kind) =>
     topicName(prefix, kind),
   );
-  await admin.createTopics({ topics, partitions, replicas: 1 });
+  await admin.createTopics({ topics, partitions: 3, replicas: 1 });
   await admin.close();
 }
 

@@ -11,7 +11,6 @@ import { useKeyspace } from '../database/keyspace.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../../api/access/http/rates.js' */
-/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
 /** Longer than any test, in ms. */
@@ -102,12 +101,11 @@ export async function startTestSystem(options = {}) {
     /** Opens a client of the driver in the system's keyspace. The caller shuts it down. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
-    /** Opens a store as another process would. The caller closes it. @param {Gate} [gate] */
-    openStore: (gate) =>
+    /** Opens a store as another process would. The caller closes it. */
+    openStore: () =>
       connectStore({
         cql: config.cql,
         retention: config.retention,
-        gate,
         observe: () => {},
         onStaleIndex: () => {},
       }),
