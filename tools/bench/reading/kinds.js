@@ -1,4 +1,4 @@
-import { createLatencies } from '../load/open-loop.js';
+import { Latencies as Histogram } from '../../../simulator/meter.js';
 
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Plan } from './data.js' */
@@ -119,7 +119,7 @@ export const KINDS = {
  * @returns {Promise<Read>}
  */
 export async function readRepeatedly(read, forMs) {
-  const latencies = createLatencies();
+  const latencies = new Histogram();
   const end = performance.now() + forMs;
   let items = 0;
   do {
@@ -127,7 +127,7 @@ export async function readRepeatedly(read, forMs) {
     items = await read();
     latencies.record(performance.now() - began);
   } while (performance.now() < end);
-  return { ...latencies.read(), items };
+  return { .../** @type {Latencies} */ (latencies.read()), items };
 }
 
 /** @param {Target} target */
