@@ -58,7 +58,8 @@ export async function createMemoryStore(options = {}) {
 /** `database` executes CQL, for tests that check the stored rows. @typedef {{ store: Store, database: Client }} MemoryStore */
 
 /** @param {Parameters<typeof createMemoryStore>[0]} [options] @returns {Promise<CredentialStore>} of a new database in memory */
-export const createMemoryCredentials = async (options) => (await createMemoryStore(options)).store.credentials;
+export const createMemoryCredentials = async (options) =>
+  (await createMemoryStore(options)).store.credentials;
 
 /** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {

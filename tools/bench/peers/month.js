@@ -13,7 +13,7 @@ import { OURS, openOurs } from './pipelines.js';
 import { byName, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
 
-/** @import { Context, Environment } from '../environment/index.js' */
+/** @import { Context } from '../environment/index.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Name, Rival } from './pipelines.js' */
 
