@@ -70,7 +70,7 @@ const gate = (seeds, versions) => [
   },
   ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
   ...versions.map(unitOn),
-  step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
+  step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.js'),
 ];
 
@@ -82,7 +82,7 @@ const everything = (seed) => [
     suite(script, '--long', `--seed=${seed}`),
   ),
   step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
-  step('npm', 'run', '--silent', 'test:mutation', '--', '--ci'),
+  step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.js', '--strict'),
 ];
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { Fifo } from './fifo.js';
+import { Queue } from '../common/queue.js';
 
 /**
  * A message on its way.
@@ -48,8 +48,8 @@ export class Outbox {
   #send;
   #onAcknowledged;
   #onDropped;
-  /** @type {Fifo<Message>} */
-  #waiting = new Fifo();
+  /** @type {Queue<Message>} */
+  #waiting = new Queue();
   /** @type {Set<Message>} in the order of sending */
   #inFlight = new Set();
   /** @type {Message[]} sent on a connection that broke, in the order of sending */
@@ -78,7 +78,7 @@ export class Outbox {
 
   /** Number of pending messages. */
   size() {
-    return this.#inFlight.size + this.#again.length + this.#waiting.length;
+    return this.#inFlight.size + this.#again.length + this.#waiting.size;
   }
 
   /** Adds a message. @param {NewMessage} message */
@@ -138,8 +138,8 @@ export class Outbox {
 
   #dropWhatMust() {
     while (
-      this.#waiting.length > this.#limit.messages ||
-      (this.#bytes > this.#limit.bytes && this.#waiting.length > 0)
+      this.#waiting.size > this.#limit.messages ||
+      (this.#bytes > this.#limit.bytes && this.#waiting.size > 0)
     ) {
       const oldest = /** @type {Message} */ (this.#waiting.shift());
       this.#bytes -= oldest.bytes;

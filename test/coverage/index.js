@@ -2,8 +2,8 @@
  * `npm run test:coverage`: prints how many lines of each folder the unit tests execute, and enforces nothing. `-- --files` prints each file.
  * Jest's own V8 coverage converts every module for every test file, which takes ten minutes instead of one.
  */
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
@@ -14,8 +14,6 @@ import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
 
 /** What the application and its commands are made of. */
 const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
-
-const LIMIT_MS = 120_000;
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = { files: { type: 'switch', help: 'a row for each file, not only for each folder' } };
@@ -36,10 +34,9 @@ await runCommand(async () => {
   // Only now: they need the packages.
   const { parseFlags } = await import('../../common/flags.js');
   const flags = parseFlags(LINE, process.argv.slice(2));
+  const { withCoverage } = await import('./executed.js');
   const { linesOf } = await import('./lines.js');
-  const { withCoverage } = await import('../mutation/coverage.js');
   const { runTests } = await import('../mutation/runner/child.js');
-  const { filesIn } = await import('../mutation/test-files.js');
   const { Workspace } = await import('../mutation/workspace.js');
 
   const sources = FOLDERS.flatMap(filesIn);
@@ -52,7 +49,7 @@ await runCommand(async () => {
   try {
     const { directory } = workspace;
     const { result, coverage } = await withCoverage({ directory, files: new Set(sources) }, (env) =>
-      runTests(tests, { directory, limitMs: () => LIMIT_MS, env, signal: stop.signal }),
+      runTests(tests, { directory, env, signal: stop.signal }),
     );
     line.clear();
     if (result.end !== 'passed')
@@ -74,6 +71,14 @@ await runCommand(async () => {
     await workspace.remove();
   }
 });
+
+/** @param {string} folder @returns {string[]} its JavaScript files */
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((file) => file.endsWith('.js'))
+    .sort();
+}
 
 /** @param {string} name @param {{ lines: number, executed: number }} counts */
 function print(name, { lines, executed }) {

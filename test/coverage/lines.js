@@ -1,7 +1,7 @@
 import { parse } from '@babel/parser';
-import { covers } from '../mutation/coverage.js';
+import { covers } from './executed.js';
 
-/** @import { Range } from '../mutation/coverage.js' */
+/** @import { Range } from './executed.js' */
 
 /**
  * @param {string} source of an ES module

@@ -12,6 +12,7 @@ import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
+import { SUITES } from '../suites.js';
 import { startLoad } from './load.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
@@ -26,9 +27,6 @@ const FLAGS = {
   times: { type: 'integer', help: 'how often the file runs', min: 1, fallback: 20 },
   load: { type: 'integer', help: `busy threads during the runs, at most ${MAX_LOAD}`, min: 0, fallback: 2 },
 };
-
-/** Folders under `test` whose suite has a name of its own; `npm test` runs the others. */
-const SUITES = ['unit', 'infra', 'browser', 'contract', 'thorough', 'cluster'];
 
 /** @type {CommandLine<typeof FLAGS>} */
 const LINE = {
@@ -76,7 +74,9 @@ await runCommand(async () => {
 
 /** @param {string} file @returns {Promise<{ code: number, output: string, stoppedBy: string }>} */
 function runOnce(file) {
-  const suite = SUITES.filter((name) => file.split('/').at(1) === name).map((name) => `--${name}`);
+  const folder = String(file.split('/').at(1));
+  // `npm test` runs the folders without a suite of their name.
+  const suite = Object.hasOwn(SUITES, folder) ? [`--${folder}`] : [];
   const child = spawn(process.execPath, ['test/run.js', ...suite, '--ci', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,11 +1,33 @@
 /**
- * `npm run test:mutation`: puts one mistake at a time into a copy of the modules of `modules.js`, and finds the tests that notice it. It
- * continues a stopped run, and writes `test/mutation/results.md`. `-- --help` lists the flags.
+ * `npm run test:mutation`: puts one mistake of `must-die.js` at a time into a copy of the sources, and fails for each that its test does not
+ * notice. `-- --help` lists the flags.
  */
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
+import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
+
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  workers: {
+    type: 'integer',
+    help: 'mistakes at a time',
+    min: 1,
+    fallback: Math.min(4, availableParallelism()),
+  },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run test:mutation --',
+  help: 'Puts one known mistake at a time into a copy of the sources, and names those that their test does not notice.',
+  examples: ['npm run test:mutation', 'npm run test:mutation -- --workers 2'],
+  flags: FLAGS,
+};
 
 await runCommand(async () => {
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
@@ -13,6 +35,16 @@ await runCommand(async () => {
   checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
   // Imported here, because it needs the packages.
-  const { mutationCommand } = await import('./command.js');
-  await mutationCommand(process.argv.slice(2), line);
+  const { parseFlags } = await import('../../common/flags.js');
+  const { workers } = parseFlags(LINE, process.argv.slice(2));
+  const { findUnnoticed } = await import('./known-mistakes.js');
+  const { MUST_DIE } = await import('./must-die.js');
+  const stop = new AbortController();
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.once(signal, () => stop.abort(new MillraceError('usage', `Stopped by ${signal}.`)));
+  const options = { workers, onStatus: line.update, signal: stop.signal };
+  const problems = await findUnnoticed(MUST_DIE, options).finally(line.clear);
+  for (const problem of problems) line.print(problem);
+  line.print(`Mutation: ${MUST_DIE.length} known mistakes, ${problems.length} problems.`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
 });

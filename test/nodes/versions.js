@@ -19,7 +19,7 @@ export function defaultVersions({ engines, newest, between = false }) {
 }
 
 /** @param {string} engines such as `>=20.12` @returns {string} the oldest version that it accepts, such as `20.12.0` */
-export const oldestOf = (engines) => partsOf(engines.replace('>=', '')).join('.');
+const oldestOf = (engines) => partsOf(engines.replace('>=', '')).join('.');
 
 /** @param {string} wanted such as `24`, `20.12` or `20.12.0` @param {string} version @returns {boolean} whether all parts of `wanted` are the same */
 export const matches = (wanted, version) => version === wanted || version.startsWith(`${wanted}.`);

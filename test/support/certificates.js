@@ -10,17 +10,17 @@ export function certificatesFolder() {
   return {
     /**
      * @param {string} [authority] its name; it is created with its first certificate
-     * @param {{ hosts?: string, name?: string, renew?: boolean }} [options]
+     * @param {{ hosts?: string, renew?: boolean }} [options]
      */
-    async make(authority = 'ours', { hosts = 'localhost,127.0.0.1', name = 'server', renew = false } = {}) {
+    async make(authority = 'ours', { hosts = 'localhost,127.0.0.1', renew = false } = {}) {
       const out = join(folder, authority);
-      await makeCertificates({ openssl: await findOpenssl(), out, hosts, name, renew });
+      await makeCertificates({ openssl: await findOpenssl(), out, hosts, name: 'server', renew });
       const ca = join(out, 'ca.pem');
       return {
         ca,
         authority: readFileSync(ca),
-        cert: join(out, `${name}.pem`),
-        key: join(out, `${name}.key`),
+        cert: join(out, 'server.pem'),
+        key: join(out, 'server.key'),
       };
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -2,7 +2,7 @@
 /** @import { TestSystem } from './system/index.js' */
 
 /** A payload that runs code if it is not shown as text, and hides characters if they are not escaped. */
-export const HOSTILE =
+const HOSTILE =
   '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\u202e","note":"\u0007"}]';
 
 /** SenML as CBOR: `[{n: "t", v: "hot"}, {n: "u", v: 1}]`. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { loadOf } from '../bench/load/shapes.js';
 
 /** @import { Figures } from '../bench/documents.js' */
 
@@ -19,7 +20,7 @@ import { readFile } from 'node:fs/promises';
 export function costOf(throughput, process) {
   /** @param {string} load @returns {number} CPU µs of one message */
   const measured = (load) => {
-    const { sensors, samples } = shapeOf(load);
+    const { sensors, samples } = loadOf(load);
     return Number(throughput[load]?.packed[process]) * sensors * samples;
   };
   const single = measured('1x1');
@@ -41,18 +42,12 @@ export function errorsOf(throughput, process) {
   const cost = costOf(throughput, process);
   return Object.fromEntries(
     Object.entries(throughput).map(([load, { packed }]) => {
-      const { sensors, samples } = shapeOf(load);
+      const { sensors, samples } = loadOf(load);
       const calculated = messageCost(cost, { sensors, samples }) / (sensors * samples);
       return [load, calculated / packed[process] - 1];
     }),
   );
 }
-
-/** @param {string} name `4x10` @returns {Shape} */
-const shapeOf = (name) => {
-  const [sensors = 1, samples = 1] = name.split('x').map(Number);
-  return { sensors, samples };
-};
 
 const FIGURES = new URL('../bench/figures.json', import.meta.url);
 

@@ -1,10 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { connect } from '../../../api/store/connect.js';
-import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
-import { readSettings } from '../../../common/settings/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
+import { startOnCluster } from './sent.js';
 
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 
@@ -37,34 +33,20 @@ const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : Stri
  *   values of each device, and the highest number of partitions in one request
  */
 export async function publishThroughKill(cluster, { copies, afterwards }) {
-  const settings = {
-    CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
-    CQL_KEYSPACE: `merged_${copies}`,
-    INGEST_MAX_IN_FLIGHT: IN_FLIGHT,
-    LATEST_GROUPS: '4',
-  };
   await untilAgreed(cluster);
-  const { cql } = readSettings(settings, { envFile: '' });
-  const database = await connect(cql, { applicationName: 'test' });
-  afterwards(() => database.shutdown());
-  await database.execute(
-    `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': ${copies}}`,
-    [],
-    { prepare: false },
-  );
   let partitions = 0;
-  const note = (/** @type {any} */ { application, query }) => {
-    if (application !== 'millrace' || !Array.isArray(query)) return;
-    const keys = query.map(({ params, meta }) =>
-      meta.partitionKeys.map((/** @type {number} */ index) => textOf(params[index])).join(),
-    );
-    partitions = Math.max(partitions, new Set(keys).size);
-  };
-  subscribe(SENT_REQUESTS, note);
-  afterwards(() => unsubscribe(SENT_REQUESTS, note));
-
-  const system = await startTestSystem({ settings });
-  afterwards(() => system.stop());
+  const system = await startOnCluster(cluster, {
+    settings: { CQL_KEYSPACE: `merged_${copies}`, INGEST_MAX_IN_FLIGHT: IN_FLIGHT, LATEST_GROUPS: '4' },
+    copies,
+    afterwards,
+    onSent({ query }) {
+      if (!Array.isArray(query)) return;
+      const keys = query.map(({ params, meta }) =>
+        meta.partitionKeys.map((/** @type {number} */ index) => textOf(params[index])).join(),
+      );
+      partitions = Math.max(partitions, new Set(keys).size);
+    },
+  });
   await cluster.keepSchema();
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectDevice(system)));
   for (const client of clients) afterwards(() => client.end());

@@ -7,10 +7,41 @@ import { routingKey } from '../../../api/store/sending/routing.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { startTestSystem } from '../../support/system/index.js';
 
+/** @import { Client } from 'cassandra-driver' */
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 
 /** @typedef {{ cql: string, coordinator: string, replicas: string[] }} Sent addresses */
+
+/**
+ * Starts a system on the cluster, in a keyspace of its own, and sees each request that it sends.
+ *
+ * @param {Cluster} cluster with all nodes up
+ * @param {object} options
+ * @param {Record<string, string>} options.settings of the system, with its keyspace
+ * @param {number} options.copies of each partition
+ * @param {(request: any, context: { database: Client, keyspace: string }) => void} options.onSent
+ * @param {(task: () => unknown) => void} options.afterwards
+ */
+export async function startOnCluster({ contactPoints }, { settings, copies, onSent, afterwards }) {
+  const all = { CQL_CONTACT_POINTS: contactPoints.join(','), ...settings };
+  const { cql } = readSettings(all, { envFile: '' });
+  const database = await connect(cql, { applicationName: 'test' });
+  afterwards(() => database.shutdown());
+  await database.execute(
+    `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': ${copies}}`,
+    [],
+    { prepare: false },
+  );
+  const note = (/** @type {any} */ request) => {
+    if (request.application === 'millrace') onSent(request, { database, keyspace: cql.keyspace });
+  };
+  subscribe(SENT_REQUESTS, note);
+  afterwards(() => unsubscribe(SENT_REQUESTS, note));
+  const system = await startTestSystem({ settings: all });
+  afterwards(() => system.stop());
+  return system;
+}
 
 /**
  * Records the requests and their nodes while devices publish and a reader reads. The keyspace stores each partition on one
@@ -20,45 +51,30 @@ import { startTestSystem } from '../../support/system/index.js';
  * @param {{ devices: string[], afterwards: (task: () => unknown) => void }} options
  * @returns {Promise<Sent[]>} every request that has a partition
  */
-export async function sentByPartition({ contactPoints }, { devices, afterwards }) {
-  const settings = {
-    CQL_CONTACT_POINTS: contactPoints.join(','),
-    CQL_KEYSPACE: 'one_copy',
-    LATEST_GROUPS: '16',
-  };
-  const { cql } = readSettings(settings, { envFile: '' });
-  const database = await connect(cql, { applicationName: 'test' });
-  afterwards(() => database.shutdown());
-  await database.execute(
-    `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
-    [],
-    { prepare: false },
-  );
-
+export async function sentByPartition(cluster, { devices, afterwards }) {
   /** @type {Sent[]} */
   const sent = [];
-  /** @param {any} request */
-  const record = ({ application, query, coordinator, options }) => {
-    const key = options.getRoutingKey();
-    if (application !== 'millrace' || !key) return;
-    /** @param {string} text @param {Buffer} routing */
-    const note = (text, routing) => {
-      const replicas = database.getReplicas(cql.keyspace, routing).map((host) => host.address);
-      sent.push({ cql: text, coordinator: coordinator.address, replicas });
-    };
-    if (!Array.isArray(query)) return note(query, key);
-    // A batch can have rows of several partitions. The node must be a replica of each of them.
-    for (const { query: text, params, meta } of query)
-      note(
-        text,
-        routingKey(...meta.partitionKeys.map((/** @type {number} */ index) => bytesOf(params[index]))),
-      );
-  };
-  subscribe(SENT_REQUESTS, record);
-  afterwards(() => unsubscribe(SENT_REQUESTS, record));
-
-  const system = await startTestSystem({ settings });
-  afterwards(() => system.stop());
+  const system = await startOnCluster(cluster, {
+    settings: { CQL_KEYSPACE: 'one_copy', LATEST_GROUPS: '16' },
+    copies: 1,
+    afterwards,
+    onSent({ query, coordinator, options }, { database, keyspace }) {
+      const key = options.getRoutingKey();
+      if (!key) return;
+      /** @param {string} text @param {Buffer} routing */
+      const note = (text, routing) => {
+        const replicas = database.getReplicas(keyspace, routing).map((host) => host.address);
+        sent.push({ cql: text, coordinator: coordinator.address, replicas });
+      };
+      if (!Array.isArray(query)) return note(query, key);
+      // A batch can have rows of several partitions. The node must be a replica of each of them.
+      for (const { query: text, params, meta } of query)
+        note(
+          text,
+          routingKey(...meta.partitionKeys.map((/** @type {number} */ index) => bytesOf(params[index]))),
+        );
+    },
+  });
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   await Promise.all(devices.map((device) => publish(client, device)));

@@ -1,13 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../api/export/parquet.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { unionOf } from '../../support/history/index.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 import { startCommand } from '../../support/processes/api-process.js';
 import { useHistorySystem } from '../../support/system/history.js';
 import { startTestSystem } from '../../support/system/index.js';
@@ -340,7 +341,7 @@ describe('npm run import', () => {
     'an export into an empty keyspace: the export of that is equal to the last bit; again: no change',
     async () => {
       const path = join(directory, 'all.parquet');
-      writeFileSync(path, await bytesOf(encodeParquet(each(samples))));
+      writeFileSync(path, await buffer(encodeParquet(each(samples))));
       const { code, output } = await run(path);
       expect({ code, output }).toMatchObject({
         code: 0,

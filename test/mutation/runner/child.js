@@ -7,7 +7,10 @@ import { TEMPORARY } from '../workspace.js';
 
 const script = fileURLToPath(new URL('run.js', import.meta.url));
 
-/** Limit for the CPU seconds of one run. Otherwise a mutant in an endless loop would occupy a core after its parent was killed. */
+/** Limit for the time between two finished tests, in ms. */
+const LIMIT_MS = 120_000;
+
+/** Limit for the CPU seconds of one run. Otherwise a mistake with an endless loop would occupy a core after its parent was killed. */
 const MAX_CPU_S = 900;
 const LIMITED = `ulimit -t ${MAX_CPU_S}; exec "$0" "$@"`;
 
@@ -19,18 +22,16 @@ const LIMITED = `ulimit -t ${MAX_CPU_S}; exec "$0" "$@"`;
  * @property {string} file the last test file that began
  * @property {string} title of the failed test
  * @property {string} error
- * @property {Record<string, number>} took ms, for each file that passed
  */
 
 /**
  * Runs test files in a separate process, and kills that process and its children.
  *
  * @param {string[]} files relative to `directory`
- * @param {{ directory: string, limitMs: (file: string) => number, env?: Record<string, string>, signal?: AbortSignal }} options
- *   `limitMs`: limit for the time between two finished tests of a file
+ * @param {{ directory: string, env?: Record<string, string>, signal?: AbortSignal }} options
  * @returns {Promise<Outcome>}
  */
-export function runTests(files, { directory, limitMs, env = {}, signal }) {
+export function runTests(files, { directory, env = {}, signal }) {
   const command = [process.execPath, '--max-old-space-size=1024', script, ...files];
   const child = spawn('/bin/sh', ['-c', LIMITED, ...command], {
     cwd: directory,
@@ -39,8 +40,7 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
     detached: true,
   });
   /** @type {Outcome} */
-  const outcome = { end: 'time', file: files[0] ?? '', title: '', error: 'The process ended.', took: {} };
-  let began = performance.now();
+  const outcome = { end: 'time', file: files[0] ?? '', title: '', error: 'The process ended.' };
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const end = () => killGroup(child.pid);
@@ -49,19 +49,15 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
     timer = setTimeout(() => {
       outcome.error = 'The time limit was reached.';
       end();
-    }, limitMs(outcome.file));
+    }, LIMIT_MS);
   };
   watch();
   signal?.addEventListener('abort', end, { once: true });
 
   child.on('message', (/** @type {RunnerMessage} */ message) => {
     watch();
-    const isNext = message.kind === 'file' || message.kind === 'done';
-    if (isNext && began) outcome.took[outcome.file] = performance.now() - began;
-    if (message.kind === 'file') {
-      outcome.file = message.file;
-      began = performance.now();
-    } else if (message.kind === 'done') outcome.end = 'passed';
+    if (message.kind === 'file') outcome.file = message.file;
+    else if (message.kind === 'done') outcome.end = 'passed';
     else if (message.kind === 'failed')
       Object.assign(outcome, { end: 'failed', title: message.title, error: message.error ?? '' });
   });
@@ -80,7 +76,7 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
 }
 
 /** Kills a process that was started as `detached`, and all its children. @param {number | undefined} group */
-export function killGroup(group) {
+function killGroup(group) {
   try {
     if (group) process.kill(-group, 'SIGKILL');
   } catch (error) {

@@ -2,22 +2,19 @@
  * Runs unit test files in this process, one after the other, and stops at the first failure:
  * `node run.js FILE...`, with an IPC channel to the parent. The exit code is 1 after a failure.
  *
- * @typedef {{ kind: 'passed' | 'failed', file: string, title: string, ms: number, error?: string } | { kind: 'file', file: string } | { kind: 'done' }} RunnerMessage
+ * @typedef {{ kind: 'passed' | 'failed', title: string, error?: string } | { kind: 'file', file: string } | { kind: 'done' }} RunnerMessage
  */
 import { register } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
-import { restoreGlobals } from './globals.js';
+import { restoreGlobals } from '../../support/unit-runner/globals.js';
 
 /** @import { Event } from 'jest-circus' */
 
 // Random values are the same for each mistake, so that a result can be repeated.
 fc.configureGlobal({ seed: 1 });
-
-let file = '';
-let began = 0;
 
 /** @param {RunnerMessage} message */
 const send = (message) => void (process.send ? process.send(message) : console.log(message));
@@ -31,32 +28,28 @@ function sendLast(message) {
 /** @param {string} title @param {unknown} error */
 async function fail(title, error) {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  await sendLast({ kind: 'failed', file, title, ms: performance.now() - began, error: text.slice(0, 2000) });
+  await sendLast({ kind: 'failed', title, error: text.slice(0, 2000) });
   process.exit(1);
 }
 
 /** @param {Event} event */
 async function onEvent(event) {
-  if (event.name === 'test_start') began = performance.now();
   if (event.name !== 'test_done') return;
   const [error] = event.test.errors.flat();
   if (error) await fail(event.test.name, error);
-  send({ kind: 'passed', file, title: event.test.name, ms: performance.now() - began });
+  send({ kind: 'passed', title: event.test.name });
 }
 
-// Tests of the dashboard import components. The transform costs other mutants a tenth of a second each.
-if (process.argv.slice(2).some((path) => path.startsWith('test/unit/web/')))
-  register('../../support/unit-runner/hooks.js', import.meta.url);
+register('../../support/unit-runner/hooks.js', import.meta.url);
 
 addEventHandler(/** @type {any} */ (onEvent));
 // The channel closes when the parent is killed. It must not keep the process alive when a test waits without end.
 process.once('disconnect', () => process.exit(1));
 process.channel?.unref();
-for (file of process.argv.slice(2)) {
+for (const file of process.argv.slice(2)) {
   resetState();
   // The parent limits the time of a test.
   setState({ ...getState(), testTimeout: 600_000 });
-  began = performance.now();
   send({ kind: 'file', file });
   await import(pathToFileURL(resolve(file)).href).catch((error) => fail('(import)', error));
   const { testResults, unhandledErrors } = await run();
@@ -65,5 +58,5 @@ for (file of process.argv.slice(2)) {
   restoreGlobals();
 }
 await sendLast({ kind: 'done' });
-// Handles that a test left open must not delay the next mutant.
+// Handles that a test left open must not keep the process alive.
 process.exit(0);

@@ -7,6 +7,7 @@ import { steadyPort } from '../../../infra/engine/ports.js';
 
 /** @import { Tls } from '../../../infra/engine/cassandra-yaml.js' */
 /** @import { Profile } from '../../../infra/engine/command.js' */
+/** @import { Engine } from '../../../infra/engine/process/run.js' */
 
 /** The jars of the checkout, downloaded once and shared with `npm run dev`. */
 export const ENGINE_DIR = fileURLToPath(new URL('../../../.data/engine', import.meta.url));
@@ -33,15 +34,46 @@ export const uniqueName = (prefix) =>
 const STOP_WITHIN_MS = 60_000;
 
 /**
- * A separate database for one test, which can stop and start it.
+ * A separate server for one test, which can stop and start it: a database or a Kafka.
  *
  * @typedef {object} TestEngine
  * @property {string} contactPoint stays the same
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop data kept
- * @property {() => void} kill at once, as a power failure would; if it starts again, its profile must be `fast`
+ * @property {() => Promise<void>} kill at once, as a power failure would; if a database starts again, its profile must be `fast`
  * @property {() => Promise<void>} dispose stops it and removes its data; the test calls it in `afterAll`
  */
+
+/**
+ * Creates and starts a server that only the caller uses.
+ *
+ * @param {(place: { dataDir: string, port: number, engineDir: string }) => Promise<Engine>} launch
+ * @returns {Promise<TestEngine>}
+ */
+export async function startDisposable(launch) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-test-'));
+  const place = { dataDir, port: await steadyPort(), engineDir: ENGINE_DIR };
+  const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+  let engine = await launch(place).catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  return {
+    contactPoint: engine.contactPoint,
+    start: async () => {
+      engine = await launch(place);
+    },
+    stop: () => engine.stop({ withinMs: STOP_WITHIN_MS }),
+    kill: async () => {
+      engine.kill();
+      await engine.exited;
+    },
+    dispose: async () => {
+      await engine.stop();
+      await remove();
+    },
+  };
+}
 
 /**
  * Creates and starts a database that only the caller uses.
@@ -49,26 +81,5 @@ const STOP_WITHIN_MS = 60_000;
  * @param {{ profile?: Profile, auth?: boolean, tls?: Tls, settings?: Record<string, string>, durable?: boolean, onStatus?: (text: string) => void }} [options]
  * @returns {Promise<TestEngine>}
  */
-export async function startTestEngine(options = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-test-'));
-  const port = await steadyPort();
-  const launch = () =>
-    startEngine({ dataDir, port, engineDir: ENGINE_DIR, profile: 'disposable', ...options });
-  const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
-  let engine = await launch().catch(async (error) => {
-    await remove();
-    throw error;
-  });
-  return {
-    contactPoint: engine.contactPoint,
-    start: async () => {
-      engine = await launch();
-    },
-    stop: () => engine.stop({ withinMs: STOP_WITHIN_MS }),
-    kill: () => engine.kill(),
-    dispose: async () => {
-      await engine.stop();
-      await remove();
-    },
-  };
-}
+export const startTestEngine = (options) =>
+  startDisposable((place) => startEngine({ ...place, profile: 'disposable', ...options }));

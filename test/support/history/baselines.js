@@ -5,6 +5,7 @@ import { Retry } from '../../../api/store/sending/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { until } from '../until.js';
+import { ALONE } from './packing.js';
 
 /** @import { ClockGuard } from '../../../api/store/clock-guard.js' */
 /** @import { Store } from '../../../api/store/index.js' */
@@ -57,15 +58,6 @@ export async function writeUsual(system, sensors) {
   );
 }
 
-/** Leases without other processes. */
-const ALONE = {
-  /** @param {number} _group @param {() => Promise<void>} work */
-  async hold(_group, work) {
-    await work();
-    return true;
-  },
-};
-
 /**
  * Makes a learner that learns when the test calls it, without rests.
  *
@@ -92,5 +84,5 @@ export function createTestLearner({ store, groups, clock, guard = { now: clock }
       counts.learned++;
     },
   });
-  return { learnDue: learner.learnDue, lag, steps, counts };
+  return { learnDue: learner.learnDue, lag, counts };
 }

@@ -2,6 +2,7 @@ import cassandra from 'cassandra-driver';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { greaterValue, mergeSeries } from '../../../schema/packed/series.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { bucketOf, closingOf, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { until } from '../until.js';
 
@@ -71,7 +72,7 @@ export async function openHistory(system) {
       await store.write.history.writeSamples(sensor, [
         { hour, samples: packSamples(hour, times, values, 0, times.length) },
       ]);
-      await store.write.history.writeStatistics(sensor, hour, statisticsOf(Array.from(values)), readFrom);
+      await store.write.history.writeStatistics(sensor, hour, hourStatisticsOf(values), readFrom);
     },
 
     /** Deletes the batches of these hours, as their expiry would. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */
@@ -102,16 +103,6 @@ export async function openHistory(system) {
 }
 
 /** @typedef {Awaited<ReturnType<typeof openHistory>>} History */
-
-/** @param {number[]} values of an hour, in order of time */
-const statisticsOf = (values) => ({
-  count: values.length,
-  min: values.reduce((a, b) => Math.min(a, b)),
-  max: values.reduce((a, b) => Math.max(a, b)),
-  sum: values.reduce((a, b) => a + b),
-  first: Number(values[0]),
-  last: Number(values.at(-1)),
-});
 
 /** Merges sent samples by brute force: one for each instant, in order of time. @param {Sample[]} samples @returns {Sample[]} */
 export function unionOf(samples) {

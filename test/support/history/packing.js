@@ -7,8 +7,8 @@ import { Retry } from '../../../api/store/sending/retry.js';
 /** @import { Leases } from '../../../api/history/packing/packer.js' */
 /** @import { Store } from '../../../api/store/index.js' */
 
-/** Leases without other packers. @type {Leases} */
-const ALONE = {
+/** Leases without other processes. @type {Leases} */
+export const ALONE = {
   async hold(_group, work) {
     await work();
     return true;
@@ -23,13 +23,12 @@ const ALONE = {
  * @param {number} options.groups
  * @param {() => number} options.clock epoch ms, set by the test
  * @param {Leases} [options.leases] default: no other packer
- * @param {() => boolean} [options.isPressed]
  */
-export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
+export function createTestPacker({ store, groups, clock, leases = ALONE }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   const behind = new Behind({ clock, batchDays: 30, logger });
   const retry = new Retry({ logger, onRetry: () => {} });
-  const steps = new Steps({ retry, isPressed, overdueMs: () => behind.overdueMs() });
+  const steps = new Steps({ retry, isPressed: () => false, overdueMs: () => behind.overdueMs() });
   const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0, refused: 0 };
   const packer = createPacker({
     store,
@@ -55,5 +54,5 @@ export function createTestPacker({ store, groups, clock, leases = ALONE, isPress
       },
     },
   });
-  return { packDue: packer.packDue, behind, steps, counts };
+  return { packDue: packer.packDue, behind, counts };
 }

@@ -1,9 +1,7 @@
-/** @import { TestSystem } from '../system/index.js' */
-
 /**
  * Follows `next` to the end, and returns each page separately.
  *
- * @param {Pick<TestSystem, 'get'>} system
+ * @param {{ get: (path: string) => Promise<any> }} system
  * @param {string} path below /api/v1, with its query
  * @param {(page: number) => Promise<void>} [between] called after each page but the last
  * @returns {Promise<any[][]>} the items of each page

@@ -1,24 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Admin, Consumer } from '@platformatic/kafka';
 import { TOPICS, topicName } from '../../../api/stream-out/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
 import { startKafka } from '../../../infra/kafka/index.js';
-import { ENGINE_DIR } from '../database/engine.js';
+import { startDisposable } from '../database/engine.js';
 
 /** @import { KafkaOptions } from '../../../infra/kafka/index.js' */
+/** @import { TestEngine } from '../database/engine.js' */
 
-/**
- * A Kafka of a test, which can stop, kill and start it.
- *
- * @typedef {object} TestKafka
- * @property {string} address stays the same
- * @property {() => Promise<void>} start
- * @property {() => Promise<void>} stop data kept
- * @property {() => Promise<void>} kill at once
- * @property {() => Promise<void>} dispose stops it and removes its data
- */
+/** A Kafka of a test. `address` stays the same. @typedef {TestEngine & { address: string }} TestKafka */
 
 /**
  * Starts a Kafka that only the caller uses.
@@ -26,35 +14,18 @@ import { ENGINE_DIR } from '../database/engine.js';
  * @param {Partial<KafkaOptions>} [options]
  * @returns {Promise<TestKafka>}
  */
-export async function startTestKafka(options = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-kafka-'));
-  const port = await steadyPort();
-  const launch = () => startKafka({ dataDir, port, engineDir: ENGINE_DIR, ...options });
-  let kafka = await launch();
-  return {
-    address: kafka.contactPoint,
-    start: async () => {
-      kafka = await launch();
-    },
-    stop: () => kafka.stop(),
-    kill: async () => {
-      kafka.kill();
-      await kafka.exited;
-    },
-    dispose: async () => {
-      await kafka.stop();
-      await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
-    },
-  };
+export async function startTestKafka(options) {
+  const kafka = await startDisposable((place) => startKafka({ ...place, ...options }));
+  return { ...kafka, address: kafka.contactPoint };
 }
 
-/** Makes all topics of a prefix. @param {string} address @param {string} prefix @param {number} [partitions] */
-export async function makeTopics(address, prefix, partitions = 3) {
+/** Makes all topics of a prefix. @param {string} address @param {string} prefix */
+export async function makeTopics(address, prefix) {
   const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
   const topics = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS)).map((kind) =>
     topicName(prefix, kind),
   );
-  await admin.createTopics({ topics, partitions, replicas: 1 });
+  await admin.createTopics({ topics, partitions: 3, replicas: 1 });
   await admin.close();
 }
 

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 /**
  * A registry of schemas that keeps the HTTP contract of Confluent's, version 7: subjects, lookup, registration, schemas by id, and errors
@@ -62,12 +63,11 @@ export async function startTestRegistry({ port = 0, username, password } = {}) {
   }
 
   const server = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
+    const body = await text(request);
     registry.requests.push(`${request.method} ${request.url}`);
     const isKnown = username === undefined || request.headers.authorization === credentials;
     const [status, content] = isKnown
-      ? answer(String(request.method), String(request.url), String(Buffer.concat(chunks)))
+      ? answer(String(request.method), String(request.url), body)
       : [401, { error_code: 40101, message: 'Unauthorized' }];
     response.writeHead(status, { 'Content-Type': 'application/vnd.schemaregistry.v1+json' });
     response.end(JSON.stringify(content));

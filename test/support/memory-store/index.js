@@ -6,8 +6,8 @@ import { createDatabase } from './database.js';
 import { readTables } from './tables.js';
 
 /** @import { Client } from 'cassandra-driver' */
+/** @import { CredentialStore } from '../../../api/store/credentials.js' */
 /** @import { SendingHooks, Store } from '../../../api/store/index.js' */
-/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Table } from './tables.js' */
 
 const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
@@ -25,12 +25,11 @@ const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
  * @param {Client} [options.database] of an earlier store, whose data stay
  * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
  * @param {number} [options.maxInFlight] largest congestion window; default: unbounded
- * @param {Gate} [options.gate] instead of the window
  * @param {SendingHooks} [options.hooks]
  * @returns {Promise<MemoryStore>}
  */
 export async function createMemoryStore(options = {}) {
-  const { clock = Date.now, installedAt = clock(), around, maxInFlight, gate, hooks } = options;
+  const { clock = Date.now, installedAt = clock(), around, maxInFlight, hooks } = options;
   const retention = { ...RETENTION, ...options.retention };
   const tables = options.tables ?? (await readMemoryTables(options.retention));
   const client =
@@ -48,7 +47,6 @@ export async function createMemoryStore(options = {}) {
     retention,
     isAuthenticated: () => false,
     maxInFlight,
-    gate,
     hooks,
     observe: () => {},
     onStaleIndex: () => {},
@@ -58,6 +56,10 @@ export async function createMemoryStore(options = {}) {
 }
 
 /** `database` executes CQL, for tests that check the stored rows. @typedef {{ store: Store, database: Client }} MemoryStore */
+
+/** @param {Parameters<typeof createMemoryStore>[0]} [options] @returns {Promise<CredentialStore>} of a new database in memory */
+export const createMemoryCredentials = async (options) =>
+  (await createMemoryStore(options)).store.credentials;
 
 /** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {

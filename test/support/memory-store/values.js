@@ -67,12 +67,14 @@ const timeOf = (bytes) =>
 /** @param {Buffer} bytes */
 const versionOf = (bytes) => /** @type {number} */ (bytes[6]) >> 4;
 
-/** @type {ValueType} a collection, which is never part of a clustering key */
+/** @type {ValueType} a frozen collection, which is never part of a clustering key; a set of texts is in the order of their bytes */
 const collection = {
   encode: (value) =>
     Buffer.from(
       JSON.stringify(
-        Array.isArray(value) ? [...value].sort() : Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)),
+        Array.isArray(value)
+          ? [...new Set(value)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+          : Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)),
       ),
     ),
   decode: (bytes) => JSON.parse(bytes.toString()),
@@ -134,7 +136,7 @@ export function valueType(name) {
   const [, key, pair] = /^map<(\w+),frozen<tuple<(.*)>>>$/.exec(compact) ?? [];
   if (key && pair)
     return { ...collection, collection: mapOf(valueType(key), pair.split(',').map(valueType)) };
-  const [, from, to] = compact === 'map<text,int>' ? [] : (/^map<(\w+),(\w+)>$/.exec(compact) ?? []);
+  const [, from, to] = /^map<(\w+),(\w+)>$/.exec(compact) ?? [];
   if (from && to) return { ...collection, collection: plainMapOf(valueType(from), valueType(to)) };
   const plain = compact.replace(/^frozen<(.*)>$/, '$1');
   const type = TYPES[plain];

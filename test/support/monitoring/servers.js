@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { until } from '../until.js';
+import { answers, startProgram } from '../../../tools/bench/process/program.js';
 
 const HOME = 'infra/monitoring';
 
@@ -13,33 +11,6 @@ const shortened = (yaml) =>
   yaml
     .replaceAll(/\b(for|group_wait|group_interval|scrape_interval|evaluation_interval): \d+[smh]/g, '$1: 1s')
     .replaceAll('[1m]', '[5s]');
-
-/**
- * @param {string} program
- * @param {string[]} args
- * @param {string} url that answers when it runs
- */
-async function launch(program, args, url) {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let output = '';
-  // Without a listener, a program that is missing ends the whole test process.
-  child.on('error', ({ message }) => {
-    output = message;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    output = `${output}${text}`.slice(-4000);
-  });
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`);
-    return (await fetch(`${url}/-/ready`).catch(() => null))?.ok;
-  });
-  return async () => {
-    if (child.exitCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGTERM');
-    await exited;
-  };
-}
 
 /**
  * Starts a real Alertmanager with the routes of infra/monitoring and short intervals.
@@ -52,16 +23,18 @@ export async function startAlertmanager({ webhooks }) {
   const file = join(directory, 'alertmanager.yml');
   const original = readFileSync(`${HOME}/alertmanager/alertmanager.yml`, 'utf8');
   writeFileSync(file, shortened(original).replaceAll('http://127.0.0.1:9095', webhooks));
-  const end = await launch(
-    'prometheus-alertmanager',
-    [
+  const alertmanager = await startProgram({
+    title: 'Alertmanager',
+    command: 'prometheus-alertmanager',
+    args: [
       `--config.file=${file}`,
       `--storage.path=${join(directory, 'data')}`,
       `--web.listen-address=${url.slice('http://'.length)}`,
       '--cluster.listen-address=',
     ],
-    url,
-  );
+    log: join(directory, 'log'),
+    isReady: () => answers(`${url}/-/ready`),
+  });
   return {
     url,
     /** @param {string} name of an alert @returns {Promise<Record<string, string> | undefined>} */
@@ -77,7 +50,7 @@ export async function startAlertmanager({ webhooks }) {
       return alerts.map((/** @type {{ labels: { alertname: string } }} */ { labels }) => labels.alertname);
     },
     async stop() {
-      await end();
+      await alertmanager.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -111,15 +84,17 @@ export async function startPrometheusWith(configuration) {
     const rules = readFileSync(`${HOME}/prometheus/rules/${name}`, 'utf8');
     writeFileSync(join(directory, 'rules', name), shortened(rules));
   }
-  const end = await launch(
-    'prometheus',
-    [
+  const prometheus = await startProgram({
+    title: 'Prometheus',
+    command: 'prometheus',
+    args: [
       `--config.file=${file}`,
       `--storage.tsdb.path=${join(directory, 'data')}`,
       `--web.listen-address=${url.slice('http://'.length)}`,
     ],
-    url,
-  );
+    log: join(directory, 'log'),
+    isReady: () => answers(`${url}/-/ready`),
+  });
   /** @param {string} path below /api/v1 @returns {Promise<any>} */
   const get = async (path) => (await (await fetch(`${url}/api/v1/${path}`)).json()).data;
   return {
@@ -138,7 +113,7 @@ export async function startPrometheusWith(configuration) {
         );
     },
     async stop() {
-      await end();
+      await prometheus.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -1,12 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { persistentOn, runMosquitto, stopMosquitto } from '../../../tools/bench/environment/broker.js';
-
-/** @import { ChildProcess } from 'node:child_process' */
+import { createMosquitto, persistentOn } from '../../../tools/bench/environment/broker.js';
 
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
@@ -39,42 +36,19 @@ export async function startMosquitto({ users, acl, tls, files } = {}) {
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
-  /** @type {ChildProcess | null} */
-  let child = null;
-
-  async function start() {
-    child = await runMosquitto('mosquitto', configuration, { env });
-  }
-
-  async function stop() {
-    const running = child;
-    child = null;
-    if (running) await stopMosquitto(running);
-  }
-
-  await start();
+  const broker = createMosquitto('mosquitto', configuration, { env });
+  await broker.start();
   return {
+    ...broker,
     url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
-    start,
-    /** Stops it in order, so it writes its queues. */
-    stop,
     /** Makes it read its files again. */
-    reload: () => child?.kill('SIGHUP'),
+    reload: () => broker.signal('SIGHUP'),
     /** Pauses it: it stays connected and silent, as a machine that hangs. */
-    pause: () => child?.kill('SIGSTOP'),
-    resume: () => child?.kill('SIGCONT'),
-    /** Kills it, so it loses all messages since it last wrote its queues. */
-    async kill() {
-      const running = child;
-      child = null;
-      if (!running || running.exitCode !== null) return;
-      const exited = once(running, 'exit');
-      running.kill('SIGKILL');
-      await exited;
-    },
+    pause: () => broker.signal('SIGSTOP'),
+    resume: () => broker.signal('SIGCONT'),
     async remove() {
-      child?.kill('SIGCONT');
-      await stop();
+      broker.signal('SIGCONT');
+      await broker.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

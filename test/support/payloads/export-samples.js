@@ -45,9 +45,3 @@ export async function* each(items) {
   yield* items;
 }
 
-/** @param {AsyncIterable<Uint8Array>} chunks @returns {Promise<Buffer>} */
-export async function bytesOf(chunks) {
-  const all = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
-}

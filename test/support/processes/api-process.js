@@ -15,7 +15,42 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'api/commands/alarms/index.js' | 'api/commands/export.js' | 'api/commands/import/index.js' | 'api/commands/stream.js' | 'simulator/verify/index.js' | 'infra/operations/steps/expect-stopped.js' | 'infra/operations/steps/alter.js' | 'test/cluster/kit/ack-before-commit.js' | 'test/support/processes/api-ahead.js'} Script */
 
 /**
- * Starts a command of this repository as a separate process, in an empty directory, so that it reads no `.env`.
+ * Starts a script of this repository as a separate process.
+ *
+ * @param {string} script
+ * @param {string[]} args
+ * @param {{ cwd?: string, env: NodeJS.ProcessEnv }} options
+ */
+export function startScript(script, args, options) {
+  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
+    ...options,
+    // The channel closes when the test process ends for any reason. Then the script ends as well.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
+  let output = '';
+  for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
+  // Not `close`, which never comes when the parent disconnects the channel.
+  const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(
+    ([[code, signal]]) => ({ code: /** @type {number | null} */ (code), signal, output }),
+  );
+  const running = () => child.exitCode === null && child.signalCode === null;
+  return {
+    child,
+    output: () => output,
+    /** Exit code, signal and the whole output. */
+    ended,
+    running,
+    /** Kills it if it still runs. */
+    async kill() {
+      if (running()) child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/**
+ * Starts a command of this repository in an empty directory, so that it reads no `.env`.
  *
  * @param {Script} script
  * @param {NodeJS.ProcessEnv} settings
@@ -23,39 +58,20 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
  */
 export function startCommand(script, settings, args = []) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-command-'));
-  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
-    cwd: directory,
-    env: {
-      PATH: process.env['PATH'],
-      DATA_DIR: join(directory, 'data'),
-      ...recordingToo(),
-      ...settings,
-    },
-    // The channel closes when the test process ends for any reason. Then the command ends as well.
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
-  let output = '';
-  for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
-  const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(
-    ([[code, signal]]) => {
-      rmSync(directory, { recursive: true, force: true });
-      return { code: /** @type {number | null} */ (code), signal, output };
-    },
-  );
+  const env = {
+    PATH: process.env['PATH'],
+    DATA_DIR: join(directory, 'data'),
+    ...recordingToo(),
+    ...settings,
+  };
+  const { child, ...command } = startScript(script, args, { cwd: directory, env });
+  const ended = command.ended.finally(() => rmSync(directory, { recursive: true, force: true }));
   return {
+    ...command,
     pid: child.pid,
-    output: () => output,
-    /** Exit code, signal and the whole output. */
     ended,
     /** @param {NodeJS.Signals} signal */
     signal: (signal) => child.kill(signal),
-    running: () => child.exitCode === null && child.signalCode === null,
-    /** Kills it if it still runs. */
-    async kill() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-      await ended;
-    },
   };
 }
 

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
-
-/** @import { Readable } from 'node:stream' */
+import { startScript } from './api-process.js';
 
 /**
  * Starts `npm run simulator` as a separate process.
@@ -11,30 +7,14 @@ import { finished } from 'node:stream/promises';
  * @param {NodeJS.ProcessEnv} [environment] in addition to PATH
  */
 export function startSimulator(args, environment = {}) {
-  const child = spawn(process.execPath, ['simulator/index.js', ...args], {
-    env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-  // Not `close`, which never comes when the parent disconnects the channel.
-  const ended = Promise.all([once(child, 'exit'), ...[child.stdout, child.stderr].map(ending)]).then(
-    ([[code]]) => ({ code, output, summary: readSummary(output) }),
-  );
+  const env = { PATH: process.env['PATH'], ...environment };
+  const simulator = startScript('simulator/index.js', args, { env });
   return {
-    child,
-    output: () => output,
+    ...simulator,
     /** Exit code, output, and the figures of the summary. */
-    ended,
-    async kill() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-      await ended;
-    },
+    ended: simulator.ended.then((end) => ({ ...end, summary: readSummary(end.output) })),
   };
 }
-
-/** @param {Readable | null} stream */
-const ending = (stream) => (stream ? finished(stream) : Promise.resolve());
 
 /** @param {string} output */
 function readSummary(output) {

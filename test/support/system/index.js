@@ -8,10 +8,10 @@ import { startSystem } from '../../../api/system.js';
 import { PERIODS_MS } from '../../../common/periods.js';
 import { sharedContactPoint } from '../database/engine.js';
 import { useKeyspace } from '../database/keyspace.js';
+import { pagesOf } from '../http/pages.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../../api/access/http/rates.js' */
-/** @import { Gate } from '../../../api/store/sending/session.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
 /** Longer than any test, in ms. */
@@ -63,6 +63,14 @@ export async function startTestSystem(options = {}) {
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 
+  /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
+  async function get(path) {
+    const response = await fetch(`${httpUrl}/api/v1${path}`);
+    const body = await response.text();
+    if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);
+    return JSON.parse(body);
+  }
+
   return {
     config,
     httpUrl,
@@ -72,42 +80,19 @@ export async function startTestSystem(options = {}) {
     /** @param {string} path below /api/v1 @param {RequestInit} [init] */
     fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
 
-    /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
-    async get(path) {
-      const response = await fetch(`${httpUrl}/api/v1${path}`);
-      const body = await response.text();
-      if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);
-      return JSON.parse(body);
-    },
+    get,
 
-    /**
-     * Follows `next` to the end.
-     *
-     * @param {string} path below /api/v1, with its query
-     * @returns {Promise<any[]>} the items of all pages
-     */
-    async all(path) {
-      const items = [];
-      let cursor = null;
-      do {
-        const page = await this.get(
-          cursor ? `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}` : path,
-        );
-        items.push(...page.items);
-        cursor = page.next;
-      } while (cursor);
-      return items;
-    },
+    /** @param {string} path below /api/v1, with its query @returns {Promise<any[]>} the items of all pages */
+    all: async (path) => (await pagesOf({ get }, path)).flat(),
 
     /** Opens a client of the driver in the system's keyspace. The caller shuts it down. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
-    /** Opens a store as another process would. The caller closes it. @param {Gate} [gate] */
-    openStore: (gate) =>
+    /** Opens a store as another process would. The caller closes it. */
+    openStore: () =>
       connectStore({
         cql: config.cql,
         retention: config.retention,
-        gate,
         observe: () => {},
         onStaleIndex: () => {},
       }),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { readLinesSlowly } from '../payloads/line-reference.js';
 
@@ -43,7 +44,7 @@ export class LedgerProxy {
   /** @param {IncomingMessage} req @param {ServerResponse} res */
   async #pass(req, res) {
     try {
-      const body = await read(req);
+      const body = await buffer(req);
       const points = valuesOf(gunzipSync(body).toString());
       for (const point of points) this.#timeOf(point).sent.add(point.value);
       const { status, text } = await this.#forward(req, body);
@@ -82,19 +83,12 @@ export class LedgerProxy {
     return new Promise((resolve, reject) => {
       const sent = request(
         { host: '127.0.0.1', port: this.#port, method, path: url, headers },
-        async (answer) => resolve({ status: Number(answer.statusCode), text: String(await read(answer)) }),
+        async (answer) => resolve({ status: Number(answer.statusCode), text: await text(answer) }),
       );
       sent.once('error', reject);
       sent.end(body);
     });
   }
-}
-
-/** @param {AsyncIterable<Buffer>} stream */
-async function read(stream) {
-  const chunks = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }
 
 /** @param {string} text @returns {Array<{ sensor: string, ts: number, value: number }>} `sensor`: device and sensor */

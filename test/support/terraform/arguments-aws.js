@@ -30,9 +30,6 @@ export const AWS = {
           condition: {
             needs: 'test values variable',
           },
-          not_principals: {
-            needs: 'identifiers type',
-          },
           principals: {
             needs: 'identifiers type',
           },
@@ -52,11 +49,6 @@ export const AWS = {
     needs: 'assume_role_policy',
     sets: 'description force_detach_policies managed_policy_arns max_session_duration name name_prefix path permissions_boundary tags',
     reads: 'arn create_date id tags_all unique_id',
-    blocks: {
-      inline_policy: {
-        sets: 'name policy',
-      },
-    },
   },
   aws_iam_role_policy: {
     needs: 'policy role',

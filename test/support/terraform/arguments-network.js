@@ -29,11 +29,6 @@ export const NETWORK = {
     sets: 'allocation_id availability_mode connectivity_type private_ip region secondary_allocation_ids secondary_private_ip_address_count secondary_private_ip_addresses subnet_id tags vpc_id',
     reads:
       'association_id auto_provision_zones auto_scaling_ips id network_interface_id public_ip regional_nat_gateway_address regional_nat_gateway_auto_mode route_table_id tags_all',
-    blocks: {
-      availability_zone_address: {
-        sets: 'allocation_ids availability_zone availability_zone_id',
-      },
-    },
   },
   aws_route: {
     needs: 'route_table_id',
@@ -65,26 +60,10 @@ export const NETWORK = {
     sets: 'auto_accept ip_address_type policy private_dns_enabled region resource_configuration_arn route_table_ids security_group_ids service_name service_network_arn service_region subnet_ids tags vpc_endpoint_type',
     reads:
       'arn cidr_blocks dns_entry id network_interface_ids owner_id prefix_list_id requester_managed state tags_all',
-    blocks: {
-      dns_options: {
-        sets: 'dns_record_ip_type private_dns_only_for_inbound_resolver_endpoint',
-      },
-      subnet_configuration: {
-        sets: 'ipv4 ipv6 subnet_id',
-      },
-    },
   },
   aws_vpc_peering_connection_accepter: {
     needs: 'vpc_peering_connection_id',
     sets: 'auto_accept region tags',
     reads: 'accept_status id peer_owner_id peer_region peer_vpc_id tags_all vpc_id',
-    blocks: {
-      accepter: {
-        sets: 'allow_remote_vpc_dns_resolution',
-      },
-      requester: {
-        sets: 'allow_remote_vpc_dns_resolution',
-      },
-    },
   },
 };

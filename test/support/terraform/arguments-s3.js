@@ -29,26 +29,10 @@ export const S3 = {
           },
           filter: {
             sets: 'object_size_greater_than object_size_less_than prefix',
-            blocks: {
-              and: {
-                sets: 'object_size_greater_than object_size_less_than prefix tags',
-              },
-              tag: {
-                needs: 'key value',
-              },
-            },
           },
           noncurrent_version_expiration: {
             needs: 'noncurrent_days',
             sets: 'newer_noncurrent_versions',
-          },
-          noncurrent_version_transition: {
-            needs: 'noncurrent_days storage_class',
-            sets: 'newer_noncurrent_versions',
-          },
-          transition: {
-            needs: 'storage_class',
-            sets: 'date days',
           },
         },
       },

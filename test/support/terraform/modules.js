@@ -46,8 +46,8 @@ function moduleOf(directory, files, read) {
   return {
     directory,
     text: files.map((file) => bare(readFileSync(file, 'utf8'))).join('\n'),
-    resources: things(blocks('resource'), ''),
-    data: things(blocks('data'), 'data.'),
+    resources: thingsIn(blocks('resource'), ''),
+    data: thingsIn(blocks('data'), 'data.'),
     variables: named('variable'),
     outputs: named('output'),
     calls: named('module'),
@@ -57,7 +57,7 @@ function moduleOf(directory, files, read) {
 }
 
 /** @param {Record<string, any>[]} blocks @param {'' | 'data.'} prefix @returns {Thing[]} */
-const things = (blocks, prefix) =>
+export const thingsIn = (blocks, prefix) =>
   blocks.flatMap((block) =>
     Object.entries(block).flatMap(([type, named]) =>
       Object.entries(/** @type {Record<string, any>} */ (named)).map(([name, body]) => ({

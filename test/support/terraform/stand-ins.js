@@ -1,3 +1,7 @@
+import { thingsIn } from './modules.js';
+
+/** @import { Thing } from './modules.js' */
+
 /**
  * Replaces the resources of a module whose provider is not available. Each becomes a `terraform_data`, which is part of Terraform,
  * with the computed arguments as its input. So Terraform itself evaluates every expression, and plans what would be added, changed
@@ -15,10 +19,7 @@ const META = ['for_each', 'depends_on'];
  */
 export function withStandIns(read, answers) {
   const blocks = (/** @type {string} */ kind) => Object.values(read).flatMap((file) => file[kind] ?? []);
-  const things = [
-    ...blocks('resource').flatMap((block) => thingsIn(block, '')),
-    ...blocks('data').flatMap((block) => thingsIn(block, 'data.')),
-  ];
+  const things = [...thingsIn(blocks('resource'), ''), ...thingsIn(blocks('data'), 'data.')];
   const addresses = new Set(things.map(({ address }) => address));
   const replaced = things.map((thing) => [nameOf(thing.address), standIn(thing, { addresses, answers })]);
   const named = (/** @type {string} */ kind) => translated(Object.assign({}, ...blocks(kind)), addresses);
@@ -33,19 +34,6 @@ export function withStandIns(read, answers) {
     resource: { terraform_data: Object.fromEntries(replaced) },
   };
 }
-
-/** @typedef {{ type: string, name: string, address: string, body: Record<string, any> }} Thing */
-
-/** @param {Record<string, any>} block @param {'' | 'data.'} prefix @returns {Thing[]} */
-const thingsIn = (block, prefix) =>
-  Object.entries(block).flatMap(([type, named]) =>
-    Object.entries(/** @type {Record<string, any>} */ (named)).map(([name, body]) => ({
-      type: `${prefix}${type}`,
-      name,
-      address: `${prefix}${type}.${name}`,
-      body,
-    })),
-  );
 
 /** @param {string} address */
 const nameOf = (address) => address.replaceAll('.', '__');

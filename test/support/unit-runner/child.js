@@ -6,7 +6,7 @@ import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { getState, resetState, run } from 'jest-circus';
-import { restoreGlobals } from '../../mutation/runner/globals.js';
+import { restoreGlobals } from './globals.js';
 
 /** @import { Circus } from '@jest/types' */
 

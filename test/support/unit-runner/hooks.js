@@ -8,7 +8,7 @@ import transform from '../web/tsx-transform.js';
 
 /** @import { LoadHook, ResolveHook } from 'node:module' */
 
-const GLOBALS = new URL('../../mutation/runner/globals.js', import.meta.url).href;
+const GLOBALS = new URL('globals.js', import.meta.url).href;
 
 /** @type {ResolveHook} */
 export const resolve = (specifier, context, next) =>

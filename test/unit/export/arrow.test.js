@@ -1,7 +1,8 @@
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
 import { encodeArrow } from '../../../api/export/arrow.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 
 const BEGIN = Date.UTC(2026, 10, 21);
 
@@ -15,7 +16,7 @@ test('Arrow: batches with other labels: the same rows to the last bit', async ()
       ]),
     ),
   );
-  const bytes = await bytesOf(encodeArrow(each(samples)));
+  const bytes = await buffer(encodeArrow(each(samples)));
   const expected = samples.flatMap(({ labels, times, values }) =>
     Array.from(times, (ts, row) => ({ ts, ...labels, value: values[row] })),
   );
@@ -39,7 +40,7 @@ test('Arrow: batches with other labels: the same rows to the last bit', async ()
 });
 
 test('Arrow: no samples: a stream with its columns alone', async () => {
-  const bytes = await bytesOf(encodeArrow(each([])));
+  const bytes = await buffer(encodeArrow(each([])));
   const table = tableFromIPC(bytes);
   expect(table.numRows).toBe(0);
   expect(table.schema.fields.map(({ name }) => name)).toEqual([

@@ -1,8 +1,9 @@
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../api/export/parquet.js';
-import { bytesOf, each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 
 /** @import { Samples } from '../../../api/export/rows.js' */
 
@@ -11,7 +12,7 @@ const BEGIN = Date.UTC(2026, 10, 21);
 
 /** @param {Samples[]} samples */
 async function write(samples) {
-  const bytes = await bytesOf(encodeParquet(each(samples)));
+  const bytes = await buffer(encodeParquet(each(samples)));
   const file = new Uint8Array(bytes).buffer;
   return { file, groups: parquetMetadata(file).row_groups };
 }

@@ -1,6 +1,7 @@
 import { beforeAll, expect } from '@jest/globals';
 import { createMemoryStore } from '../../support/memory-store/index.js';
 import { describeCells } from '../../support/store-contract/cells.js';
+import { describeCredentials } from '../../support/store-contract/credentials.js';
 import { describePacking } from '../../support/store-contract/packing.js';
 import { describeSamples } from '../../support/store-contract/samples.js';
 import { describeWatchedTime } from '../../support/store-contract/watched-time.js';
@@ -28,3 +29,4 @@ describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
 describeWatchedTime(subject);
+describeCredentials(() => memory.store.credentials);

@@ -22,7 +22,7 @@ import { steadyPort } from '../../../infra/engine/ports.js';
  * maximum allows, and nothing is dropped.
  *
  * @param {string} dir its own, of which nothing is reused
- * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<void> }>} `kill`: with SIGKILL; `start`: again, with what it had written
+ * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<unknown> }>} `kill`: with SIGKILL; `start`: again, with what it had written
  */
 export async function startBroker(dir) {
   const { mosquitto } = await findTools(['mosquitto']);
@@ -37,25 +37,9 @@ export async function startBroker(dir) {
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
-  const run = () => runMosquitto(String(mosquitto?.path), configuration, { detached: true });
-  let child = await run();
-  return {
-    url: `mqtt://127.0.0.1:${port}`,
-    pid: Number(child.pid),
-    async kill() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
-    async start() {
-      child = await run();
-    },
-    stop: () => stopMosquitto(child),
-  };
+  const broker = createMosquitto(String(mosquitto?.path), configuration, { detached: true });
+  return { ...broker, url: `mqtt://127.0.0.1:${port}`, pid: await broker.start() };
 }
-
-/** Mosquitto may miss a signal that comes before its main loop runs. */
-const REMIND_MS = 200;
 
 /**
  * @param {number} port
@@ -71,35 +55,64 @@ export const persistentOn = (port, dir) => [
   'max_queued_messages 0',
 ];
 
+/** Mosquitto may miss a signal that comes before its main loop runs. */
+const REMIND_MS = 200;
+
 /**
- * Starts a Mosquitto, and waits until it listens.
+ * A Mosquitto that is not started yet.
  *
  * @param {string} command
  * @param {string} configuration its file
- * @param {SpawnOptions} [options]
- * @returns {Promise<ChildProcess>}
- * @throws {MillraceError} `failed`, with what it said, when it ends instead
+ * @param {SpawnOptions} options
  */
-export async function runMosquitto(command, configuration, options = {}) {
-  const child = spawn(command, ['-c', configuration], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  await new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', () => reject(new MillraceError('failed', `Mosquitto ended:\n${log}`)));
-    child.stderr?.on('data', (chunk) => {
-      if (log.length < 10_000) log += chunk;
-      if (log.includes(' running')) resolve(undefined);
-    });
-  });
-  return child;
-}
+export function createMosquitto(command, configuration, options) {
+  /** @type {ChildProcess | null} */
+  let child = null;
 
-/** Ends Mosquitto with SIGTERM, so that it saves its queues. @param {ChildProcess} child */
-export async function stopMosquitto(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  const reminder = setInterval(() => child.kill('SIGTERM'), REMIND_MS);
-  await exited;
-  clearInterval(reminder);
+  /** @param {NodeJS.Signals} signal */
+  async function end(signal) {
+    const running = child;
+    child = null;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    const reminder = setInterval(() => running.kill(signal), REMIND_MS);
+    await exited;
+    clearInterval(reminder);
+  }
+
+  return {
+    /**
+     * Starts it, and waits until it listens.
+     *
+     * @returns {Promise<number>} its pid
+     * @throws {MillraceError} `failed`, with what it said, when it ends instead
+     */
+    async start() {
+      const started = spawn(command, ['-c', configuration], {
+        ...options,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let log = '';
+      await new Promise((resolve, reject) => {
+        started.once('error', reject);
+        started.once('exit', () => reject(new MillraceError('failed', `Mosquitto ended:\n${log}`)));
+        started.stderr?.on('data', (chunk) => {
+          if (log.length < 10_000) log += chunk;
+          if (log.includes(' running')) resolve(undefined);
+        });
+      });
+      child = started;
+      return Number(started.pid);
+    },
+
+    /** Stops it in order, so it writes its queues. */
+    stop: () => end('SIGTERM'),
+
+    /** Kills it, so it loses all messages since it last wrote its queues. */
+    kill: () => end('SIGKILL'),
+
+    /** @param {NodeJS.Signals} name */
+    signal: (name) => child?.kill(name),
+  };
 }

@@ -6,14 +6,12 @@ import { shapeOf } from '../load/shapes.js';
 import { startChild } from '../process/child.js';
 import { createRowTable } from '../variants/stores.js';
 import { startBroker } from './broker.js';
-import { startFront } from './front.js';
-import { startFlags, startIngest } from './ingest.js';
+import { startFlags, startFront, startIngest } from './ingest.js';
 import { createLine, createWired } from './pipeline.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
-/** @import { Front } from './front.js' */
-/** @import { Changed } from './ingest.js' */
+/** @import { Changed, Front } from './ingest.js' */
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Line, Variant } from './pipeline.js' */

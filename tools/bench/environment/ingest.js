@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HTTP_NODE_FLAGS } from '../../../common/node-flags.js';
 import { startChild } from '../process/child.js';
 
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
@@ -23,17 +24,15 @@ const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
  * @param {Changed} [options.changed] none: `npm start`
  */
 export async function startIngest({ name, dir, settings, changed }) {
-  const child = await startChild(changed ? VARIANT : API, {
+  const child = await startApi(changed ? VARIANT : API, {
     title: `ingest process "${name}"`,
-    log: join(dir, `${name}.log`),
+    name,
+    dir,
     nodeFlags: startFlags(),
-    env: {
+    settings: {
       ...settings,
       ROLE: 'all',
-      HTTP_PORT: '0',
       MQTT_PORT: '0',
-      DATA_DIR: dir,
-      LOG_LEVEL: 'info',
       AUTO_REGISTER: 'true',
       AUTO_REGISTER_MAX: '1000000',
       // A load faster than a thousand samples a second and sensor runs ahead of the clock.
@@ -42,14 +41,54 @@ export async function startIngest({ name, dir, settings, changed }) {
       BENCH_GATE: changed?.gate ? 'true' : '',
       BENCH_LOOP: changed?.loop ? 'true' : '',
     },
-    isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });
-  const { httpPort, mqttPort } = JSON.parse(child.said);
-  const url = `http://127.0.0.1:${httpPort}`;
-  return { ...child, url, mqttPort, metrics: () => readMetrics(url) };
+  return { ...child, metrics: () => readMetrics(child.url) };
 }
 
 /** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */
+
+/**
+ * Starts an API process that serves readers, as `npm run start:http` runs it. It receives nothing from the broker.
+ *
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.dir folder of its log and data
+ * @param {NodeJS.ProcessEnv} options.settings of the ingest process whose data it serves
+ */
+export async function startFront({ name, dir, settings }) {
+  const { url, pid, stop } = await startApi(API, {
+    title: `HTTP process "${name}"`,
+    name,
+    dir,
+    nodeFlags: HTTP_NODE_FLAGS,
+    settings: {
+      ...settings,
+      MQTT_CLIENT_ID: `bench-${name}`,
+      ROLE: 'http',
+      SPARKPLUG: 'false',
+      CURSOR_SECRET: 'known to everybody, for the benchmark alone',
+    },
+  });
+  return { url, pid, close: stop };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startFront>>} Front */
+
+/**
+ * @param {string} script
+ * @param {{ title: string, name: string, dir: string, nodeFlags: string[], settings: NodeJS.ProcessEnv }} options
+ * @returns a child process that is ready, with the address of its API
+ */
+async function startApi(script, { title, name, dir, nodeFlags, settings }) {
+  const child = await startChild(script, {
+    title,
+    log: join(dir, `${name}.log`),
+    nodeFlags,
+    env: { ...settings, HTTP_PORT: '0', DATA_DIR: dir, LOG_LEVEL: 'info' },
+    isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
+  });
+  return { ...child, url: `http://127.0.0.1:${JSON.parse(child.said).httpPort}` };
+}
 
 /** @returns {string[]} flags that `npm start` passes to Node; all variants get the same */
 export function startFlags() {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
-import { createLatencies } from '../load/open-loop.js';
+import { Latencies as Histogram } from '../../../simulator/meter.js';
 import { deviceName } from '../load/payloads.js';
 import { loadOf } from '../load/shapes.js';
 import { startObserving } from '../measure/machine.js';
@@ -197,9 +197,9 @@ async function probe(line, receiver, { probes, forMs }) {
         `${missing().length} of ${committed.size} reports of alarms did not arrive.`,
       );
   }
-  const latencies = createLatencies();
+  const latencies = new Histogram();
   for (const [key, at] of committed) latencies.record(Number(receiver.arrivals.get(key)) - at);
-  return { reports: latencies.read(), sent };
+  return { reports: /** @type {Latencies} */ (latencies.read()), sent };
 }
 
 /** @param {number} index */

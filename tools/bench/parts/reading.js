@@ -4,7 +4,7 @@ import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { createBackground, loadAll, planOf } from '../reading/data.js';
 import { createHttpReader } from '../reading/http.js';
-import { NAMES, RATIOS, READINGS, readFor } from '../reading/kinds.js';
+import { KINDS, NAMES, RATIOS, READINGS, readRepeatedly } from '../reading/kinds.js';
 import { openStoreReader } from '../reading/store.js';
 import { figure, percent, stealOf } from '../report/table.js';
 
@@ -179,7 +179,8 @@ async function openReader(environment, line, config) {
     async read(kind, target, forMs) {
       const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
       const observed = await startObserving(pids);
-      const { value, mb } = await withPeakMemory(front.pid, readFor({ http, store }, kind, target, forMs));
+      const reads = readRepeatedly(() => KINDS[kind]({ http, store }, target), forMs);
+      const { value, mb } = await withPeakMemory(front.pid, reads);
       const { steal, others } = await observed();
       return { ...value, mb, steal, others };
     },

@@ -2,10 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../infra/engine/ports.js';
 import { LINE_TABLE } from '../load/payloads.js';
-import { answers, request, settledBytes, startProgram } from './database.js';
+import { answers, startProgram } from '../process/program.js';
+import { request, settledBytes } from './database.js';
 import { DATABASE, influxdbConf } from './settings.js';
 
-/** @import { Month, PeerDatabase, Program } from './database.js' */
+/** @import { Program } from '../process/program.js' */
+/** @import { Month, PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
 /** The rest after which InfluxDB compacts a shard in full, for its final size. The default is 4 h. */

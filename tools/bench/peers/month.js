@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { createLatencies } from '../load/open-loop.js';
 import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.js';
 import { loadOf, samplesOf } from '../load/shapes.js';
 import { build } from '../loader/build.js';
@@ -9,12 +8,12 @@ import { startObserving } from '../measure/machine.js';
 import { alternate } from '../measure/rounds.js';
 import { tableBytes } from '../measure/stored.js';
 import { createHttpReader } from '../reading/http.js';
+import { readRepeatedly } from '../reading/kinds.js';
 import { OURS, openOurs } from './pipelines.js';
 import { byName, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
 
-/** @import { Context, Environment } from '../environment/index.js' */
-/** @import { Latencies } from '../load/open-loop.js' */
+/** @import { Context } from '../environment/index.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Name, Rival } from './pipelines.js' */
 
@@ -54,7 +53,7 @@ export function monthOf(intervalMs, now) {
  * @param {(samples: number) => void} onProgress
  * @returns {Promise<number>} samples
  */
-export async function loadPeer(database, { device, sensors, set }, onProgress) {
+async function loadPeer(database, { device, sensors, set }, onProgress) {
   let samples = 0;
   for (let hour = set.from; hour < set.to; hour += HOUR_MS) {
     const lines = sensors.flatMap((sensor) => {
@@ -141,19 +140,6 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
     };
   }
 
-  /** @param {() => Promise<number>} read @returns {Promise<Latencies & { items: number }>} */
-  async function repeat(read) {
-    const latencies = createLatencies();
-    const end = performance.now() + flags.runMs;
-    let items = 0;
-    do {
-      const began = performance.now();
-      items = await read();
-      latencies.record(performance.now() - began);
-    } while (performance.now() < end);
-    return { ...latencies.read(), items };
-  }
-
   /** @param {Name} name */
   async function measure(name) {
     const rival = byName(rivals, name);
@@ -163,7 +149,10 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
     try {
       await sleep(flags.warmMs + REGISTER_MS);
       const { latest, series } = readerOf(name);
-      const read = { latest: await repeat(latest), series: await repeat(series) };
+      const read = {
+        latest: await readRepeatedly(latest, flags.runMs),
+        series: await readRepeatedly(series, flags.runMs),
+      };
       const { steal, others } = await observed();
       return { ...read, steal, others };
     } finally {

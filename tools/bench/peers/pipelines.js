@@ -4,15 +4,16 @@ import { signalProcess } from '../../../infra/engine/process/processes.js';
 import { startBroker } from '../environment/broker.js';
 import { startIngest } from '../environment/ingest.js';
 import { createLine, createPace } from '../environment/pipeline.js';
-import { startProgram } from './database.js';
+import { startProgram } from '../process/program.js';
 import { telegrafToml } from './settings.js';
 
 /** @import { Environment } from '../environment/index.js' */
 /** @import { Line, Pace } from '../environment/pipeline.js' */
-/** @import { PeerDatabase, Program } from './database.js' */
+/** @import { PeerDatabase } from './database.js' */
 /** @import { Tuning } from './settings.js' */
 /** @import { Programs } from './tools.js' */
 /** @import { Child } from '../process/child.js' */
+/** @import { Program } from '../process/program.js' */
 
 /**
  * A pipeline that is compared, in one durability class.

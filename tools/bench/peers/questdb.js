@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { freePort } from '../../../infra/engine/ports.js';
 import { LINE_TABLE } from '../load/payloads.js';
-import { answers, request, settledBytes, startProgram } from './database.js';
+import { answers, startProgram } from '../process/program.js';
+import { request, settledBytes } from './database.js';
 import { QUESTDB_TABLE, questdbConf } from './settings.js';
 
-/** @import { Month, PeerDatabase, Program } from './database.js' */
+/** @import { Program } from '../process/program.js' */
+/** @import { Month, PeerDatabase } from './database.js' */
 /** @import { Class } from './settings.js' */
 /** @import { Programs } from './tools.js' */
 

@@ -9,7 +9,7 @@ import { runShown } from '../../../infra/bootstrap/run-shown.js';
 const run = promisify(execFile);
 
 /** Pinned: a figure belongs to a version. */
-export const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
+const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
 
 /** Telegraf's plugins that are used; all of them would make 300 MB and build for minutes. */
 const PLUGINS = [

@@ -1,4 +1,5 @@
-import { createLatencies, pace } from '../load/open-loop.js';
+import { Latencies as Histogram } from '../../../simulator/meter.js';
+import { pace } from '../load/open-loop.js';
 import { createClocks } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../process/child.js';
@@ -21,7 +22,7 @@ let pacing = Promise.resolve(0);
 let unpace = new AbortController();
 
 /** Latencies until the acknowledgement: `published` from the intended time of sending, `delivered` from the delivery by the broker. */
-const latencies = { published: createLatencies(), delivered: createLatencies() };
+const latencies = { published: new Histogram(), delivered: new Histogram() };
 
 /** @param {Load} load */
 async function open(load) {

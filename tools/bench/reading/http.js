@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { json, text } from 'node:stream/consumers';
 import { MillraceError } from '../../../common/errors.js';
 
 /** @import { IncomingMessage } from 'node:http' */
@@ -24,14 +25,14 @@ export function createHttpReader(url) {
     const sent = request(new URL(path, url), { agent, headers: { accept } }).end();
     const [answer] = /** @type {[IncomingMessage]} */ (await once(sent, 'response'));
     if (answer.statusCode === 200) return answer;
-    throw new MillraceError('failed', `${path} answers ${answer.statusCode}: ${await textOf(answer)}`);
+    throw new MillraceError('failed', `${path} answers ${answer.statusCode}: ${await text(answer)}`);
   }
 
   return {
     open,
 
     /** @param {string} path @returns {Promise<any>} */
-    json: async (path) => JSON.parse(await textOf(await open(path))),
+    json: async (path) => json(await open(path)),
 
     /** @param {string} path @param {string} accept @returns {Promise<number>} lines of the answer, read as they come */
     async lines(path, accept) {
@@ -45,13 +46,6 @@ export function createHttpReader(url) {
 }
 
 /** @typedef {ReturnType<typeof createHttpReader>} HttpReader */
-
-/** @param {IncomingMessage} answer */
-async function textOf(answer) {
-  let text = '';
-  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
-  return text;
-}
 
 /** @param {Buffer} chunk */
 function lineFeedsIn(chunk) {

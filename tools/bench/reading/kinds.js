@@ -1,4 +1,4 @@
-import { createLatencies } from '../load/open-loop.js';
+import { Latencies as Histogram } from '../../../simulator/meter.js';
 
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Plan } from './data.js' */
@@ -86,7 +86,7 @@ const PAGE = 100;
 /** @typedef {{ http: HttpReader, store: StoreReader }} Sources */
 
 /** Each function reads once and returns the number of items, points, samples, rows or hours. */
-const KINDS = {
+export const KINDS = {
   /** The newest values of a fleet. @param {Sources} sources */
   latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
@@ -114,22 +114,20 @@ const KINDS = {
 /**
  * Reads the same again and again.
  *
- * @param {Sources} sources
- * @param {Kind} kind
- * @param {Target} target
+ * @param {() => Promise<number>} read returns the number of items
  * @param {number} forMs it reads at least once
  * @returns {Promise<Read>}
  */
-export async function readFor(sources, kind, target, forMs) {
-  const latencies = createLatencies();
+export async function readRepeatedly(read, forMs) {
+  const latencies = new Histogram();
   const end = performance.now() + forMs;
   let items = 0;
   do {
     const began = performance.now();
-    items = await KINDS[kind](sources, target);
+    items = await read();
     latencies.record(performance.now() - began);
   } while (performance.now() < end);
-  return { ...latencies.read(), items };
+  return { .../** @type {Latencies} */ (latencies.read()), items };
 }
 
 /** @param {Target} target */

@@ -61,5 +61,5 @@ const text = (x, y, label, anchor = 'start') =>
 const shown = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 /** @param {string} label @returns {string} as it stands in the text or in an attribute of an SVG */
-export const escaped = (label) =>
+const escaped = (label) =>
   label.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -4,7 +4,8 @@ import { SampleWrites } from '../../../api/store/measurements/writes.js';
 import { createPreparedWrites } from '../../../api/store/sending/frames.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { createLatencies, pace } from '../load/open-loop.js';
+import { Latencies as Histogram } from '../../../simulator/meter.js';
+import { pace } from '../load/open-loop.js';
 import { createClocks, createDevices, deviceName, STEP_MS, sensorName } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../process/child.js';
@@ -24,7 +25,7 @@ serve(
     /** @param {{ shape: Shape, rate: number, forMs: number }} load `rate`: samples/s */
     async pace({ shape, rate, forMs }) {
       const write = createWriter(shape);
-      const latencies = createLatencies();
+      const latencies = new Histogram();
       /** @type {unknown} */
       let failure = null;
       const writes = new Set();

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Accounts, FailedLogins } from '../../../../api/access/credentials/accounts.js';
 import { hashSecret } from '../../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+import { createMemoryCredentials } from '../../../support/memory-store/index.js';
 
 /** @import { Identity } from '../../../../schema/ids.js' */
 
@@ -119,7 +119,7 @@ describe('Sign-in: the account of the installation', () => {
 
 /** A store with one good credential. @param {{ account: string, hash?: string }} credential */
 async function storeWith({ account, hash }) {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   const deviceId = String(identifyDevice(account)?.id);
   const secret = hash ?? (await hashSecret('secret'));
   await store.replace({ deviceId, account, hash: secret, devices: [], issuedAt: 1, changedAt: 1 }, null);
@@ -203,7 +203,7 @@ describe('Sign-in: a device', () => {
 });
 
 test('Recheck: accounts whose credential changed or is gone are outdated; the installation never is', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   const signedIn = [];
   for (const account of ['same', 'rotated', 'revoked', 'gone']) {
     const deviceId = String(identifyDevice(account)?.id);

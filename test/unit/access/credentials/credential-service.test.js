@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createCredentialService } from '../../../../api/access/credentials/credential-service.js';
 import { isSecret } from '../../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+import { createMemoryCredentials } from '../../../support/memory-store/index.js';
 
 /** @import { Identity } from '../../../../schema/ids.js' */
 
@@ -10,8 +10,8 @@ const NOW = 1_795_000_000_000;
 const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
 const idOf = (/** @type {string} */ name) => identify(name).id;
 
-function start() {
-  const store = createMemoryCredentials();
+async function start() {
+  const store = await createMemoryCredentials();
   /** @type {string[]} */
   const notified = [];
   const credentialService = createCredentialService({
@@ -32,7 +32,7 @@ const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`
 
 describe('Issue a credential', () => {
   test('a new account: its secret is shown once and only its hash is kept', async () => {
-    const { credentialService, find, notified } = start();
+    const { credentialService, find, notified } = await start();
     const { secret, credential } = await credentialService.issue({
       account: 'pump',
       devices: ['a', 'b', 'a'],
@@ -47,7 +47,7 @@ describe('Issue a credential', () => {
   });
 
   test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
-    const { credentialService, find } = start();
+    const { credentialService, find } = await start();
     await credentialService.issue({ account: 'gateway', devices: names(1000) });
     expect((await find('gateway'))?.devices).toHaveLength(1000);
     await expect(credentialService.issue({ account: 'larger', devices: names(1001) })).rejects.toMatchObject({
@@ -63,13 +63,13 @@ describe('Issue a credential', () => {
     ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
     ['the name of the installation', { account: 'installation' }, 'credential_exists'],
   ])('%s: refused', async (_, wanted, code) => {
-    const { credentialService, find } = start();
+    const { credentialService, find } = await start();
     await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
     expect(await find('pump')).toBeNull();
   });
 
   test('the account has one, by its name or its id: refused, and its secret stays', async () => {
-    const { credentialService, find } = start();
+    const { credentialService, find } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     for (const account of ['pump', idOf('pump')]) {
       await expect(credentialService.issue({ account })).rejects.toMatchObject({ code: 'credential_exists' });
@@ -78,7 +78,7 @@ describe('Issue a credential', () => {
   });
 
   test('the account was revoked: it gets a new one, with its new list', async () => {
-    const { credentialService, find } = start();
+    const { credentialService, find } = await start();
     await credentialService.issue({ account: 'pump', devices: ['a'] });
     await credentialService.revoke('pump');
     await credentialService.issue({ account: 'pump', devices: ['b'] });
@@ -88,7 +88,7 @@ describe('Issue a credential', () => {
 
 describe('Rotate and revoke a credential', () => {
   test('rotate: another secret, the same list, connections are closed at once', async () => {
-    const { credentialService, find, notified } = start();
+    const { credentialService, find, notified } = await start();
     const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
     const second = await credentialService.rotate(idOf('pump'));
     const hash = String((await find('pump'))?.hash);
@@ -98,7 +98,7 @@ describe('Rotate and revoke a credential', () => {
   });
 
   test('revoke: no secret is right any more, connections are closed at once', async () => {
-    const { credentialService, find, notified } = start();
+    const { credentialService, find, notified } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     await credentialService.revoke('pump');
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(false);
@@ -106,7 +106,7 @@ describe('Rotate and revoke a credential', () => {
   });
 
   test('no credential, or one that was revoked: not found, and nothing is written', async () => {
-    const { credentialService, find, notified } = start();
+    const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'revoked' });
     await credentialService.revoke('revoked');
     notified.length = 0;
@@ -120,7 +120,7 @@ describe('Rotate and revoke a credential', () => {
   });
 
   test('no id: refused', async () => {
-    const { credentialService } = start();
+    const { credentialService } = await start();
     await expect(credentialService.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
     await expect(credentialService.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
   });
@@ -128,7 +128,7 @@ describe('Rotate and revoke a credential', () => {
 
 describe('Forget a device', () => {
   test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
-    const { credentialService, find, notified } = start();
+    const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'sheep' });
     await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
     await credentialService.issue({ account: 'by id', devices: [idOf('sheep')] });
@@ -147,7 +147,7 @@ describe('Forget a device', () => {
     ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
     ['nobody', false, { account: 'gateway', devices: ['goat'] }],
   ])('%s could speak for it: %p', async (_, expected, wanted) => {
-    const { credentialService } = start();
+    const { credentialService } = await start();
     await credentialService.issue(wanted);
     expect(await credentialService.forget(identify('sheep'))).toBe(expected);
     expect(await credentialService.forget(identify('sheep'))).toBe(false);
@@ -155,7 +155,7 @@ describe('Forget a device', () => {
 });
 
 test('Forget a device: a gateway is revoked after it was listed: it is left alone', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   const credentialService = createCredentialService({
     clock: () => NOW,
@@ -174,7 +174,7 @@ test('Forget a device: a gateway is revoked after it was listed: it is left alon
 });
 
 test('Forget a device: another process removes it from a gateway after the listing: nothing is written', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   /** @type {string[]} */
   const notified = [];
@@ -197,7 +197,7 @@ test('Forget a device: another process removes it from a gateway after the listi
 });
 
 test('Forget a device: gateways without it: they are listed, and not read again', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   /** @type {string[]} */
   const found = [];
   const credentialService = createCredentialService({
@@ -217,7 +217,7 @@ test('Forget a device: gateways without it: they are listed, and not read again'
 });
 
 test('Issue and rotate: the driver repeats a request that was applied: the returned secret is right', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   /** @type {typeof store.replace} */
   const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
   const credentialService = createCredentialService({ store: { ...store, replace }, clock: () => NOW });
@@ -232,7 +232,7 @@ test('Issue and rotate: the driver repeats a request that was applied: the retur
 });
 
 test('List credentials: all that are good, across pages', async () => {
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials();
   const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });
   for (const account of names(7)) await credentialService.issue({ account });

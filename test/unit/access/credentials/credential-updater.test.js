@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCredentialUpdater } from '../../../../api/access/credentials/credential-service.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+import { createMemoryCredentials } from '../../../support/memory-store/index.js';
 
 /** @import { Wanted } from '../../../../api/access/credentials/credential-service.js' */
+/** @import { CredentialStore } from '../../../../api/store/credentials.js' */
 /** @import { Identity } from '../../../../schema/ids.js' */
 
 const NOW = 1_795_000_000_000;
@@ -13,8 +14,8 @@ const { id: deviceId, bytes: DEVICE } = /** @type {Identity} */ (identifyDevice(
 const wanted = (other) => ({ deviceId, account: 'pump', hash: 'first', devices: [], ...other });
 
 /** @param {{ clock?: () => number, replaces?: (replace: () => Promise<boolean>, count: number) => Promise<boolean> }} [options] */
-function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
-  const memory = createMemoryCredentials();
+async function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
+  const memory = await createMemoryCredentials();
   /** @type {string[]} */
   const notified = [];
   /** @type {string[]} */
@@ -39,7 +40,7 @@ function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
 
 describe('Change of a credential: times', () => {
   test('a new one: issued and changed now', async () => {
-    const { change, memory } = start();
+    const { change, memory } = await start();
     expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
     expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
   });
@@ -50,7 +51,7 @@ describe('Change of a credential: times', () => {
     ['went back', NOW - 1000, NOW + 1],
   ])('the clock %s: changed later than before, issued as before', async (_, later, changedAt) => {
     let now = NOW;
-    const { change } = start({ clock: () => now });
+    const { change } = await start({ clock: () => now });
     await change(DEVICE, () => wanted());
     now = later;
     expect(await change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: 'second' }))).toMatchObject({
@@ -66,7 +67,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     ['revoked', { hash: '' }],
     ['of another list', { devices: ['a'] }],
   ])('one that was good is %s: called once, with its device', async (_, other) => {
-    const { change, notified } = start();
+    const { change, notified } = await start();
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
     await change(DEVICE, () => wanted(other));
@@ -74,14 +75,14 @@ describe('Change of a credential: onChange: connections are closed at once', () 
   });
 
   test('onChange: a credential that was revoked before: no call', async () => {
-    const { change, notified } = start();
+    const { change, notified } = await start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
   });
 
   test('nothing changes: not called, nothing written', async () => {
-    const { change, notified, calls } = start();
+    const { change, notified, calls } = await start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
     expect(await change(DEVICE, (before) => before)).toMatchObject(wanted());
@@ -92,7 +93,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 
   test('onChange: the answer to the revocation was lost, and a read finds it: a call', async () => {
     // The driver repeats the request: the second time it is not applied, since the first one was.
-    const { change, notified } = start({
+    const { change, notified } = await start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
     });
     await change(DEVICE, () => wanted());
@@ -102,7 +103,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 
   test('onChange runs: the change ends after it', async () => {
     let isClosed = false;
-    const memory = createMemoryCredentials();
+    const memory = await createMemoryCredentials();
     const onChange = async () => {
       await new Promise((resolve) => setImmediate(resolve));
       isClosed = true;
@@ -118,9 +119,9 @@ describe('Change of a credential: another process changes it meanwhile', () => {
   test('Credential updater: a concurrent change: read and decided again until its own is applied', async () => {
     /** @type {Array<string | undefined>} */
     const seen = [];
-    /** @type {ReturnType<typeof createMemoryCredentials>} */
+    /** @type {CredentialStore} */
     let store;
-    const { change, memory, calls } = start({
+    const { change, memory, calls } = await start({
       async replaces(replace, count) {
         const before = await store.find(DEVICE);
         const other = { ...wanted(), hash: `other ${count}`, issuedAt: 1, changedAt: NOW + count };
@@ -141,7 +142,7 @@ describe('Change of a credential: another process changes it meanwhile', () => {
 });
 
 test('Change of a credential: several at once in this process: one after the other, none is tried in vain', async () => {
-  const { change, memory, calls } = start();
+  const { change, memory, calls } = await start();
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;
   await Promise.all(
@@ -154,7 +155,7 @@ test('Change of a credential: several at once in this process: one after the oth
 });
 
 test('Change of a credential: the store fails: the caller gets the error, and the next change is made', async () => {
-  const { change } = start({
+  const { change } = await start({
     replaces: async (replace, count) => {
       if (count === 1) throw new Error('no database');
       return replace();

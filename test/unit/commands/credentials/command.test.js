@@ -7,8 +7,9 @@ import { isSecret } from '../../../../api/access/credentials/secret.js';
 import { credentialsCommand } from '../../../../api/commands/credentials/command.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+import { createMemoryCredentials } from '../../../support/memory-store/index.js';
 
+/** @import { CredentialStore } from '../../../../api/store/credentials.js' */
 /** @import { Identity } from '../../../../schema/ids.js' */
 
 /** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
@@ -25,9 +26,10 @@ const BIRTH =
 const NO_CREDENTIAL = 'This account has no credential.';
 const BAD_NAME = 'An account is the name of a device, 1 to 128 bytes, or its UUID.';
 
-let memory = createMemoryCredentials();
-beforeEach(() => {
-  memory = createMemoryCredentials();
+/** @type {CredentialStore} */
+let memory;
+beforeEach(async () => {
+  memory = await createMemoryCredentials();
 });
 
 const find = (/** @type {string} */ account) => memory.find(identify(account).bytes);

@@ -23,7 +23,7 @@ import {
 } from '../../../../api/commands/credentials/mosquitto.js';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/system/memory-credentials.js';
+import { createMemoryCredentials, readMemoryTables } from '../../../support/memory-store/index.js';
 
 const HASH = await hashSecret('secret');
 const INSTALLATION = { username: 'operator', password: 'of the operator' };
@@ -38,6 +38,9 @@ const MAPPINGS = new Mappings(
   ),
 );
 const NONE = new Mappings([]);
+
+/** Read here, because another user may not read the migrations. */
+const TABLES = await readMemoryTables();
 
 const NOT_SET =
   'MQTT_USERNAME or MQTT_PASSWORD is not set, or Mosquitto does not allow the name. So the programs of the installation cannot sign in.';
@@ -76,7 +79,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
  */
 async function write(accounts, options = {}) {
   const { installation = INSTALLATION, mappings = NONE, homeAssistantPrefix } = options;
-  const store = createMemoryCredentials();
+  const store = await createMemoryCredentials({ tables: TABLES });
   for (const account of accounts) {
     await store.replace(
       { deviceId: idOf(account), account, hash: HASH, devices: [], issuedAt: 1, changedAt: 1 },

@@ -13,12 +13,11 @@ import { pathToFileURL } from 'node:url';
  * Measures what some work executes in some files, in all processes that it starts.
  *
  * @template T
- * @param {{ directory: string, files: Set<string>, wholeFunctions?: boolean }} options the copy that it runs in, the files to measure, and
- *   whether an executed function counts from its first to its last character
+ * @param {{ directory: string, files: Set<string> }} options the copy that it runs in, and the files to measure
  * @param {(env: Record<string, string>) => Promise<T>} work receives the environment for its processes
  * @returns {Promise<{ result: T, coverage: Coverage }>}
  */
-export async function withCoverage({ directory, files, wholeFunctions = false }, work) {
+export async function withCoverage({ directory, files }, work) {
   const records = await mkdtemp(join(tmpdir(), 'millrace-coverage-'));
   try {
     const result = await work({ NODE_V8_COVERAGE: records });
@@ -28,8 +27,7 @@ export async function withCoverage({ directory, files, wholeFunctions = false },
     for (const name of await readdir(records)) {
       for (const script of scriptsIn(await readFile(join(records, name), 'utf8'))) {
         const file = script.url.startsWith(base) ? script.url.slice(base.length) : '';
-        if (files.has(file))
-          coverage[file] = union([...(coverage[file] ?? []), ...executed(script, wholeFunctions)]);
+        if (files.has(file)) coverage[file] = union([...(coverage[file] ?? []), ...executed(script)]);
       }
     }
     return { result, coverage };
@@ -47,16 +45,9 @@ function scriptsIn(text) {
   }
 }
 
-/**
- * V8 reports nested blocks, and the innermost one decides whether code ran. It reports that a statement after a conditional
- * `await` did not run although it did (seen with Node.js 20), so blocks do not prove that a test misses a mutant.
- *
- * @param {Script} script
- * @param {boolean} [wholeFunctions] counts an executed function from its first to its last character
- * @returns {Range[]}
- */
-export function executed({ functions }, wholeFunctions = false) {
-  const blocks = functions.flatMap(({ ranges }) => (wholeFunctions ? ranges.slice(0, 1) : ranges));
+/** V8 reports nested blocks, and the innermost one decides whether code ran. @param {Script} script @returns {Range[]} */
+export function executed({ functions }) {
+  const blocks = functions.flatMap(({ ranges }) => ranges);
   // An outer block comes before its inner blocks.
   blocks.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
   /** @type {Range[]} */

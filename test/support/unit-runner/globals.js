@@ -16,7 +16,7 @@ const timers = new ModernFakeTimers({
   global: globalThis,
 });
 
-/** Jest draws a seed for each run. The mutation runner compares mutants and draws none, so its seed is fixed. */
+/** Jest draws a seed for each run. The mutation runner draws none, so its seed is fixed. */
 const RUN = {
   getSeed: () => getState().seed || 1,
   /** @param {number} ms */

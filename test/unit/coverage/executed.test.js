@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { covers, executed } from '../../coverage/executed.js';
 import { linesOf } from '../../coverage/lines.js';
-import { covers, executed } from '../../mutation/coverage.js';
 
-/** @import { Range } from '../../mutation/coverage.js' */
+/** @import { Range } from '../../coverage/executed.js' */
 
 /** @param {[number, number, number][]} blocks @returns {Range[]} */
 const rangesOf = (...blocks) =>
@@ -34,19 +34,6 @@ test('Coverage: a block that ran in one that did not: the inner one counts', () 
     [0, 20],
     [30, 40],
     [60, 100],
-  ]);
-});
-
-test('Coverage: whole functions are asked for: a block that V8 reports as skipped counts', () => {
-  const [startOffset, endOffset] = [0, 100];
-  const ranges = [
-    { startOffset, endOffset, count: 1 },
-    { startOffset: 20, endOffset: 40, count: 0 },
-  ];
-  const never = { ranges: [{ startOffset: 60, endOffset: 80, count: 0 }] };
-  expect(executed({ url: '', functions: [{ ranges }, never] }, true)).toEqual([
-    [0, 60],
-    [80, 100],
   ]);
 });
 

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { sourceWith } from '../../mutation/known-mistakes.js';
+import { MUST_DIE } from '../../mutation/must-die.js';
+
+describe('Known mistakes', () => {
+  const entry = { file: 'a.js', before: 'a < b', after: 'a <= $&', test: 'a.test.js' };
+
+  test('source: the code is there once: only the code changes', () => {
+    expect(sourceWith(entry, 'x;\nif (a < b) f();')).toBe('x;\nif (a <= $&) f();');
+  });
+
+  test.each([
+    ['gone', 'if (a > b) f();', /a\.js: `a < b` is not there any more\. Renew the entry/],
+    ['twice', 'a < b; a < b;', /a\.js: `a < b` is there 2 times\. Renew the entry/],
+  ])('source: the code is %s: the message explains how to renew the entry', (_, source, message) => {
+    expect(() => sourceWith(entry, source)).toThrow(message);
+  });
+
+  test('list: CI makes thirty mistakes or more, in code that is there', () => {
+    expect(MUST_DIE.length).toBeGreaterThanOrEqual(30);
+    for (const known of MUST_DIE) sourceWith(known, readFileSync(known.file, 'utf8'));
+  });
+});

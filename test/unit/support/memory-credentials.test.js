@@ -1,6 +1,0 @@
-import { describeCredentials } from '../../support/store-contract/credentials.js';
-import { createMemoryCredentials } from '../../support/system/memory-credentials.js';
-
-const store = createMemoryCredentials();
-
-describeCredentials(() => store);

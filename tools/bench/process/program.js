@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+
+/** @param {string} url @returns {Promise<boolean>} whether it is answered with 2xx */
+export const answers = (url) =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+const LOOK_MS = 100;
+const READY_MS = 60_000;
+const STOP_MS = 20_000;
+
+/**
+ * Starts a program of another project. It runs until it is stopped or killed, or the bench ends.
+ *
+ * @param {object} options
+ * @param {string} options.title
+ * @param {string} options.command
+ * @param {string[]} options.args
+ * @param {string} options.log path of the file that gets all of its output
+ * @param {(log: string) => Promise<boolean> | boolean} options.isReady asked often; gets what it has written
+ * @returns {Promise<Program>}
+ * @throws {MillraceError} `failed`: it ended, or was not ready in time
+ */
+export async function startProgram({ title, command, args, log, isReady }) {
+  mkdirSync(dirname(log), { recursive: true });
+  const out = openSync(log, 'w');
+  // A group of its own: Ctrl-C is for the bench, which ends its programs in order.
+  const child = spawn(command, args, { stdio: ['ignore', out, out], detached: true });
+  closeSync(out);
+  const exited = once(child, 'exit');
+  exited.catch(() => {}); // A program that cannot be started is noticed below.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  const isOver = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+  /** @param {NodeJS.Signals} signal */
+  async function finish(signal) {
+    process.off('exit', end);
+    if (isOver()) return;
+    child.kill(signal);
+    const late = setTimeout(end, STOP_MS);
+    await exited;
+    clearTimeout(late);
+  }
+
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    await sleep(LOOK_MS);
+    if (isOver()) throw new MillraceError('failed', `${title} ended at its start. Its log: ${log}`);
+    if (await isReady(readFileSync(log, 'utf8'))) break;
+    if (Date.now() < deadline) continue;
+    await finish('SIGKILL');
+    throw new MillraceError('failed', `${title} is not ready after ${READY_MS / 1000} s. Its log: ${log}`);
+  }
+  return {
+    pid: Number(child.pid),
+    stop: () => finish('SIGTERM'),
+    kill: () => finish('SIGKILL'),
+  };
+}
+
+/** @typedef {{ pid: number, stop: () => Promise<void>, kill: () => Promise<void> }} Program `stop`: in order; `kill`: with SIGKILL */
