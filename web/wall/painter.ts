@@ -29,6 +29,13 @@ export function createPainter(canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
   /** Cells to be drawn, by cell state. */
   const byState: number[][] = Array.from({ length: CELL_STATES }, () => []);
+  /** The state that each cell shows, by cell. */
+  let painted = new Uint8Array(0);
+
+  function collect(cell: number, cellState: number) {
+    painted[cell] = cellState;
+    byState[cellState]?.push(cell);
+  }
 
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
     context.fillStyle = palette.ground;
@@ -41,7 +48,8 @@ export function createPainter(canvas: HTMLCanvasElement) {
     if (cells.length === 0) return;
     const draw = scene.layout.format.isCard ? drawCard : (SHAPES[cellState] ?? fill);
     const color = palette.colors[cellState] ?? palette.ink;
-    if (!isClean) for (const cell of cells) clear(scene, palette, cell);
+    // A filled square covers all that was there.
+    if (!isClean && draw !== fill) for (const cell of cells) clear(scene, palette, cell);
     context.fillStyle = color;
     context.strokeStyle = color;
     for (const cell of cells) draw(context, scene, cell, palette);
@@ -62,12 +70,17 @@ export function createPainter(canvas: HTMLCanvasElement) {
       context.setTransform(scale, 0, 0, scale, 0, 0);
       context.fillStyle = palette.ground;
       context.fillRect(0, 0, width, height);
-      for (const [cell, { cellState }] of scene.sensors.entries()) byState[cellState]?.push(cell);
+      painted = new Uint8Array(scene.sensors.length);
+      for (const [cell, { cellState }] of scene.sensors.entries()) collect(cell, cellState);
       drawCollected(scene, palette, { isClean: true });
     },
 
+    /** A card shows the value. A square shows only its state, which most new values leave as it is. */
     some(scene: Scene, palette: Palette, changed: readonly FleetSensor[]) {
-      for (const { cell, cellState } of changed) if (cell >= 0) byState[cellState]?.push(cell);
+      const { isCard } = scene.layout.format;
+      for (const { cell, cellState } of changed) {
+        if (cell >= 0 && (isCard || painted[cell] !== cellState)) collect(cell, cellState);
+      }
       drawCollected(scene, palette, { isClean: false });
     },
   };

@@ -271,6 +271,8 @@ export function usePicture() {
     resizes.observe(roomElement);
     const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
     for (const query of media) query.addEventListener('change', repaint);
+    // After a long sleep a browser may give the canvas back empty.
+    canvasElement.addEventListener('contextrestored', repaint);
     drawn.color(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
@@ -278,6 +280,7 @@ export function usePicture() {
       stopWatching();
       resizes.disconnect();
       for (const query of media) query.removeEventListener('change', repaint);
+      canvasElement.removeEventListener('contextrestored', repaint);
       picture.current = null;
       rearrange.current = () => {};
     };
