@@ -238,8 +238,13 @@ function start() {
   setTimeout(() => views.loadOthers(), OTHERS_AFTER_MS);
 }
 
+const { view: firstView } = routeOf(location.pathname);
+
+/** The snapshot of the fleet takes longest. It comes while the view is fetched and drawn, which follows the same stream. */
+function followFirst() {
+  if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
+}
+
 // No await at the top level: the file of the view imports this one, and each would wait for the other. A view that cannot be fetched is
 // shown as a problem.
-void Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.refresh()]).then(
-  start,
-);
+void Promise.all([views.load(firstView).catch(() => {}), session.refresh().then(followFirst)]).then(start);

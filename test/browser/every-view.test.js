@@ -120,6 +120,20 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
+test('Dashboard: the fleet: its values are asked for while the file of its view is on its way', async () => {
+  const { page } = dashboard;
+  const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/v1/stream');
+  let held = 0;
+  await page.route('**/assets/fleet-*.js', async (route) => {
+    held++;
+    await asked;
+    await route.continue();
+  });
+  await dashboard.visit('/');
+  await page.locator('.wall-site').first().waitFor();
+  expect(held).toBe(1);
+});
+
 /** @param {Request} request @returns {boolean} */
 const isFile = (request) => !new URL(request.url()).pathname.startsWith('/api/');
 

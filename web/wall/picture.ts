@@ -241,7 +241,8 @@ export function usePicture() {
       clearTimeout(timer);
       timer = undefined;
       structure = fleet.structure();
-      arrangedAt = performance.now();
+      // The first sensors need not wait because the wall was empty before.
+      if (fleet.sensors.size > 0) arrangedAt = performance.now();
       // Not before: the observer of the room arranges first.
       rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
