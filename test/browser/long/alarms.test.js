@@ -259,3 +259,17 @@ test('Sensor page: more alarms than it reads: it names the time from which they 
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByText(/^Alarms that began before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are not drawn\.$/).waitFor();
 });
+
+test('Alarms: more are open than a page reads: no device is shown as one without alarms', async () => {
+  const { page } = dashboard;
+  await page.route(/\/api\/v1\/alarms\?.*state=open/, (route) =>
+    route.fulfill({ json: { items: [], next: 'older' } }),
+  );
+  await dashboard.visit('/devices/freezer');
+  const line = page.getByText('More than 1,000 alarms are open.');
+  await line.waitFor();
+  await page.locator('.navigation-count[data-critical="true"]').filter({ hasText: '0+' }).waitFor();
+  await dashboard.expectAccessible();
+  await dashboard.visit('/?show=devices');
+  await line.waitFor();
+});
