@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatAge, formatDateTime, hueOf, NOTHING } from '../format.ts';
+import { formatAge, formatDateTime, hueOf, NOTHING, otherZone } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import { silentAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
@@ -253,6 +253,17 @@ export function Age({
       {isAgo && age >= 1000 && ' ago'}
     </time>
   );
+}
+
+/**
+ * The UTC offset of a time, where the head of its column names another one: a clock change lies between the two.
+ *
+ * @param props epoch ms; `head`: of the time whose offset the head names, default now
+ */
+export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number }) {
+  const { preferences } = useServices();
+  const zone = otherZone(preferences.choice.value.zone, ts, head);
+  return zone && <span class="other-zone"> {zone}</span>;
 }
 
 /** A dot in the hue of a sensor's type. */

@@ -4,6 +4,7 @@ import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
 import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import {
   happenedAt,
@@ -64,13 +65,14 @@ export function EventList({
     );
   }
   const rows = events ? listed(events) : null;
+  const head = rows?.[0]?.ts ?? Date.now();
   return (
     <>
       <table class="samples events" aria-busy={events === null}>
         <caption>Events, newest first</caption>
         <thead>
           <tr>
-            <th scope="col">Time {formatZone(zone, rows?.[0]?.ts ?? Date.now())}</th>
+            <th scope="col">Time {formatZone(zone, head)}</th>
             <th scope="col" class="col-event">
               Event
             </th>
@@ -85,6 +87,7 @@ export function EventList({
                 <EventRow
                   key={`${event.ts} ${event.kind}`}
                   event={event}
+                  head={head}
                   current={online && isCurrent(rows, index)}
                 />
               ))
@@ -119,9 +122,12 @@ function isCurrent(rows: Listed[], index: number): boolean {
 
 function EventRow({
   event: { kind, ts, clockOffset, onlineFrom },
+  head,
   current,
 }: {
   event: Listed;
+  /** epoch ms of the time whose offset the head of the column names */
+  head: number;
   current: boolean;
 }) {
   const { preferences } = useServices();
@@ -130,6 +136,7 @@ function EventRow({
     <tr>
       <td>
         <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+        <OtherZone ts={ts} head={head} />
       </td>
       <td class="col-event">
         <span class="event" data-kind={kind}>
