@@ -273,3 +273,23 @@ test('Alarms: more are open than a page reads: no device is shown as one without
   await dashboard.visit('/?show=devices');
   await line.waitFor();
 });
+
+test('Rule form: the test of another limit fails: the figures of the limit before are gone', async () => {
+  dashboard.expectComplaints(/status of 503/);
+  const { page } = dashboard;
+  await dashboard.visit('/alarms');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Device').fill('freezer');
+  await form.getByLabel('Limit').fill('-15');
+  const figures = form.locator('.backtest');
+  await figures.getByText(/^\d+ alarms?$/).first().waitFor();
+  const problem = { title: 'Service Unavailable', status: 503, code: 'unavailable', detail: '-' };
+  const body = JSON.stringify({ type: 'about:blank', ...problem });
+  await page.route('**/alarm-rules/test', (route) =>
+    route.fulfill({ status: 503, contentType: 'application/problem+json', body }),
+  );
+  await form.getByLabel('Limit').fill('-12');
+  await form.getByRole('alert').getByText('The database does not answer.').waitFor();
+  expect(await figures.count()).toBe(0);
+});
