@@ -10,7 +10,7 @@ import { Choice } from './controls.tsx';
 import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
 import { Search } from './search.tsx';
 import './header.css';
-import './print.css';
+import './page.css';
 import type { ZoneName } from '../format.ts';
 import type { Level, Verdict } from '../state/verdict.ts';
 
