@@ -293,3 +293,14 @@ test('Rule form: the test of another limit fails: the figures of the limit befor
   await form.getByRole('alert').getByText('The database does not answer.').waitFor();
   expect(await figures.count()).toBe(0);
 });
+
+test('Alarms: arrow keys in a choice of the header: they choose, and the focus stays there', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/alarms?state=all');
+  await rows().first().waitFor();
+  const theme = page.getByRole('group', { name: 'Theme' });
+  await theme.getByRole('radio', { name: 'As the system' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await dashboard.untilFocused(theme.getByRole('radio', { name: 'Light', exact: true }));
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
+});
