@@ -37,9 +37,12 @@ export function createPainter(canvas: HTMLCanvasElement) {
     byState[cellState]?.push(cell);
   }
 
+  /** At 1.25 device pixels to one of CSS, the edge of a cell is blended with what was there. The gap has room to erase that, too. */
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
+    const around = format.gap > 0 ? 0.5 : 0;
+    const [left, top] = [Number(x[cell]) - around, Number(y[cell]) - around];
     context.fillStyle = palette.ground;
-    context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
+    context.fillRect(left, top, format.width + 2 * around, format.height + 2 * around);
   }
 
   /** @param isClean nothing was drawn there before */
@@ -48,8 +51,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
     if (cells.length === 0) return;
     const draw = scene.layout.format.isCard ? drawCard : (SHAPES[cellState] ?? fill);
     const color = palette.colors[cellState] ?? palette.ink;
-    // A filled square covers all that was there.
-    if (!isClean && draw !== fill) for (const cell of cells) clear(scene, palette, cell);
+    if (!isClean) for (const cell of cells) clear(scene, palette, cell);
     context.fillStyle = color;
     context.strokeStyle = color;
     for (const cell of cells) draw(context, scene, cell, palette);

@@ -76,15 +76,14 @@ test('Wall painter: squares: a value that keeps its color draws nothing, another
   const wall = paintWall(5000);
   expect(wall.layout.format.isCard).toBe(false);
   expect(wall.change(7, { value: 2 })).toEqual([]);
-  expect(wall.change(7, { value: 3, cellState: 0 })).toEqual(['state 0']);
+  expect(wall.change(7, { value: 3, cellState: 0 })).toEqual(['ground', 'state 0']);
   expect(wall.change(7, { value: 4 })).toEqual([]);
-  expect(wall.change(7, { cellState: NORMAL })).toEqual([`state ${NORMAL}`]);
+  expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
 });
 
-test('Wall painter: squares: a shape that leaves parts of its cell free is drawn on the ground', () => {
+test('Wall painter: squares: a silent sensor has its shape, on the ground', () => {
   const wall = paintWall(5000);
   expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
-  expect(wall.change(3, { cellState: NORMAL })).toEqual([`state ${NORMAL}`]);
 });
 
 test('Wall painter: squares: everything is drawn again when it is asked for', () => {
