@@ -37,10 +37,17 @@ function paintWall(count) {
     rect() {},
     clip() {},
     translate() {},
-    fillText: (/** @type {string} */ text) => void calls.push(`text ${text}`),
+    /** @param {string} text */
+    fillText(text) {
+      calls.push(`text ${text}`);
+    },
     measureText: (/** @type {string} */ text) => ({ width: text.length }),
-    fillRect: () => void calls.push(context.fillStyle),
-    strokeRect: () => void calls.push(`stroke ${context.strokeStyle}`),
+    fillRect() {
+      calls.push(context.fillStyle);
+    },
+    strokeRect() {
+      calls.push(`stroke ${context.strokeStyle}`);
+    },
   };
   const canvas = /** @type {any} */ ({ width: 0, height: 0, getContext: () => context });
   const layout = layOut([[count]], { width: 900, height: 400 });
