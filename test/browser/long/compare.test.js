@@ -132,12 +132,15 @@ describe('Compare', () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
-    let requests = 0;
-    await dashboard.page.route('**/series?**', (route) =>
-      requests++ === 0
+    /** @type {string | null} */
+    let failing = null;
+    await dashboard.page.route('**/series?**', (route) => {
+      const { pathname } = new URL(route.request().url());
+      failing ??= pathname;
+      return pathname === failing
         ? route.fulfill({ status: 400, contentType: 'application/problem+json', body })
-        : route.continue(),
-    );
+        : route.continue();
+    });
     await publishNewSamples(dashboard);
     await dashboard.visit('/compare?s=collar-1/ear&s=collar-3/ear');
     // The newest value of each, and the three statistics of the other.
