@@ -45,7 +45,12 @@ function App({ views }: { views: Views }) {
 /** A view that fails shows its error. The header still leads to the other views. */
 function View({ path, views }: { path: string; views: Views }) {
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
-  if (error) return <ProblemNotice problem={toProblem(error)} onRetry={tryAgain} retries={false} />;
+  if (error) {
+    const problem = toProblem(error);
+    // The address has the state of the view.
+    const onRetry = problem.code === GONE ? () => location.reload() : tryAgain;
+    return <ProblemNotice problem={problem} onRetry={onRetry} retries={false} />;
+  }
   return <Loaded {...routeOf(path)} views={views} />;
 }
 
@@ -137,23 +142,40 @@ type ViewName = Route['view'];
 /** Takes the parts of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
-/** Browsers throw a TypeError when a module cannot be fetched. */
-const asProblem = (error: unknown): unknown =>
-  error instanceof TypeError
-    ? new Problem({ title: 'The API cannot be reached', code: 'unreachable' })
-    : error;
+/** The code of a module that the API does not serve: the names of modules change with each version. */
+const GONE = 'gone';
+
+/**
+ * Browsers throw a TypeError when a module cannot be fetched, whatever the reason.
+ *
+ * @param fetch any answer of the API shows that it can be reached
+ */
+async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promise<unknown> {
+  if (!(error instanceof TypeError)) return error;
+  const isThere = await fetch('/readyz').then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return new Problem({ title: 'The API cannot be reached', code: 'unreachable' });
+  return new Problem({
+    title: 'A file of this view cannot be loaded',
+    detail: 'The API may have another version than this page. “Try again” reloads the page.',
+    code: GONE,
+    status: 404,
+  });
+}
 
 /** The views, each fetched once: the fleet does not wait for the modules of the charts. */
-function createViews() {
+function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<ViewName, ViewComponent>();
 
-  /** @throws {Problem} `unreachable` */
+  /** @throws {Problem} `unreachable`, or the file is gone */
   async function load(name: ViewName): Promise<void> {
     if (loaded.has(name)) return;
     try {
       loaded.set(name, await MODULES[name]());
     } catch (error) {
-      throw asProblem(error);
+      throw await asProblem(error, fetch);
     }
   }
 
@@ -200,9 +222,9 @@ function NotFoundView() {
 /** The modules of the other views are fetched this long after the first view, in ms. */
 const OTHERS_AFTER_MS = 15_000;
 
-const views = createViews();
 const clock = createClock();
 const ask = fetchSettingClock((...request) => fetch(...request), clock);
+const views = createViews({ fetch: ask });
 const session = createSession({ fetch: ask, clock });
 const services = {
   client: createClient({ fetch: fetchWithSession(ask, session) }),
@@ -238,8 +260,13 @@ function start() {
   setTimeout(() => views.loadOthers(), OTHERS_AFTER_MS);
 }
 
+const { view: firstView } = routeOf(location.pathname);
+
+/** The snapshot of the fleet takes longest. It comes while the view is fetched and drawn, which follows the same stream. */
+function followFirst() {
+  if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
+}
+
 // No await at the top level: the file of the view imports this one, and each would wait for the other. A view that cannot be fetched is
 // shown as a problem.
-void Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.refresh()]).then(
-  start,
-);
+void Promise.all([views.load(firstView).catch(() => {}), session.refresh().then(followFirst)]).then(start);

@@ -48,8 +48,11 @@ export function formatNumber(value: number | null | undefined, decimals?: number
     size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
       : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
-  return text.replaceAll('-', '−');
+  return text.replace(ROUNDED_TO_ZERO, '').replaceAll('-', '−');
 }
+
+/** The sign of a number of which only zeros are left: −0.001 with two decimals is 0.00. */
+const ROUNDED_TO_ZERO = /^-(?=[0.]+$)/;
 
 /** Numbers of an axis: all have as many decimals as it takes to separate them. */
 export function formatTicks(ticks: number[]): string[] {

@@ -120,6 +120,20 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
+test('Dashboard: the fleet: its values are asked for while the file of its view is on its way', async () => {
+  const { page } = dashboard;
+  const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/v1/stream');
+  let held = 0;
+  await page.route('**/assets/fleet-*.js', async (route) => {
+    held++;
+    await asked;
+    await route.continue();
+  });
+  await dashboard.visit('/');
+  await page.locator('.wall-site').first().waitFor();
+  expect(held).toBe(1);
+});
+
 /** @param {Request} request @returns {boolean} */
 const isFile = (request) => !new URL(request.url()).pathname.startsWith('/api/');
 
@@ -172,15 +186,18 @@ async function tabTo(isThere) {
   throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }
 
-test('View: modules cannot be fetched: a problem, then a successful retry', async () => {
+test.each([
+  ['the API is away', ['**/assets/pipeline-*.js', '**/readyz'], 'The API cannot be reached'],
+  ['another version', ['**/assets/pipeline-*.js'], 'A file of this view cannot be loaded'],
+])('View: modules cannot be fetched, %s: the reason, then a successful retry', async (_, paths, title) => {
   const { page } = dashboard;
-  const module = '**/assets/pipeline-*.js';
-  await page.route(module, (route) => route.abort());
-  dashboard.expectComplaints(/net::ERR_FAILED|^Problem: The API cannot be reached/);
+  for (const path of paths) await page.route(path, (route) => route.abort());
+  dashboard.expectComplaints(/net::ERR_FAILED/);
+  dashboard.expectComplaints(new RegExp(`^Problem: ${title}`));
   await openView('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();
-  await page.getByRole('alert').getByText('cannot be reached').waitFor();
-  await page.unroute(module);
+  await page.getByRole('alert').getByText(title).waitFor();
+  for (const path of paths) await page.unroute(path);
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });

@@ -14,6 +14,7 @@ import {
   parseField,
 } from '../format.ts';
 import { Choice } from '../kit/controls.tsx';
+import { OtherZone } from '../kit/figure.tsx';
 import { useServices } from '../state/hooks.ts';
 import { lengthOf, parseAgo, SPANS, settle, typedWindow, zoomStep } from './window.ts';
 import './chart.css';
@@ -102,7 +103,8 @@ export function WindowBar({
           ) : (
             <>
               <span>
-                <time>{formatDateTime(from, zone)}</time> to <time>{formatDateTime(to, zone)}</time>{' '}
+                <time>{formatDateTime(from, zone)}</time>
+                <OtherZone ts={from} head={to} /> to <time>{formatDateTime(to, zone)}</time>{' '}
                 {formatZone(zone, to)}, {formatDuration(lengthOf(window))}
               </span>
               <button type="button" class="button" onClick={goBack}>

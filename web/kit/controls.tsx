@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { compareHref, MOST_COMPARED, refOf } from '../routes.ts';
 import { useServices } from '../state/hooks.ts';
 import './header.css';
@@ -249,10 +249,15 @@ export function CompareButton({
 }) {
   const { comparison } = useServices();
   const refs = comparison.refs.value;
-  const ref = refOf(item);
+  const { device_id, sensor_id, device, name: sensorName } = item;
+  // A reference takes two hashes, and the row of a sensor is drawn with each value.
+  const ref = useMemo(
+    () => refOf({ device_id, sensor_id, device, name: sensorName }),
+    [device_id, sensor_id, device, sensorName],
+  );
   const isIn = refs.includes(ref);
   const isFull = !isIn && refs.length >= MOST_COMPARED;
-  const name = `${item.name ?? item.sensor_id} of ${item.device ?? item.device_id}`;
+  const name = `${sensorName ?? sensor_id} of ${device ?? device_id}`;
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { DeviceInfo, RefusedDevice } from '../api/types.ts';
-import { clockWords, formatCounted, formatDateTime, formatTime } from '../format.ts';
-import { openCountText, useAlarmsOf } from '../state/alarms.ts';
+import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
+import { MOST_OPEN, openCountText, useActiveAlarms, useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
@@ -154,6 +154,20 @@ export const Refusals = ({ refusals, online }: { refusals: RefusedDevice; online
     ! {online ? 'refused in part' : 'sends, but refused'}: {refusalRate(refusals)}
   </a>
 );
+
+/** States that devices without a mark may have open alarms, where more are open than this page reads. */
+export function UnreadAlarms() {
+  const isCut = useActiveAlarms()?.isCut ?? false;
+  if (!isCut) return null;
+  return (
+    <p class="slow">
+      More than {formatCount(MOST_OPEN)} alarms are open. Devices are marked by the newest of them only.{' '}
+      <a class="link" href="/alarms">
+        Show all alarms
+      </a>
+    </p>
+  );
+}
 
 /**
  * That a device has open alarms, with a link to them.

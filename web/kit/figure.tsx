@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatAge, formatDateTime, hueOf, NOTHING } from '../format.ts';
+import { formatAge, formatDateTime, hueOf, NOTHING, otherZone } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import { silentAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
@@ -79,12 +79,13 @@ export function Sparkline({
   hole?: number;
 }) {
   const scale = scaleOf([...points, ...second], floor, span);
-  const runs = runsOf(points, hole);
-  const line = pathOf(runs, scale);
+  const runs = pathsOf(points, hole, scale);
+  const line = lineAlong(runs);
+  const secondLine = lineAlong(pathsOf(second, hole, scale));
   return (
     <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      {floor !== undefined && line && <path class="sparkline-area" d={areaOf(runs, scale)} />}
-      {second.length > 2 && <path class="sparkline-second" d={pathOf(runsOf(second, hole), scale)} />}
+      {floor !== undefined && line && <path class="sparkline-area" d={areaUnder(runs)} />}
+      {secondLine && <path class="sparkline-second" d={secondLine} />}
       {line && <path class="sparkline-line" d={line} />}
     </svg>
   );
@@ -109,22 +110,26 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   };
 }
 
-/** @returns empty for fewer than three points: two make a slope that means nothing */
-function pathOf(runs: Point[][], scale: PixelScale): string {
-  if (runs.flat().length < 3) return '';
-  return runs.map((run) => `${lineOf(run, scale)}${run.length === 1 ? 'h0.5' : ''}`).join('');
+/** A run as a path. `first` and `last`: x of its ends */
+type RunPath = { path: string; first: string; last: string; isPoint: boolean };
+
+/** @returns none for fewer than three points: two make a slope that means nothing */
+function pathsOf(points: Point[], hole: number, scale: PixelScale): RunPath[] {
+  if (points.length < 3) return [];
+  const xOf = (point?: Point) => scale.x(point?.x ?? 0).toFixed(1);
+  return runsOf(points, hole).map((run) => ({
+    path: `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`,
+    first: xOf(run[0]),
+    last: xOf(run.at(-1)),
+    isPoint: run.length === 1,
+  }));
 }
 
-const lineOf = (run: Point[], scale: PixelScale) =>
-  `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
+const lineAlong = (runs: RunPath[]): string =>
+  runs.map(({ path, isPoint }) => `${path}${isPoint ? 'h0.5' : ''}`).join('');
 
-const areaOf = (runs: Point[][], scale: PixelScale) =>
-  runs
-    .map((run) => {
-      const [first, last] = [run[0], run.at(-1)].map((point) => scale.x(point?.x ?? 0).toFixed(1));
-      return `${lineOf(run, scale)}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`;
-    })
-    .join('');
+const areaUnder = (runs: RunPath[]): string =>
+  runs.map(({ path, first, last }) => `${path}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`).join('');
 
 type Point = { x: number; y: number };
 
@@ -248,6 +253,17 @@ export function Age({
       {isAgo && age >= 1000 && ' ago'}
     </time>
   );
+}
+
+/**
+ * The UTC offset of a time, where the head of its column names another one: a clock change lies between the two.
+ *
+ * @param props epoch ms; `head`: of the time whose offset the head names, default now
+ */
+export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number }) {
+  const { preferences } = useServices();
+  const zone = otherZone(preferences.choice.value.zone, ts, head);
+  return zone && <span class="other-zone"> {zone}</span>;
 }
 
 /** A dot in the hue of a sensor's type. */

@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
@@ -9,7 +10,7 @@ import { Choice } from './controls.tsx';
 import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
 import { Search } from './search.tsx';
 import './header.css';
-import './print.css';
+import './page.css';
 import type { ZoneName } from '../format.ts';
 import type { Level, Verdict } from '../state/verdict.ts';
 
@@ -26,8 +27,7 @@ const THEMES = [
 
 /** The dashboard's: name, the views, state of the connection, and what a reader may choose. */
 export function Header() {
-  const { preferences, router } = useServices();
-  const { zone } = preferences.choice.value;
+  const { router } = useServices();
   const { view } = routeOf(router.place.value.path);
   const mayRead = useMay('read');
   const verdict = useVerdict();
@@ -41,15 +41,25 @@ export function Header() {
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
       {mayRead && <Search />}
-      {(hasOwnZone(new Date().getFullYear()) || zone.name.includes('/')) && (
-        <Choice
-          legend="Times are shown in"
-          options={zones(zone.name)}
-          value={zone.name}
-          onChange={(name) => preferences.change({ zone: createZone(name) })}
-        />
-      )}
+      <ZoneChoice />
     </HeaderBar>
+  );
+}
+
+/** The time zone of all times; not there where local times are those of UTC. */
+function ZoneChoice() {
+  const { clock, preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  // Summer time may begin or end while the page is open.
+  const own = useComputed(() => formatZone(LOCAL, clock.time.value)).value;
+  if (!hasOwnZone(new Date().getFullYear()) && !zone.name.includes('/')) return null;
+  return (
+    <Choice
+      legend="Times are shown in"
+      options={zones(zone.name, own)}
+      value={zone.name}
+      onChange={(name) => preferences.change({ zone: createZone(name) })}
+    />
   );
 }
 
@@ -110,9 +120,12 @@ export function HeaderBar({
   );
 }
 
-/** The option "Local" names its zone. Another zone, which the dates of a chart offer, is an option while it is chosen. */
-function zones(chosen: ZoneName): Parameters<typeof Choice<ZoneName>>[0]['options'] {
-  const own = formatZone(LOCAL, Date.now());
+/**
+ * The option "Local" names its zone. Another zone, which the dates of a chart offer, is an option while it is chosen.
+ *
+ * @param own offset of local times, as text
+ */
+function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName>>[0]['options'] {
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
     // Two have room next to the verdict. UTC is among the zones of the dates, too.

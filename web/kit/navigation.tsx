@@ -73,7 +73,8 @@ function OpenAlarms() {
   useAlarmNotifications(open);
   const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
   if (!open || (waiting.length === 0 && !open.isCut)) return null;
-  const isCritical = waiting.some(({ severity }) => severity === 'critical');
+  // Those that were not read may be critical.
+  const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
   const count = openCountText(waiting.length, open);
   return (
     <span class="navigation-count" data-critical={isCritical} title={`${count} open, not acknowledged`}>

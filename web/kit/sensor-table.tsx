@@ -1,4 +1,4 @@
-import { useCallback } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { hueOf, NOTHING } from '../format.ts';
 import { deviceHref, itemHref } from '../routes.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
@@ -126,11 +126,16 @@ function SensorRow({
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
   const device = now.device ?? now.device_id;
+  // An address takes a hash of each name, and a row is drawn with each value.
+  const links = useMemo(
+    () => ({ sensor: itemHref(now), device: deviceHref(now.device_id, now.device) }),
+    [now.device_id, now.sensor_id, now.device, now.name],
+  );
 
   return (
     <tr>
       <th scope="row">
-        <a class="row-link" href={itemHref(now)}>
+        <a class="row-link" href={links.sensor}>
           <TypeDot type={now.type} />
           {now.name ?? now.sensor_id}
         </a>
@@ -139,7 +144,7 @@ function SensorRow({
       </th>
       {!ofDevice && (
         <td class="col-device">
-          <a href={deviceHref(now.device_id, now.device)}>{device}</a>
+          <a href={links.device}>{device}</a>
         </td>
       )}
       <td class="col-type">

@@ -8,7 +8,7 @@ import { useQuery, useServices } from './hooks.ts';
 import { missingBefore } from './lists.ts';
 
 /** Open alarms that are read: the newest ones. */
-const MOST_OPEN = 1000;
+export const MOST_OPEN = 1000;
 
 /** The stream reports changes. This is for those that were lost on their way, in ms. */
 const REFRESH = { refreshMs: 15_000 };

@@ -1,7 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
-import type { DeviceEvent, Page } from '../api/types.ts';
+import type { DeviceEvent, Page, UnwatchedTime } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
 
 // The history of a device from its events in the order of the API: the newest session first, and in a session the last event
@@ -242,28 +242,49 @@ const REFRESH_UNWATCHED = { refreshMs: 10_000 };
  * The time in which no process watched.
  *
  * @param window epoch ms; a live one goes on
- * @returns oldest first; none before the first answer
+ * @returns null before the first answer. While another window is read, that of the window before
  */
-export function useUnwatched({ live, from, to }: { live: boolean; from: number; to: number }): Unwatched[] {
+export function useUnwatched({
+  live,
+  from,
+  to,
+}: {
+  live: boolean;
+  from: number;
+  to: number;
+}): UnwatchedRecord | null {
   const { client } = useServices();
   const range = { from: Math.floor(from), ...(live ? {} : { to: Math.ceil(to) }) };
   const { data } = useQuery(
     JSON.stringify(live ? to - from : range),
-    (signal) => client.unwatched(range, signal),
+    async (signal) => recordOf(await client.unwatched(range, signal), range),
     live ? REFRESH_UNWATCHED : {},
   );
-  return useMemo(
-    () => (data?.items ?? []).map((item) => ({ from: Date.parse(item.from), to: Date.parse(item.to) })),
-    [data],
-  );
+  return data;
 }
 
-/** The time whose events were read, in epoch ms. It may be less than the picture shows. */
+/** The time that was read, in epoch ms. It may be less than the picture shows. */
 export interface ReadTime {
   from: number;
   /** infinite: it goes on */
   to: number;
 }
+
+/** Outside of the time that was read, nobody knows whether a process watched. */
+export interface UnwatchedRecord {
+  /** oldest first */
+  spans: Unwatched[];
+  read: ReadTime;
+}
+
+/** @param range epoch ms that was asked about; without `to` it goes on */
+export const recordOf = (
+  { items }: Pick<UnwatchedTime, 'items'>,
+  { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number | undefined },
+): UnwatchedRecord => ({
+  spans: items.map((item) => ({ from: Date.parse(item.from), to: Date.parse(item.to) })),
+  read: { from, to },
+});
 
 /**
  * Summarizes the events of a range.

@@ -35,7 +35,10 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
   };
 }
 
-/** Script time of one frame that taking in may use, in ms; what is left waits for the next frame. */
+/**
+ * Script time of one frame that taking in may use, in ms. The text that need not wait counts, too. What is left waits for the next
+ * frame.
+ */
 const BUDGET_MS = 2;
 /** Texts that may wait; who is further behind takes in all at once. */
 const MOST_WAITING = 200;
@@ -59,13 +62,13 @@ export function createInputQueue({
 }) {
   let waiting: { text: string; at: number; isLast: boolean }[] = [];
   let requested = false;
-  /** Taken in since the last frame: the first text of a frame need not wait. */
-  let spent = false;
+  /** Script time of the text that did not wait, in ms; null: there was none since the last frame. */
+  let spentMs: number | null = null;
 
   function takeSome() {
     requested = false;
-    spent = false;
-    const began = clock();
+    const began = clock() - (spentMs ?? 0);
+    spentMs = null;
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       take(next.text, next.at, next.isLast);
       if (clock() - began >= BUDGET_MS) break;
@@ -90,9 +93,10 @@ export function createInputQueue({
     push(text: string, isLast: boolean = false) {
       waiting.push({ text, at: clock(), isLast });
       if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
-      if (!spent && waiting.length === 1) {
+      if (spentMs === null && waiting.length === 1) {
+        const began = clock();
         takeAll();
-        spent = true;
+        spentMs = clock() - began;
       }
       request();
     },

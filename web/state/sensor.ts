@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { nullIfMissing } from '../api/request.ts';
 import type { BaselineHour, DeviceEvent, LatestItem } from '../api/types.ts';
 import { formatSpan } from '../format.ts';
@@ -8,26 +8,23 @@ import { levelOf, NORMAL, OFFLINE, SILENT, silentAfterMs } from './outliers.ts';
 import type { Stale } from './verdict.ts';
 
 const AGAIN = { refreshMs: 10_000 };
-const NEVER = {};
 
 /**
- * One sensor and its newest value, which from then on is followed live. A sensor that does not exist is asked for again.
+ * One sensor and its newest value, which from then on is followed live. It may appear, change its labels or be retired at any time, and the
+ * stream reports only its values and some labels.
  *
  * @param device id or name
  * @param sensor id or name
  */
 export function useSensor(device: string, sensor: string) {
   const { client, live } = useServices();
-  const [isMissing, setMissing] = useState(false);
-  // It may appear at any time, as its device may.
   const answer = useQuery(
     `${device}/${sensor}`,
     async (signal) => ({ sensor: await client.sensor(device, sensor, signal).catch(nullIfMissing) }),
-    isMissing ? AGAIN : NEVER,
+    AGAIN,
   );
   const data = answer.data?.sensor ?? null;
   const missing = answer.data?.sensor === null;
-  useEffect(() => setMissing(missing), [missing]);
   const key = data ? keyOf(data) : '';
 
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
@@ -55,23 +52,27 @@ const AT_ONCE = 3;
 /**
  * Gives the rows of a page what their sensors measured before, so that no sparkline begins empty.
  *
- * @param items the same array as long as the page is the same; null: nobody looks at them yet
+ * @param items null: nobody looks at them yet. Each of them is asked for once
  * @param atOnce sensors asked for at once
  */
 export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
   const { client, live } = useServices();
+  /** Keys of sensors. A list is made again every ten seconds, and a slow sensor may have fewer values for hours. */
+  const known = useRef<Set<string>>(new Set());
   useEffect(() => {
     if (!items) return undefined;
     const abort = new AbortController();
     const wanted = items.filter((item) => {
-      const recent = live.sensor(keyOf(item))?.recent ?? [];
-      return item.ts !== null && recent.length < ENOUGH;
+      const key = keyOf(item);
+      const recent = live.sensor(key)?.recent ?? [];
+      return item.ts !== null && recent.length < ENOUGH && !known.current.has(key);
     });
 
     async function fetchTail({ device_id, sensor_id, ts }: LatestItem) {
       const newest = Date.parse(ts ?? '');
       const query = { limit: VALUES, from: newest - LATELY_MS, to: newest + 1 };
       const page = await client.measurements(device_id, sensor_id, query, abort.signal);
+      known.current.add(keyOf({ device_id, sensor_id }));
       const before = page.items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse();
       live.seedBefore(keyOf({ device_id, sensor_id }), before);
     }

@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus } from '../api/stream.ts';
 import type { ProcessHealth } from '../api/types.ts';
@@ -221,21 +222,23 @@ export function stalledMs(health: ProcessHealth[]): number | null {
   return times.some((time) => time === null) ? null : Math.min(...times.map(Number));
 }
 
-/** @returns of this second */
+/** @returns of this second; the same object as long as all is well, so that the header is drawn again only for a change */
 export function useVerdict(): Verdict {
   const { clock, live } = useServices();
-  // Durations count on without an event.
-  void clock.time.value;
-  const status = live.status.value;
-  const { processes, receivedAt, ingestAt } = live.health.value;
   // A reader who signs in had no connection before.
   const [openedAt] = useState(clock.local);
-  return verdictOf({
-    status,
-    silentMs: clock.local() - Math.max(receivedAt, openedAt),
-    health: processes,
-    withoutIngestMs: receivedAt - ingestAt,
-  });
+  return useComputed(() => {
+    // Durations count on without an event.
+    void clock.time.value;
+    const status = live.status.value;
+    const { processes, receivedAt, ingestAt } = live.health.value;
+    return verdictOf({
+      status,
+      silentMs: clock.local() - Math.max(receivedAt, openedAt),
+      health: processes,
+      withoutIngestMs: receivedAt - ingestAt,
+    });
+  }).value;
 }
 
 /** Why the values of this page are old, and since when: the connection is lost, or nothing is stored. `since`: epoch ms. */

@@ -169,12 +169,18 @@ export function shortened(
 ): string {
   if (context.measureText(text).width <= room) return text;
   const characters = [...text];
-  for (let kept = characters.length - 1; kept > 1; kept -= 1) {
+  const cut = (kept: number) => {
     const head = Math.floor(kept / 2);
-    const short = `${characters.slice(0, head).join('')}…${characters.slice(head - kept).join('')}`;
-    if (context.measureText(short).width <= room) return short;
+    return `${characters.slice(0, head).join('')}…${characters.slice(head - kept).join('')}`;
+  };
+  // Each card is measured with each of its values, and a name has up to 128 characters.
+  let [fitting, tooMany] = [1, characters.length];
+  while (tooMany - fitting > 1) {
+    const kept = Math.floor((fitting + tooMany) / 2);
+    if (context.measureText(cut(kept)).width <= room) fitting = kept;
+    else tooMany = kept;
   }
-  return '…';
+  return fitting > 1 ? cut(fitting) : '…';
 }
 
 /** In the color that is set. */

@@ -50,14 +50,16 @@ export function OutlierList({
         look="offline"
         title="Devices offline"
         count={offline.length}
-        entries={offline.map((device) => offlineEntry(device, live.fleet.holdsAll()))}
+        items={offline}
+        entryOf={(device) => offlineEntry(device, live.fleet.holdsAll())}
         isOnly={isOnly}
       />
       <Kind
         look="silent"
         title="Silent"
         count={silentCount}
-        entries={silent.map((sensor) => silentEntry(sensor, now))}
+        items={silent}
+        entryOf={(sensor) => silentEntry(sensor, now)}
         isOnly={isOnly}
       />
       <RefusedDevices refused={refused} />
@@ -65,7 +67,8 @@ export function OutlierList({
         look="far"
         title="Far off"
         count={farCount}
-        entries={far.map((sensor) => farEntry(sensor, units))}
+        items={far}
+        entryOf={(sensor) => farEntry(sensor, units)}
         isOnly={isOnly}
       />
       {(nothing || !isRead) && (
@@ -188,17 +191,21 @@ const linkTo = ({ key, id, name, device }: FleetSensor) => ({
   owner: device.name,
 });
 
-function Kind({
+/** The list is drawn each second, and an entry takes hashes and texts: only those that are shown are made. */
+function Kind<T>({
   look,
   title,
   count,
-  entries,
+  items,
+  entryOf,
   isOnly,
 }: {
   look: string;
   title: string;
+  /** of all, of which there may be more than items */
   count: number;
-  entries: Entry[];
+  items: readonly T[];
+  entryOf: (item: T) => Entry;
   isOnly: boolean;
 }) {
   const { router } = useServices();
@@ -206,7 +213,7 @@ function Kind({
   if (count === 0) return null;
   const chosen = place.query.get('look') === look;
   const hidden = place.query.has('look') && !chosen;
-  const shown = hidden ? [] : entries.slice(0, chosen || isOnly ? MORE : FEW);
+  const shown = hidden ? [] : items.slice(0, chosen || isOnly ? MORE : FEW).map(entryOf);
   const href = withQuery(place, { look: chosen ? null : look });
   return (
     <div class="stands-out-kind" data-look={look}>

@@ -29,10 +29,20 @@ export function createPainter(canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
   /** Cells to be drawn, by cell state. */
   const byState: number[][] = Array.from({ length: CELL_STATES }, () => []);
+  /** The state that each cell shows, by cell. */
+  let painted = new Uint8Array(0);
 
+  function collect(cell: number, cellState: number) {
+    painted[cell] = cellState;
+    byState[cellState]?.push(cell);
+  }
+
+  /** At 1.25 device pixels to one of CSS, the edge of a cell is blended with what was there. The gap has room to erase that, too. */
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
+    const around = format.gap > 0 ? 0.5 : 0;
+    const [left, top] = [Number(x[cell]) - around, Number(y[cell]) - around];
     context.fillStyle = palette.ground;
-    context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
+    context.fillRect(left, top, format.width + 2 * around, format.height + 2 * around);
   }
 
   /** @param isClean nothing was drawn there before */
@@ -62,12 +72,17 @@ export function createPainter(canvas: HTMLCanvasElement) {
       context.setTransform(scale, 0, 0, scale, 0, 0);
       context.fillStyle = palette.ground;
       context.fillRect(0, 0, width, height);
-      for (const [cell, { cellState }] of scene.sensors.entries()) byState[cellState]?.push(cell);
+      painted = new Uint8Array(scene.sensors.length);
+      for (const [cell, { cellState }] of scene.sensors.entries()) collect(cell, cellState);
       drawCollected(scene, palette, { isClean: true });
     },
 
+    /** A card shows the value. A square shows only its state, which most new values leave as it is. */
     some(scene: Scene, palette: Palette, changed: readonly FleetSensor[]) {
-      for (const { cell, cellState } of changed) if (cell >= 0) byState[cellState]?.push(cell);
+      const { isCard } = scene.layout.format;
+      for (const { cell, cellState } of changed) {
+        if (cell >= 0 && (isCard || painted[cell] !== cellState)) collect(cell, cellState);
+      }
       drawCollected(scene, palette, { isClean: false });
     },
   };

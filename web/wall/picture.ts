@@ -241,7 +241,8 @@ export function usePicture() {
       clearTimeout(timer);
       timer = undefined;
       structure = fleet.structure();
-      arrangedAt = performance.now();
+      // The first sensors need not wait because the wall was empty before.
+      if (fleet.sensors.size > 0) arrangedAt = performance.now();
       // Not before: the observer of the room arranges first.
       rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
@@ -271,6 +272,8 @@ export function usePicture() {
     resizes.observe(roomElement);
     const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
     for (const query of media) query.addEventListener('change', repaint);
+    // After a long sleep a browser may give the canvas back empty.
+    canvasElement.addEventListener('contextrestored', repaint);
     drawn.color(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
@@ -278,6 +281,7 @@ export function usePicture() {
       stopWatching();
       resizes.disconnect();
       for (const query of media) query.removeEventListener('change', repaint);
+      canvasElement.removeEventListener('contextrestored', repaint);
       picture.current = null;
       rearrange.current = () => {};
     };

@@ -259,3 +259,48 @@ test('Sensor page: more alarms than it reads: it names the time from which they 
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByText(/^Alarms that began before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are not drawn\.$/).waitFor();
 });
+
+test('Alarms: more are open than a page reads: no device is shown as one without alarms', async () => {
+  const { page } = dashboard;
+  await page.route(/\/api\/v1\/alarms\?.*state=open/, (route) =>
+    route.fulfill({ json: { items: [], next: 'older' } }),
+  );
+  await dashboard.visit('/devices/freezer');
+  const line = page.getByText('More than 1,000 alarms are open.');
+  await line.waitFor();
+  await page.locator('.navigation-count[data-critical="true"]').filter({ hasText: '0+' }).waitFor();
+  await dashboard.expectAccessible();
+  await dashboard.visit('/?show=devices');
+  await line.waitFor();
+});
+
+test('Rule form: the test of another limit fails: the figures of the limit before are gone', async () => {
+  dashboard.expectComplaints(/status of 503/);
+  const { page } = dashboard;
+  await dashboard.visit('/alarms');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Device').fill('freezer');
+  await form.getByLabel('Limit').fill('-15');
+  const figures = form.locator('.backtest');
+  await figures.getByText(/^\d+ alarms?$/).first().waitFor();
+  const problem = { title: 'Service Unavailable', status: 503, code: 'unavailable', detail: '-' };
+  const body = JSON.stringify({ type: 'about:blank', ...problem });
+  await page.route('**/alarm-rules/test', (route) =>
+    route.fulfill({ status: 503, contentType: 'application/problem+json', body }),
+  );
+  await form.getByLabel('Limit').fill('-12');
+  await form.getByRole('alert').getByText('The database does not answer.').waitFor();
+  expect(await figures.count()).toBe(0);
+});
+
+test('Alarms: arrow keys in a choice of the header: they choose, and the focus stays there', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/alarms?state=all');
+  await rows().first().waitFor();
+  const theme = page.getByRole('group', { name: 'Theme' });
+  await theme.getByRole('radio', { name: 'As the system' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await dashboard.untilFocused(theme.getByRole('radio', { name: 'Light', exact: true }));
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
+});

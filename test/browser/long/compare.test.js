@@ -110,6 +110,46 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
+  test('sensors that are not read yet: a note in place of the chart', async () => {
+    let release = () => {};
+    const released = new Promise((resolve) => {
+      release = () => resolve(null);
+    });
+    await dashboard.page.route('**/latest?**', async (route) => {
+      await released;
+      await route.continue().catch(() => {});
+    });
+    await dashboard.visit('/compare?s=collar-1/ear&s=collar-3/ear');
+    const note = dashboard.page.locator('.compare').getByText('Reading the sensors…');
+    await note.waitFor();
+    await dashboard.expectAccessible();
+    release();
+    await note.waitFor({ state: 'detached' });
+    await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
+  });
+
+  test('one of two sensors cannot be read: the problem stays, whatever the other one answers', async () => {
+    dashboard.expectComplaints(/status of 400/);
+    const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
+    const body = JSON.stringify({ type: 'about:blank', ...problem });
+    /** @type {string | null} */
+    let failing = null;
+    await dashboard.page.route('**/series?**', (route) => {
+      const { pathname } = new URL(route.request().url());
+      failing ??= pathname;
+      return pathname === failing
+        ? route.fulfill({ status: 400, contentType: 'application/problem+json', body })
+        : route.continue();
+    });
+    await publishNewSamples(dashboard);
+    await dashboard.visit('/compare?s=collar-1/ear&s=collar-3/ear');
+    // The newest value of each, and the three statistics of the other.
+    const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
+    await until(async () => (await figures()) === 5, { what: 'the figures of the other' });
+    await dashboard.page.locator('.compare .problem-line').getByText('No such range.').waitFor();
+    expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
+  });
+
   test('a range without samples: a note that it is read, and then that it has none', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {

@@ -141,3 +141,18 @@ test('Credentials: a token that only reads: no link, and a note at the address',
   const views = dashboard.page.getByRole('navigation', { name: 'Views' });
   expect(await views.getByRole('link', { name: 'Credentials' }).count()).toBe(0);
 });
+
+test('Credentials: issued on the other side of a clock change: the row names its own offset', async () => {
+  await dashboard.open({ timezoneId: 'Europe/Berlin' });
+  const [winter, summer] = ['2026-01-15T12:00:00.000Z', '2026-07-15T12:00:00.000Z'];
+  const account = { device_id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', account: 'mixer', devices: [] };
+  await dashboard.page.route('**/api/v1/credentials?**', (route) =>
+    route.fulfill({ json: { items: [{ ...account, issued_at: winter, changed_at: summer }], next: null } }),
+  );
+  await open(ADMIN);
+  await rowOf('mixer').waitFor();
+  const head = await textOf(dashboard.page.getByRole('columnheader', { name: /^Issued UTC\+[12]$/ }));
+  // One of the two times has the offset of today, which the head names.
+  const others = await rowOf('mixer').locator('.other-zone').allTextContents();
+  expect(others.map((text) => text.trim())).toEqual([head.endsWith('+1') ? 'UTC+2' : 'UTC+1']);
+});

@@ -77,6 +77,22 @@ test('Device: rows: recent values at once', async () => {
   await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
 });
 
+test('Device: rows: the last values of a slow sensor are asked for once', async () => {
+  await dashboard.announce('hive-10', { sensors: [{ sensor_id: 'rain' }] });
+  await dashboard.publish('hive-10', { sensor_id: 'rain', ts: Date.now() - 1000, value: 1 });
+  let asked = 0;
+  let reads = 0;
+  dashboard.page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/api/v1/devices/hive-10') reads++;
+    if (pathname.endsWith('/measurements') && searchParams.get('limit') === '60') asked++;
+  });
+  await dashboard.visit('/devices/hive-10');
+  await dashboard.untilRows(1);
+  await until(() => reads > 2, { withinMs: 60_000, what: 'the device, read again twice' });
+  expect(asked).toBe(1);
+});
+
 describe('Signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
   const words = () => dashboard.page.locator('.signal-text');

@@ -51,6 +51,14 @@ describe('Numbers', () => {
     ]);
   });
 
+  test('a negative value that is rounded to zero: without a sign', () => {
+    expect(formatNumber(-0.001, 2)).toBe('0.00');
+    expect(formatNumber(-0.4, 0)).toBe('0');
+    expect(formatNumber(-0)).toBe('0');
+    expect(formatNumber(-0.006, 2)).toBe('−0.01');
+    expect(formatNumber(-10, 0)).toBe('−10');
+  });
+
   test('close values: enough decimals to separate them', () => {
     expect(decimalsFor([52.50043, 52.50489])).toBe(5);
     expect(decimalsFor([72, 75, 81])).toBe(0);

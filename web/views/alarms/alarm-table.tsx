@@ -58,7 +58,9 @@ export function AlarmTable({
 
   function onKey(event: KeyboardEvent) {
     const target = event.target as HTMLElement;
-    const isTyped = target.closest('input[type=text], input[type=search], textarea, select, dialog');
+    const isTyped = target.closest(
+      'input[type=text], input[type=search], input[type=radio], textarea, select, dialog',
+    );
     const isPressed = event.key === 'Enter' && target.closest('a, button');
     if (isTyped || isPressed || event.ctrlKey || event.metaKey || event.altKey || alarms.length === 0) return;
     const focused = alarms[place] as Alarm;

@@ -24,10 +24,13 @@ const DAY_MS = 24 * HOUR_MS;
  */
 export function BacktestStrip({
   result,
+  isOld,
   scale,
   onLimit,
 }: {
   result: Backtest;
+  /** the rule has changed since, and its test is not answered */
+  isOld: boolean;
   /** in which limits are typed */
   scale: Scale;
   onLimit: (limit: number) => void;
@@ -40,14 +43,18 @@ export function BacktestStrip({
   const rows = rowsOf(result.items).slice(0, MOST_ROWS);
   const hours = result.total_ms / HOUR_MS;
   return (
-    <section class="backtest" aria-label="When it would have fired">
-      <p role="status">
-        <strong>{formatCounted(result.count, 'alarm')}</strong> {historyText(result)}, of{' '}
-        {formatCounted(result.sensors, 'sensor')}
-        {result.count > 0 && `, ${hours < 1 ? 'less than an hour' : `${Math.round(hours)} h`} in all`}
-        {result.partial && '. The scope has more sensors than one test reads'}.
-      </p>
-      {result.without_interval > 0 && (
+    <section class="backtest" aria-label="When it would have fired" aria-busy={isOld}>
+      {isOld ? (
+        <p role="status">Testing the rule …</p>
+      ) : (
+        <p role="status">
+          <strong>{formatCounted(result.count, 'alarm')}</strong> {historyText(result)}, of{' '}
+          {formatCounted(result.sensors, 'sensor')}
+          {result.count > 0 && `, ${hours < 1 ? 'less than an hour' : `${Math.round(hours)} h`} in all`}
+          {result.partial && '. The scope has more sensors than one test reads'}.
+        </p>
+      )}
+      {!isOld && result.without_interval > 0 && (
         <p class="backtest-warning">
           {formatCounted(result.without_interval, 'sensor has', 'sensors have')} no interval, so the rule
           never fires there. Enter a duration in minutes instead.
@@ -83,10 +90,10 @@ export function BacktestStrip({
       </p>
       <p class="backtest-choices">
         {result.fewer_alarms && (
-          <Suggestion word="Fewer alarms" {...result.fewer_alarms} {...{ scale, onLimit }} />
+          <Suggestion word="Fewer alarms" {...result.fewer_alarms} {...{ isOld, scale, onLimit }} />
         )}
         {result.more_alarms && (
-          <Suggestion word="More alarms" {...result.more_alarms} {...{ scale, onLimit }} />
+          <Suggestion word="More alarms" {...result.more_alarms} {...{ isOld, scale, onLimit }} />
         )}
       </p>
     </section>
@@ -126,6 +133,7 @@ function Suggestion({
   word,
   limit,
   count,
+  isOld,
   scale,
   onLimit,
 }: {
@@ -133,11 +141,12 @@ function Suggestion({
   /** as sent */
   limit: number;
   count: number;
+  isOld: boolean;
   scale: Scale;
   onLimit: (limit: number) => void;
 }) {
   return (
-    <button type="button" class="button" onClick={() => onLimit(limit)}>
+    <button type="button" class="button" disabled={isOld} onClick={() => onLimit(limit)}>
       {word}: {`${limitText(scale, limit)} ${scale.unit}`.trim()} ({formatCounted(count, 'alarm')})
     </button>
   );

@@ -44,7 +44,7 @@ export function RuleForm({
     scope: null,
   }));
   const setTyped = (next: Typed) => setForm((now) => ({ ...now, typed: next }));
-  const [result, setResult] = useState<Backtest | null>(null);
+  const [test, setTest] = useState<{ question: string; result: Backtest } | null>(null);
   const [message, setMessage] = useState('');
   const [busy, setBusy] = useState(false);
   const { sent, sentScope } = useUnit(typed);
@@ -60,16 +60,19 @@ export function RuleForm({
   }, [sentScope, sent?.unit, sent?.isMixed, units]);
 
   useEffect(() => {
-    if (question === null) return setResult(null);
+    if (question === null) return setTest(null);
     const abort = new AbortController();
     const timer = setTimeout(() => {
       client.testAlarmRule(JSON.parse(question), abort.signal).then(
-        (answer) => {
-          setResult(answer);
+        (result) => {
+          setTest({ question, result });
           setMessage('');
         },
         (error) => {
-          if (!abort.signal.aborted) setMessage(problemText(error));
+          if (abort.signal.aborted) return;
+          // Those of the limits before are no figures of these.
+          setTest(null);
+          setMessage(problemText(error));
         },
       );
     }, REST_MS);
@@ -167,9 +170,10 @@ export function RuleForm({
             ? number('intervals', 'Or number of intervals', { placeholder: '3' })
             : number('samples', 'Consecutive samples')}
         </fieldset>
-        {result && (
+        {test && (
           <BacktestStrip
-            result={result}
+            result={test.result}
+            isOld={test.question !== question}
             scale={scale}
             onLimit={(next) => setTyped(withLimit(typed, next, scale, rule))}
           />

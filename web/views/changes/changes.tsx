@@ -9,6 +9,7 @@ import {
 } from '../../format.ts';
 import { CompareButton } from '../../kit/controls.tsx';
 import { Online } from '../../kit/device-title.tsx';
+import { OtherZone } from '../../kit/figure.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
@@ -124,7 +125,10 @@ function Sensors({
                 </th>
                 <td class="wraps">{changeText({ item, change }, units)}</td>
                 <td>{rangeText({ item, change }, units)}</td>
-                <td>{formatTime(change.at, zone)}</td>
+                <td>
+                  {formatTime(change.at, zone)}
+                  <OtherZone ts={change.at} />
+                </td>
                 <td>
                   <CompareButton item={item} />
                 </td>
@@ -214,7 +218,10 @@ function Devices({
                   <Online online={change.isOnline} asOf={stale && formatTime(stale.since, zone)} />
                 </td>
                 <td>{change.times}</td>
-                <td>{formatTime(change.at, zone)}</td>
+                <td>
+                  {formatTime(change.at, zone)}
+                  <OtherZone ts={change.at} />
+                </td>
               </tr>
             ))}
           </tbody>

@@ -44,6 +44,8 @@ export function CompareView() {
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, slow, reload } = useComparedSensors(refs);
+  // While others are read, those of before that are still wanted stay.
+  const compared = useMemo(() => data?.filter(({ ref }) => refs.includes(ref)) ?? [], [data, refs]);
   useTitle('Compare');
   useEffect(() => comparison.set(refs), [comparison, refs]);
 
@@ -72,12 +74,27 @@ export function CompareView() {
             </a>
           </p>
         </Notice>
+      ) : compared.length === 0 ? (
+        <Waiting />
       ) : (
-        data && <Comparison compared={data} onRemove={remove} />
+        <Comparison compared={compared} onRemove={remove} />
       )}
     </>
   );
 }
+
+/** Keeps the place of the chart while the names of its sensors are read. */
+const Waiting = () => (
+  <section class="panel compare" aria-label="Comparison" aria-busy="true">
+    <div class="compare-group">
+      <div class="chart" />
+      <div class="chart-loading" aria-hidden="true" />
+      <div class="chart-over">
+        <p role="status">Reading the sensors…</p>
+      </div>
+    </div>
+  </section>
+);
 
 /** How many sensors have a color of their own. */
 const HUES = 8;

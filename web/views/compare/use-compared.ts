@@ -85,7 +85,7 @@ export function useShapes(
   const { zone } = preferences.choice.value;
   const [shapes, setShapes] = useState<ReadonlyMap<string, Shape>>(new Map());
   const [settled, setSettled] = useState({ name: '', keys: new Set() as ReadonlySet<string> });
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problems, setProblems] = useState<ReadonlyMap<string, Problem>>(NO_PROBLEMS);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
@@ -96,7 +96,7 @@ export function useShapes(
 
   useEffect(() => {
     setSettled({ name, keys: new Set() });
-    setProblem(null);
+    setProblems(NO_PROBLEMS);
     const closings = sensors.map((sensor) => {
       const key = keyOf(sensor);
       return openFeed({
@@ -106,9 +106,9 @@ export function useShapes(
         end: () => Math.max(clock.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
         subscribe: (listener) => live.subscribe(key, listener),
         onShape: (shape) => setShapes((now) => new Map(now).set(key, shape)),
-        onProblem: setProblem,
+        onProblem: (problem) => setProblems((now) => new Map(now).set(key, problem)),
         onSettled() {
-          setProblem(null);
+          setProblems((now) => without(now, key));
           setSettled((now) => (now.keys.has(key) ? now : { name, keys: new Set(now.keys).add(key) }));
         },
       });
@@ -120,7 +120,16 @@ export function useShapes(
 
   // A component is drawn with another range before the effect reads it.
   const isRead = settled.name === name && settled.keys.size === new Set(keys).size;
+  const [problem = null] = problems.values();
   return { shapes, loading: !isRead && !problem, problem, reload };
+}
+
+const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map();
+
+/** @returns itself if it has no such key */
+export function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
+  if (!map.has(key)) return map;
+  return new Map([...map].filter(([each]) => each !== key));
 }
 
 export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });

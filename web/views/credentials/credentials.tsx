@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Zone } from '../../format.ts';
 import { formatDateTime, formatZone, NOTHING } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
@@ -193,9 +194,11 @@ const AccountRow = ({
       </td>
       <td class="col-issued">
         <time datetime={issued_at}>{formatDateTime(Date.parse(issued_at), zone)}</time>
+        <OtherZone ts={Date.parse(issued_at)} />
       </td>
       <td class="col-issued">
         <time datetime={changed_at}>{formatDateTime(Date.parse(changed_at), zone)}</time>
+        <OtherZone ts={Date.parse(changed_at)} />
       </td>
       <td class="col-actions whole">
         <button type="button" class="button" onClick={() => onAsk({ action: 'rotate', credential })}>

@@ -8,6 +8,7 @@ import {
   formatDay,
   formatZone,
 } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { byCount, codeOf } from './codes.tsx';
 import type { Bin, Span } from './counts.ts';
 
@@ -152,6 +153,7 @@ export function BinsTable({
   hrefOf: (bin: Bin) => string;
 }) {
   const filled = bins.filter(({ deadLetters }) => deadLetters > 0).reverse();
+  const head = filled[0]?.from ?? Date.now();
   return (
     <details class="more-figures">
       <summary>The same as a table</summary>
@@ -159,7 +161,7 @@ export function BinsTable({
         <caption class="visually-hidden">Refusals over time, newest first</caption>
         <thead>
           <tr>
-            <th scope="col">Time {formatZone(zone, bins[0]?.from ?? Date.now())}</th>
+            <th scope="col">Time {formatZone(zone, head)}</th>
             <th scope="col" class="number">
               Dead letters
             </th>
@@ -173,6 +175,7 @@ export function BinsTable({
                 <a class="link" href={hrefOf(bin)}>
                   {binName(bin, zone)}
                 </a>
+                <OtherZone ts={bin.from} head={head} />
               </th>
               <td class="number">{formatCount(bin.deadLetters)}</td>
               <td class="wraps">

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { DeadLetter, Refusal } from '../../api/types.ts';
 import type { Zone } from '../../format.ts';
 import { formatBytes, formatCount, formatDateTime, formatZone, NOTHING } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { FilterField, Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
@@ -187,6 +188,7 @@ const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: Zone; h
       <a class="row-link" href={href} title="Open this dead letter">
         <time datetime={deadLetter.ts}>{formatDateTime(Date.parse(deadLetter.ts), zone)}</time>
       </a>
+      <OtherZone ts={Date.parse(deadLetter.ts)} />
     </th>
     <td class="col-of whole">
       <DeviceLink device={deadLetter.device} />

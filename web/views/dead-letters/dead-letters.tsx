@@ -9,6 +9,7 @@ import {
   NOTHING,
 } from '../../format.ts';
 import { Choice, Copyable, CopyButton } from '../../kit/controls.tsx';
+import { OtherZone } from '../../kit/figure.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
@@ -242,6 +243,7 @@ function Row({ item, zone }: { item: UnmatchedTopic; zone: Zone }) {
         <td class="col-count number">{formatCount(item.count)}</td>
         <td class="col-last">
           <time datetime={item.ts}>{formatDateTime(Date.parse(item.ts), zone)}</time>
+          <OtherZone ts={Date.parse(item.ts)} />
         </td>
         <td class="wraps whole">
           <code>{previewOf(item.payload_base64, ROW_CHARACTERS)}</code>{' '}

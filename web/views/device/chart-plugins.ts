@@ -97,7 +97,7 @@ export interface Band {
   unwatched: Unwatched[];
   /** epoch ms before which nothing is known */
   knownFrom: number | null;
-  /** time whose events were read */
+  /** time that was read: its events, and whether a process watched */
   read: ReadTime;
   /** epoch ms at which what still goes on ends in the picture */
   now: number;

@@ -4,6 +4,7 @@ import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
 import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import {
   happenedAt,
@@ -24,7 +25,13 @@ import type { Annotation, DeviceInfo } from '../../api/types.ts';
 import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
-import type { Listed, ReadTime, Unwatched, useDeviceEvents } from '../../state/device-events.ts';
+import type {
+  Listed,
+  ReadTime,
+  Unwatched,
+  UnwatchedRecord,
+  useDeviceEvents,
+} from '../../state/device-events.ts';
 import type { Stale } from '../../state/verdict.ts';
 import type { Band } from './chart-plugins.ts';
 
@@ -58,13 +65,14 @@ export function EventList({
     );
   }
   const rows = events ? listed(events) : null;
+  const head = rows?.[0]?.ts ?? Date.now();
   return (
     <>
       <table class="samples events" aria-busy={events === null}>
         <caption>Events, newest first</caption>
         <thead>
           <tr>
-            <th scope="col">Time {formatZone(zone, rows?.[0]?.ts ?? Date.now())}</th>
+            <th scope="col">Time {formatZone(zone, head)}</th>
             <th scope="col" class="col-event">
               Event
             </th>
@@ -79,6 +87,7 @@ export function EventList({
                 <EventRow
                   key={`${event.ts} ${event.kind}`}
                   event={event}
+                  head={head}
                   current={online && isCurrent(rows, index)}
                 />
               ))
@@ -113,9 +122,12 @@ function isCurrent(rows: Listed[], index: number): boolean {
 
 function EventRow({
   event: { kind, ts, clockOffset, onlineFrom },
+  head,
   current,
 }: {
   event: Listed;
+  /** epoch ms of the time whose offset the head of the column names */
+  head: number;
   current: boolean;
 }) {
   const { preferences } = useServices();
@@ -124,6 +136,7 @@ function EventRow({
     <tr>
       <td>
         <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+        <OtherZone ts={ts} head={head} />
       </td>
       <td class="col-event">
         <span class="event" data-kind={kind}>
@@ -195,9 +208,10 @@ export function EventStrip({
   const { window, bounds, change, reset } = time;
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const known = useEventsOf(device.device_id, window, newest);
-  const unwatched = useUnwatched(window);
-  const { shape, band } = useMemo(() => pictureOf(known, unwatched), [known, unwatched]);
+  // A range that is being dragged is read once it is settled.
+  const known = useEventsOf(device.device_id, time.settled, newest);
+  const record = useUnwatched(time.settled);
+  const { shape, band } = useMemo(() => pictureOf(known, record), [known, record]);
   const drawn = { ...band, now: bounds.now, staleSince: stale?.since ?? null };
   const current = useRef(drawn);
   current.current = drawn;
@@ -223,7 +237,7 @@ export function EventStrip({
         staleSince={drawn.staleSince}
         cursor={cursor}
       >
-        <UnwatchedLegend unwatched={unwatched} window={window} />
+        <UnwatchedLegend unwatched={band.unwatched} window={window} />
       </EventWords>
       <TimeChart
         label="Online, offline, births and unwatched time; texts on this page have the same figures"
@@ -246,13 +260,16 @@ export function EventStrip({
 const nothing = () => {};
 
 /**
+ * The state is known where both were read: the events, and whether a process watched. Each answer may be that of another range.
+ *
  * @returns `shape`: the
  * instants at which something happened or a process began or ceased to watch, for the arrow keys to walk along
  */
-function pictureOf(
+export function pictureOf(
   known: ReturnType<typeof useEventsOf>,
-  unwatched: Unwatched[],
+  record: UnwatchedRecord | null,
 ): { shape: Shape; band: Known } {
+  const unwatched = record?.spans ?? [];
   const events = known?.events ?? [];
   const edges = unwatched.flatMap(({ from, to }) => [from, to]);
   const times = [...new Set([...events.map(({ ts }) => Date.parse(ts)), ...edges])].sort((a, b) => a - b);
@@ -265,10 +282,15 @@ function pictureOf(
       births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
       unwatched,
       knownFrom: known?.knownFrom ?? null,
-      read: known?.read ?? NOTHING_READ,
+      read: known && record ? commonTime(known.read, record.read) : NOTHING_READ,
     },
   };
 }
+
+const commonTime = (a: ReadTime, b: ReadTime): ReadTime => ({
+  from: Math.max(a.from, b.from),
+  to: Math.min(a.to, b.to),
+});
 
 type Known = Omit<Band, 'now' | 'staleSince'>;
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../../format.ts';
-import { DeviceMissing, DeviceTitle } from '../../kit/device-title.tsx';
+import { DeviceMissing, DeviceTitle, UnreadAlarms } from '../../kit/device-title.tsx';
 import { FilterField } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -45,6 +45,7 @@ export function DeviceView({ device: asked }: { device: string }) {
       />
       <OfflineBanner stale={stale} />
       {slow && <SlowLine />}
+      {!missing && <UnreadAlarms />}
       {missing ? (
         <DeviceMissing device={asked} />
       ) : (

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
-import { AlarmMark, Online, Refusals } from '../../kit/device-title.tsx';
+import { AlarmMark, Online, Refusals, UnreadAlarms } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
 import { FirstSteps } from '../../kit/first-steps.tsx';
 import {
@@ -78,6 +78,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
           )}
         </div>
         {slow && <SlowLine />}
+        <UnreadAlarms />
         {problem ? (
           <ProblemNotice
             problem={problem}

@@ -4,6 +4,7 @@ import { baseAxis, colorsOf, dateIn, TIME_SPACE, timeLabels } from '../../chart/
 import { usePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
 import { formatTicks, formatTime, formatZone } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { useServices } from '../../state/hooks.ts';
 import { SPAN_MS } from '../../state/live.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -172,7 +173,10 @@ function StripTable({
           <tbody>
             {sparse(moments).map((moment) => (
               <tr key={moment.at}>
-                <th scope="row">{formatTime(moment.at, zone)}</th>
+                <th scope="row">
+                  {formatTime(moment.at, zone)}
+                  <OtherZone ts={moment.at} />
+                </th>
                 {lines.map(({ name, read }) => (
                   <td key={name} class="number">
                     {format(read(moment))}

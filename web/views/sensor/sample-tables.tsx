@@ -13,8 +13,8 @@ import {
   formatTimeMs,
   formatZone,
   NOTHING,
-  otherZone,
 } from '../../format.ts';
+import { OtherZone } from '../../kit/figure.tsx';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
@@ -89,7 +89,7 @@ export function SampleTable({
                     {formatDateTime(at, zone)}
                     <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
                   </time>
-                  <OtherZone zone={otherZone(zone, at, head)} />
+                  <OtherZone ts={at} head={head} />
                 </td>
                 <td class="col-number">{states ? states(value) : formatNumber(value, decimals)}</td>
                 <td class="col-number col-change">
@@ -205,7 +205,7 @@ function BinRow({
     <tr>
       <td>
         <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone zone={otherZone(zone, ts, shape.to)} />{' '}
+        <OtherZone ts={ts} head={shape.to} />{' '}
         <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
       </td>
       <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
@@ -220,9 +220,6 @@ function BinRow({
     </tr>
   );
 }
-
-/** @param props null: the head of the column has it */
-const OtherZone = ({ zone }: { zone: string | null }) => zone && <span class="other-zone"> {zone}</span>;
 
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { recordOf } from '../../../../web/state/device-events.ts';
 import { paintBand } from '../../../../web/views/device/chart-plugins.ts';
-import { wordsAt } from '../../../../web/views/device/device-events.tsx';
+import { pictureOf, wordsAt } from '../../../../web/views/device/device-events.tsx';
 
 /** @import { Band } from '../../../../web/views/device/chart-plugins.ts' */
 
@@ -118,4 +119,21 @@ test('State at an instant: its events are not read: unknown, and not offline', (
     'Offline',
     'State unknown: events not read',
   ]);
+});
+
+test('State at an instant: the unwatched time of another range: unknown where that was not read', () => {
+  const known = { events: [], onlineSince: 0, knownFrom: null, read: { from: 0, to: 100 } };
+  const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
+  const record = recordOf({ items: [{ from: time(50), to: time(60) }] }, { from: 40, to: 100 });
+  const words = (/** @type {Parameters<typeof pictureOf>} */ ...read) =>
+    [20, 45, 55, 80].map((ts) => wordsAt(pictureOf(...read).band, ts));
+  expect(words(known, record)).toEqual([
+    'State unknown: events not read',
+    'Online for 45 ms',
+    'No process watched: state unknown',
+    'Online for 80 ms',
+  ]);
+  const unread = Array.from({ length: 4 }, () => 'State unknown: events not read');
+  expect(words(known, null)).toEqual(unread);
+  expect(words(null, record)).toEqual(unread);
 });

@@ -222,13 +222,14 @@ describe('Input queue', () => {
     return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('many texts: spread over frames, in order', () => {
+  test('many texts: spread over frames, in order, each frame with its first text within its time', () => {
     const { input, taken, nextFrame } = start();
     for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);
     nextFrame();
-    expect(taken).toEqual(['a', 'b', 'c']);
+    expect(taken).toEqual(['a', 'b']);
     nextFrame();
+    expect(taken).toEqual(['a', 'b', 'c', 'd']);
     nextFrame();
     input.push('f');
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);

@@ -127,4 +127,18 @@ test('Wall card: a name too long: the middle is removed, both ends stay', () => 
   expect(shortened(context, 'collar-17', 9)).toBe('collar-17');
   expect(shortened(context, 'weather-station-17', 9)).toBe('weat…n-17');
   expect(shortened(context, 'weather-station-17', 0)).toBe('…');
+  expect(shortened(context, 'weather-station-17', 2)).toBe('…');
+  expect(shortened(context, 'weather-station-17', 3)).toBe('w…7');
+});
+
+test('Wall card: a name of 128 characters: few of its parts are measured', () => {
+  let measured = 0;
+  const context = {
+    measureText(/** @type {string} */ text) {
+      measured++;
+      return /** @type {TextMetrics} */ ({ width: text.length });
+    },
+  };
+  expect(shortened(context, 'x'.repeat(128), 20)).toBe(`${'x'.repeat(9)}…${'x'.repeat(10)}`);
+  expect(measured).toBeLessThan(10);
 });

@@ -1,0 +1,107 @@
+import { expect, test } from '@jest/globals';
+import { CELL_STATES, NORMAL, SILENT } from '../../../../web/state/outliers.ts';
+import { layOut } from '../../../../web/wall/layout.ts';
+import { createPainter } from '../../../../web/wall/painter.ts';
+
+/** @import { FleetSensor } from '../../../../web/state/fleet.ts' */
+/** @import { Palette } from '../../../../web/wall/painter.ts' */
+
+/** @type {Palette} */
+const PALETTE = {
+  colors: Array.from({ length: CELL_STATES }, (_, cellState) => `state ${cellState}`),
+  ground: 'ground',
+  card: 'card',
+  ink: 'ink',
+  quiet: 'quiet',
+  font: 'sans-serif',
+};
+
+/**
+ * Paints a wall of sensors of one device, without a browser.
+ *
+ * @param {number} count
+ */
+function paintWall(count) {
+  /** @type {string[]} */
+  const calls = [];
+  const context = {
+    fillStyle: '',
+    strokeStyle: '',
+    lineWidth: 1,
+    font: '',
+    lineJoin: '',
+    setTransform() {},
+    save() {},
+    restore() {},
+    beginPath() {},
+    rect() {},
+    clip() {},
+    translate() {},
+    /** @param {string} text */
+    fillText(text) {
+      calls.push(`text ${text}`);
+    },
+    measureText: (/** @type {string} */ text) => ({ width: text.length }),
+    fillRect() {
+      calls.push(context.fillStyle);
+    },
+    strokeRect() {
+      calls.push(`stroke ${context.strokeStyle}`);
+    },
+  };
+  const canvas = /** @type {any} */ ({ width: 0, height: 0, getContext: () => context });
+  const layout = layOut([[count]], { width: 900, height: 400 });
+  const device = { name: 'collar-1', offline: false };
+  const sensors = Array.from({ length: count }, (_, cell) => {
+    const labels = { key: `d/${cell}`, name: `s-${cell}`, type: null, unit: null };
+    return /** @type {FleetSensor} */ (
+      /** @type {unknown} */ ({ ...labels, device, cell, cellState: NORMAL, value: 1 })
+    );
+  });
+  const scene = { layout, sensors, choices: {}, trailOf: () => [] };
+  const painter = createPainter(canvas);
+  painter.all(scene, PALETTE, 1);
+  return {
+    layout,
+    /** @param {number} cell @param {Partial<FleetSensor>} change @returns {string[]} what was drawn */
+    change(cell, change) {
+      calls.length = 0;
+      const sensor = Object.assign(/** @type {FleetSensor} */ (sensors[cell]), change);
+      painter.some(scene, PALETTE, [sensor]);
+      return [...calls];
+    },
+    /** Another theme, for example. */
+    repaint() {
+      calls.length = 0;
+      painter.all(scene, PALETTE, 1);
+      return calls.length;
+    },
+  };
+}
+
+test('Wall painter: squares: a value that keeps its color draws nothing, another color draws its cell alone', () => {
+  const wall = paintWall(5000);
+  expect(wall.layout.format.isCard).toBe(false);
+  expect(wall.change(7, { value: 2 })).toEqual([]);
+  expect(wall.change(7, { value: 3, cellState: 0 })).toEqual(['ground', 'state 0']);
+  expect(wall.change(7, { value: 4 })).toEqual([]);
+  expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
+});
+
+test('Wall painter: squares: a silent sensor has its shape, on the ground', () => {
+  const wall = paintWall(5000);
+  expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
+});
+
+test('Wall painter: squares: everything is drawn again when it is asked for', () => {
+  const wall = paintWall(5000);
+  wall.change(3, { cellState: 0 });
+  // The ground, and each cell.
+  expect(wall.repaint()).toBe(5001);
+});
+
+test('Wall painter: cards: each new value is written', () => {
+  const wall = paintWall(4);
+  expect(wall.layout.format.isCard).toBe(true);
+  expect(wall.change(2, { value: 21.5 })).toContain('text 21.5');
+});
