@@ -5,12 +5,14 @@ import { uuidBytes } from '../../../../schema/ids.js';
 import { packBlock, visitBlock } from '../../../../schema/packed/block.js';
 import { digestOf } from '../../../../schema/packed/pack.js';
 
-const PAGE = readFileSync(new URL('../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
-const READER = readFileSync(new URL('../../../../schema/packed/reader.py', import.meta.url), 'utf8');
+const textOf = (/** @type {string} */ path) =>
+  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
+const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} the contents of the page's code blocks of that language */
+/** @param {string} language @returns {string[]} the contents of the fences of that language */
 const fences = (language) =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
+  [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
 /** @typedef {{ sensor: string, samples: Array<[time: number, value: number]> }} SensorLines `sensor`: hex */
 

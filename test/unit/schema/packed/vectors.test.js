@@ -6,12 +6,14 @@ import { digestOf, packSamples } from '../../../../schema/packed/pack.js';
 import { sortMerge } from '../../../../schema/packed/series.js';
 import { unpackSamples } from '../../../../schema/packed/unpack.js';
 
-const PAGE = readFileSync(new URL('../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
-const READER = readFileSync(new URL('../../../../schema/packed/reader.py', import.meta.url), 'utf8');
+const textOf = (/** @type {string} */ path) =>
+  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
+const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} what stands in the page's fences of that language */
+/** @param {string} language @returns {string[]} the contents of the fences of that language */
 const fences = (language) =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
+  [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
 /** @param {string} body the lines of one vector */
 function readVector(body) {
