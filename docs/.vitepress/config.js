@@ -35,7 +35,7 @@ export default defineConfig({
       { text: 'Tutorial', link: '/tutorial/run-it' },
       { text: 'How-to', link: '/how-to/deploy' },
       { text: 'Reference', link: '/reference/http' },
-      { text: 'Explanation', link: '/explanation/architecture' },
+      { text: 'Explanation', link: '/explanation/path-of-a-measurement' },
     ],
     sidebar: sidebar(docsDir),
     outline: [2, 3],

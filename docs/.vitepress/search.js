@@ -13,7 +13,7 @@ const WEIGHTS = [
   ['/tutorial/', 1.8],
   ['/reference/', 1.2],
   ['/explanation/benchmark', 0.4],
-  ['/explanation/how-deployments', 0.4],
+  ['/explanation/deployments', 0.4],
   ['/explanation/', 0.8],
   ['/decisions/', 0.4],
 ];

@@ -14,7 +14,7 @@ import { sortMerge } from './series.js';
 
 /**
  * Version 3 of packed samples: a block, the samples of many sensors of one device in one hour. A row of `message` holds one;
- * docs/reference/packed-form.md has test vectors and a reader in Python.
+ * docs/reference/packed-form.md has test vectors, and reader.py is a reader in Python.
  *
  *     +---------+-----------+-----+------------------+--------------------+
  *     | version | sensor id | n   | n times, u32     | n values, binary64 |   numbers are little-endian;

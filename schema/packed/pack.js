@@ -4,7 +4,7 @@ import { HOUR_MS } from '../rules.js';
 /** @import { Numbers } from './series.js' */
 
 /**
- * Version 1 of a row's `samples`, byte by byte; docs/reference/packed-form.md has test vectors and a reader in Python.
+ * Version 1 of a row's `samples`, byte by byte; docs/reference/packed-form.md has test vectors, and reader.py is a reader in Python.
  *
  *     +---------+------------------------+------------------------+
  *     | version | n times, u32           | n values, binary64     |   all little-endian

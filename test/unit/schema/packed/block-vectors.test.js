@@ -5,11 +5,14 @@ import { uuidBytes } from '../../../../schema/ids.js';
 import { packBlock, visitBlock } from '../../../../schema/packed/block.js';
 import { digestOf } from '../../../../schema/packed/pack.js';
 
-const PAGE = readFileSync(new URL('../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
+const textOf = (/** @type {string} */ path) =>
+  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
+const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} the contents of the page's code blocks of that language */
+/** @param {string} language @returns {string[]} the contents of the fences of that language */
 const fences = (language) =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
+  [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
 /** @typedef {{ sensor: string, samples: Array<[time: number, value: number]> }} SensorLines `sensor`: hex */
 
@@ -75,7 +78,7 @@ test.each(vectors)('block $digest: unpacks to the samples of the page', ({ bucke
   expect(inHex(read)).toEqual(inHex(sensors));
 });
 
-test("the page's reader in Python: reads the blocks and refuses broken ones", () => {
+test('Blocks: the reader in Python: reads them, and refuses broken ones', () => {
   const id = '00'.repeat(16);
   const whole = String(vectors[1]?.blob);
   const broken = [
@@ -91,7 +94,7 @@ test("the page's reader in Python: reads the blocks and refuses broken ones", ()
   ];
   for (const hex of broken)
     expect(() => visitBlock(0, Buffer.from(hex, 'hex'), (_, s) => s())).toThrow(RangeError);
-  const script = `${fences('python').join('\n')}
+  const script = `${READER}
 import json, sys
 asked = json.load(sys.stdin)
 def refused(blob):
@@ -107,7 +110,7 @@ print(json.dumps({
   const input = JSON.stringify({ vectors: vectors.map(({ bucket, blob }) => [bucket, blob]), broken });
   const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
   if (error)
-    throw new Error('Install python3: this test runs the reader in docs/reference/packed-form.md', {
+    throw new Error('Install python3: this test runs schema/packed/reader.py', {
       cause: error,
     });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

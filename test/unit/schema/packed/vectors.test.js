@@ -6,11 +6,14 @@ import { digestOf, packSamples } from '../../../../schema/packed/pack.js';
 import { sortMerge } from '../../../../schema/packed/series.js';
 import { unpackSamples } from '../../../../schema/packed/unpack.js';
 
-const PAGE = readFileSync(new URL('../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
+const textOf = (/** @type {string} */ path) =>
+  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
+const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} what stands in the page's fences of that language */
+/** @param {string} language @returns {string[]} the contents of the fences of that language */
 const fences = (language) =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
+  [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
 /** @param {string} body the lines of one vector */
 function readVector(body) {
@@ -66,7 +69,7 @@ test.each(vectors)('Vector $digest: unpacked: the samples of the page', (vector)
   expect([...samples.values].map(bigEndianHex)).toEqual([...values].map(bigEndianHex));
 });
 
-test('Vectors: the Python reader of the page: reads them, and refuses broken bytes', () => {
+test('Vectors: the reader in Python: reads them, and refuses broken bytes', () => {
   const deflated = String(inVersion(2).at(-1)?.blob.toString('hex'));
   const broken = [
     '',
@@ -78,7 +81,7 @@ test('Vectors: the Python reader of the page: reads them, and refuses broken byt
     deflated.slice(0, -2),
     deflated.replace('023c', '023d'),
   ];
-  const script = `${fences('python').join('\n')}
+  const script = `${READER}
 import json, sys
 asked = json.load(sys.stdin)
 def refused(blob):
@@ -97,7 +100,7 @@ print(json.dumps({
   });
   const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
   if (error) {
-    throw new Error('python3 must be installed: this test runs the reader in docs/reference/packed-form.md', {
+    throw new Error('python3 must be installed: this test runs schema/packed/reader.py', {
       cause: error,
     });
   }
