@@ -61,7 +61,10 @@ function createRedaction(secrets) {
     if (!token.startsWith('"')) return known.includes(token) ? `"${HIDDEN}"` : token;
     /** @type {string} */
     const text = JSON.parse(token);
-    const hidden = patterns.reduce((rest, pattern) => rest.replaceAll(pattern, HIDDEN), text);
+    const hidden = patterns.reduce(
+      (/** @type {string} */ rest, pattern) => rest.replaceAll(pattern, HIDDEN),
+      text,
+    );
     return hidden === text ? token : JSON.stringify(hidden);
   };
   return (line) => {

@@ -283,7 +283,10 @@ test('Rule form: the test of another limit fails: the figures of the limit befor
   await form.getByLabel('Device').fill('freezer');
   await form.getByLabel('Limit').fill('-15');
   const figures = form.locator('.backtest');
-  await figures.getByText(/^\d+ alarms?$/).first().waitFor();
+  await figures
+    .getByText(/^\d+ alarms?$/)
+    .first()
+    .waitFor();
   const problem = { title: 'Service Unavailable', status: 503, code: 'unavailable', detail: '-' };
   const body = JSON.stringify({ type: 'about:blank', ...problem });
   await page.route('**/alarm-rules/test', (route) =>

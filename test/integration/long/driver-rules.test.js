@@ -200,7 +200,7 @@ test('Database: killed under load: no permit leaks, and ingest is ready again af
     publish(`d${i % 50}`, 'measurements', { sensor_id: 's', ts: now + i, value: i }),
   );
   await until(async () => (await metric('iot_ingest_in_flight')) > 0);
-  engine.kill();
+  await engine.kill();
   await until(async () => (await metric('iot_ingest_retries_total')) > 100);
   await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
   const startAgain = () =>

@@ -44,4 +44,3 @@ export const samplesOf = (labels, rows) => ({
 export async function* each(items) {
   yield* items;
 }
-

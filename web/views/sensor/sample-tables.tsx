@@ -205,8 +205,7 @@ function BinRow({
     <tr>
       <td>
         <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone ts={ts} head={shape.to} />{' '}
-        <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
+        <OtherZone ts={ts} head={shape.to} /> <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
       </td>
       <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
       <td class="col-number col-average">

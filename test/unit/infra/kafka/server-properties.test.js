@@ -10,7 +10,7 @@ const folderLine = (dir) =>
 test.each([
   ['a space', '/srv/my data', 'log.dirs=/srv/my data/data'],
   ['an umlaut', '/srv/größe', String.raw`log.dirs=/srv/gr\u00f6\u00dfe/data`],
-  ['a letter of two code units', '/srv/𝄞', String.raw`log.dirs=/srv/\ud834\udd1e/data`],
+  ['a character of two code units', '/srv/𝄞', String.raw`log.dirs=/srv/\ud834\udd1e/data`],
   ['a backslash', String.raw`/srv/a\b`, String.raw`log.dirs=/srv/a\\b/data`],
 ])('Local Kafka: a data directory with %s: written so that Java reads the same path', (_, dir, line) => {
   expect(folderLine(dir)).toBe(line);
