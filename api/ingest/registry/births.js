@@ -73,8 +73,6 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, birth);
         if (isOver(device, birth.session, arrival)) {
-          // It registers no device, and nothing removes the sensors of a device that is not registered.
-          if (!found && !registry.registersUnknown) return [];
           const written = await writeSensors(device, planNew(device, taken), firstMessageStamp(device));
           // The write timestamps in the database decide which attributes are valid.
           if (written) registry.cache.forget(device.id);
