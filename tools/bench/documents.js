@@ -1,6 +1,6 @@
 import { medianOf } from './measure/rounds.js';
 import { PARTS } from './parts/index.js';
-import { peerTables } from './peers/report.js';
+import { comparison, peerTables } from './peers/report.js';
 import { barChart } from './report/chart.js';
 import { betweenMarks, figure, markdownTable } from './report/table.js';
 import { targetsTable } from './targets.js';
@@ -42,6 +42,15 @@ export function insertPeers(document, raw) {
     ].join('\n\n'),
   );
 }
+
+/**
+ * @param {string} document
+ * @param {Raw} raw with the peers
+ * @returns {string} the document with the comparison in one paragraph
+ * @throws {RangeError} when the marks are not there
+ */
+export const insertComparison = (document, raw) =>
+  betweenMarks(document, PEER_MARKS, [comparison(raw.results.peers ?? []), machineOf(raw)].join(' '));
 
 /** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
 export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');

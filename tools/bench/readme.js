@@ -11,6 +11,7 @@ import {
   hasOthers,
   headline,
   insertBetweenMarks,
+  insertComparison,
   insertPeers,
 } from './documents.js';
 
@@ -44,7 +45,10 @@ await runCommand(async () => {
   );
   const file = flags.file ?? (await newestRun());
   const raw = together(await Promise.all(file.split(',').map(readRun)));
-  if (raw.results.peers) await writeFile(PAGE, insertPeers(await readFile(PAGE, 'utf8'), raw));
+  if (raw.results.peers) {
+    await writeFile(PAGE, insertPeers(await readFile(PAGE, 'utf8'), raw));
+    await writeFile(README, insertComparison(await readFile(README, 'utf8'), raw));
+  }
   if (hasOthers(raw)) await writeOthers(raw);
   console.log(`The documents show ${file}; npm run size:docs draws sizes from tools/bench/figures.json`);
 });

@@ -41,6 +41,28 @@ export const peerTables = (classes) => [
   },
 ];
 
+/** Loads with many samples a message, and with one. */
+const COMPARED = ['1x60', '4x10', '1x1'];
+
+/** @param {ClassResult[]} classes @returns {string} Markdown: Millrace next to QuestDB, in one paragraph */
+export function comparison(classes) {
+  const fast = classes.find(({ durability }) => durability === 'K') ?? classes[0];
+  const month = classes.find((result) => result.month)?.month;
+  const ratios = (fast?.rates ?? [])
+    .filter(({ shape }) => COMPARED.includes(shape))
+    .map(({ shape, rounds }) => {
+      const ratio = medianOf(rounds, ({ millrace, questdb }) => millrace.rate / questdb.rate);
+      return `**${figure(ratio)}** at ${shape}`;
+    });
+  const disk = month && `A month takes ${figure(month.bytes.millrace)} bytes a sample on disk, there ${figure(month.bytes.questdb)}.`;
+  return [
+    `Next to Mosquitto, Telegraf and QuestDB on the same machine, the ratio of acknowledged samples/s is ${ratios.join(', ')} (sensors x samples a message).`,
+    disk,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
 /** @param {ClassResult} result @returns {Name[]} ours first */
 const namesIn = ({ rates }) =>
   /** @type {Name[]} */ (Object.keys(rates[0]?.rounds[0]?.results ?? {})).sort(
