@@ -1,6 +1,7 @@
 import { describeCells } from '../support/store-contract/cells.js';
 import { describePacking } from '../support/store-contract/packing.js';
 import { describeSamples } from '../support/store-contract/samples.js';
+import { describeStreaming } from '../support/store-contract/streaming.js';
 import { describeWatchedTime } from '../support/store-contract/watched-time.js';
 import { useStoredSystem } from '../support/system/stored.js';
 import { until } from '../support/until.js';
@@ -18,4 +19,5 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
+describeStreaming(subject);
 describeWatchedTime(subject);

@@ -4,6 +4,7 @@ import { describeCells } from '../../support/store-contract/cells.js';
 import { describeCredentials } from '../../support/store-contract/credentials.js';
 import { describePacking } from '../../support/store-contract/packing.js';
 import { describeSamples } from '../../support/store-contract/samples.js';
+import { describeStreaming } from '../../support/store-contract/streaming.js';
 import { describeWatchedTime } from '../../support/store-contract/watched-time.js';
 
 /** @import { MemoryStore } from '../../support/memory-store/index.js' */
@@ -28,5 +29,6 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
+describeStreaming(subject);
 describeWatchedTime(subject);
 describeCredentials(() => memory.store.credentials);

@@ -54,7 +54,9 @@ export function comparison(classes) {
       const ratio = medianOf(rounds, ({ millrace, questdb }) => millrace.rate / questdb.rate);
       return `**${figure(ratio)}** at ${shape}`;
     });
-  const disk = month && `A month takes ${figure(month.bytes.millrace)} bytes a sample on disk, there ${figure(month.bytes.questdb)}.`;
+  const bytes = (/** @type {Name} */ name) => figure(Number(month?.bytes[name]));
+  const disk =
+    month && `A month takes ${bytes('millrace')} bytes a sample on disk, there ${bytes('questdb')}.`;
   return [
     `Next to Mosquitto, Telegraf and QuestDB on the same machine, the ratio of acknowledged samples/s is ${ratios.join(', ')} (sensors x samples a message).`,
     disk,

@@ -1,0 +1,116 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+import { HOUR_MS, SENSORS_PER_PART } from '../../../schema/rules.js';
+
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { ContractSubject } from './cells.js' */
+
+const HOUR = Date.UTC(2026, 4, 1, 5);
+
+const newId = () => uuidBytes(randomUUID());
+
+/** A group that no other test uses. */
+const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
+
+/** Tests what streaming out reads and writes. @param {() => ContractSubject} subject */
+export function describeStreaming(subject) {
+  /** @type {Store} */
+  let store;
+  beforeAll(() => {
+    store = subject().store;
+  });
+
+  describe('streaming out', () => {
+    test('Store: blocks of an hour in two parts: each has its digest, and old ones can be left out', async () => {
+      const device = newId();
+      const size = SENSORS_PER_PART + 1;
+      const sensors = Array.from({ length: size }, newId);
+      const at = async (/** @type {number} */ ts) => {
+        const samples = sensors.map((sensor) => ({ sensor, times: [ts], values: [1] }));
+        await store.write.samples({ bytes: device, sensors: { size } }, samples);
+      };
+      await at(HOUR + 1);
+      await at(HOUR + 2);
+      const { streaming } = store;
+      expect(await streaming.parts(device, HOUR)).toEqual([0, 1, 2]);
+      const read = async (/** @type {number} */ part, since = HOUR) =>
+        (await streaming.blockPage(device, HOUR, part, { since })).items;
+      const blocks = [...(await read(0)), ...(await read(1)), ...(await read(2))];
+      expect(blocks.map(({ part, ts }) => [part, ts])).toEqual([
+        [1, HOUR + 2],
+        [1, HOUR + 1],
+        [2, HOUR + 2],
+        [2, HOUR + 1],
+      ]);
+      expect((await read(1, HOUR + 2)).map(({ ts }) => ts)).toEqual([HOUR + 2]);
+      expect(await streaming.digests(device, HOUR)).toEqual(
+        new Set(blocks.map(({ digest }) => digest.toString('hex'))),
+      );
+    });
+
+    test('Store: notes of what is in Kafka: the digests of all notes of the hour', async () => {
+      const device = newId();
+      const digests = Array.from({ length: 3 }, () => randomBytes(8));
+      const [first, ...others] = /** @type {[Buffer, ...Buffer[]]} */ (digests);
+      expect(await store.streaming.notes(device, HOUR)).toEqual(new Set());
+      for (const some of [first, Buffer.concat(others), first])
+        await store.streaming.writeNote(device, HOUR, some);
+      expect(await store.streaming.notes(device, HOUR)).toEqual(
+        new Set(digests.map((digest) => digest.toString('hex'))),
+      );
+    });
+
+    test('Store: progress of a group and its topics: the greater instant stays', async () => {
+      const group = newGroup();
+      const { streaming } = store;
+      expect(await streaming.streamedUntil(group)).toBeNull();
+      expect(await streaming.topicsUntil(group)).toEqual(new Map());
+      for (const until of [HOUR + HOUR_MS, HOUR]) {
+        await streaming.writeStreamed(group, until);
+        await streaming.writeTopic(group, 'events', until);
+      }
+      expect(await streaming.streamedUntil(group)).toBe(HOUR + HOUR_MS);
+      expect(await streaming.topicsUntil(group)).toEqual(new Map([['events', HOUR + HOUR_MS]]));
+    });
+
+    test('Store: devices of a group: all, or from one on', async () => {
+      const group = newGroup();
+      const ids = Array.from({ length: 3 }, newId).sort((a, b) => (uuidText(a) < uuidText(b) ? -1 : 1));
+      for (const bytes of ids)
+        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
+      const from = async (/** @type {Buffer | null} */ first) =>
+        (await store.streaming.devicePage(group, first)).items.map(uuidText);
+      expect(await from(null)).toEqual(ids.map(uuidText));
+      expect(await from(/** @type {Buffer} */ (ids[1]))).toEqual(ids.slice(1).map(uuidText));
+    });
+
+    test('Store: late arrivals of an hour: in order of device and hour, all or from one on', async () => {
+      const group = newGroup();
+      const device = newId();
+      const arrivals = [1, 2].map((hours) => ({ device, bucket: HOUR + hours * HOUR_MS, since: HOUR }));
+      for (const arrival of arrivals.toReversed()) await store.write.lateArrivals.write(group, HOUR, arrival);
+      const { lateArrivalPage } = store.streaming;
+      expect((await lateArrivalPage(group, HOUR)).items).toEqual(arrivals);
+      expect((await lateArrivalPage(group, HOUR, undefined, arrivals[1])).items).toEqual(arrivals.slice(1));
+      expect((await lateArrivalPage(group, HOUR + HOUR_MS)).items).toEqual([]);
+    });
+
+    test('Store: outbox: the entries of an hour and a kind, each once', async () => {
+      const group = newGroup();
+      const entry = { kind: /** @type {const} */ ('event'), id: 'pump.5.birth' };
+      for (let times = 0; times < 2; times++) await store.write.outbox.write(group, HOUR, entry);
+      await store.write.outbox.write(group, HOUR, { kind: 'alarm', id: 'a' });
+      expect((await store.streaming.outboxPage(group, HOUR, 'event')).items).toEqual([entry]);
+      expect((await store.streaming.outboxPage(group, HOUR + HOUR_MS, 'event')).items).toEqual([]);
+    });
+
+    test('Store: an event that the outbox names: found by its key', async () => {
+      const device = newId();
+      const event = { session: HOUR, kind: /** @type {const} */ ('online'), ts: HOUR + 5, clockOffset: -7 };
+      await store.write.events.write(device, event);
+      expect(await store.events.find(device, event)).toEqual(event);
+      expect(await store.events.find(device, { ...event, kind: 'birth' })).toBeNull();
+    });
+  });
+}
