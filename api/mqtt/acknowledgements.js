@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
+/** @import { Writable } from 'node:stream' */
 /** @import { Receipt } from '../ingest/receipt-times.js' */
 
 /**
@@ -34,6 +35,43 @@ export class Acknowledgements {
   /** Number of messages whose acknowledgement is pending. */
   get pending() {
     return this.#pending.length;
+  }
+}
+
+/** PUBACK and the remaining length: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
+const HEADER = [0x40, 2];
+const BYTES = 4;
+
+/**
+ * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles tens of messages.
+ * Through MQTT.js each PUBACK costs 5 µs. In one write it costs a tenth of that.
+ */
+export class Pubacks {
+  #stream;
+  /** @type {number[]} */
+  #due = [];
+
+  /** @param {Writable} stream of the connection */
+  constructor(stream) {
+    this.#stream = stream;
+  }
+
+  /** Sends a PUBACK at the end of this turn. @param {number} id of the message */
+  send(id) {
+    this.#due.push(id);
+    if (this.#due.length === 1) process.nextTick(() => this.#send());
+  }
+
+  #send() {
+    const ids = this.#due;
+    this.#due = [];
+    if (this.#stream.destroyed) return;
+    const bytes = Buffer.allocUnsafe(BYTES * ids.length);
+    ids.forEach((id, index) => {
+      bytes.set(HEADER, BYTES * index);
+      bytes.writeUInt16BE(id, BYTES * index + 2);
+    });
+    this.#stream.write(bytes);
   }
 }
 

@@ -4,7 +4,6 @@ import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { parseTopic } from '../../../schema/topics.js';
 import { brokerOptions } from '../../access/index.js';
-import { PayloadMemory } from '../../ingest/admission/index.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { Presence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
@@ -87,22 +86,18 @@ export function createSubscriber(deps) {
     );
   });
 
-  const memory = new PayloadMemory();
   const acknowledging = acknowledgeAfterCommit(client, {
     maxUnsettled: MAX_UNSETTLED,
-    onPublish: (packet, receipt) => {
-      // MQTT.js keeps the packet until the message is settled.
-      packet.payload = memory.own(packet.payload);
-      const { payload } = packet;
-      if (host && packet.topic === host.topic) return presence?.receive(payload);
+    onPublish: ({ topic, payload, contentType, retain, dup }, receipt) => {
+      if (host && topic === host.topic) return presence?.receive(payload);
       return handleMessage({
-        topic: packet.topic,
-        route: parseTopic(packet.topic),
+        topic,
+        route: parseTopic(topic),
         payload,
-        contentType: packet.properties?.contentType,
-        retained: packet.retain,
+        contentType,
+        retained: retain,
         receivedAt: clock(),
-        dup: packet.dup,
+        dup,
         receipt,
       });
     },
