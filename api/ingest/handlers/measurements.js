@@ -170,7 +170,7 @@ export class MeasurementStore {
     countMerged(batch, series);
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
-    const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
+    const [changed] = noted ? (await Promise.all([written, noted]))[0] : await written;
     if (device.state === 'offline' && arrival.as === 'live')
       await this.#deps.statuses.setOnline(device, arrival);
     this.#observer?.observe(device, series);
@@ -263,16 +263,15 @@ export class MeasurementStore {
    * @param {Device} device
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
-   * @returns {Promise<Sensor[]>} the sensors that have a newer value now
+   * @returns {Promise<[changed: Sensor[], ...others: unknown[]]>} the sensors that have a newer value now
    */
-  async #write(device, series, seenAt) {
+  #write(device, series, seenAt) {
     const { samples, write } = this.#deps;
-    const [, changed] = await Promise.all([
-      samples.write(device, series),
-      write.latest(device, series.map(newestOf)),
-      seenAt === null ? undefined : write.lastSeen(device, seenAt),
-    ]);
-    return changed;
+    const rows = samples.write(device, series);
+    const latest = write.latest(device, series.map(newestOf));
+    const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
+    // Nearly always it was written less than a minute ago.
+    return seen ? Promise.all([latest, rows, seen]) : Promise.all([latest, rows]);
   }
 
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
