@@ -314,7 +314,11 @@ export class IngestPipeline {
   #count(message, outcome, began) {
     const isSettled = outcome === 'accepted' || outcome === 'refused';
     this.#deps.admission.progress.end(message, isSettled);
-    this.#metrics.messages.inc({ result: isSettled ? 'settled' : (outcome ?? 'unsettled') });
-    if (isSettled) this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);
+    if (!isSettled) {
+      this.#metrics.messages.inc({ result: outcome ?? 'unsettled' });
+      return;
+    }
+    this.#metrics.settledMessages.add(1);
+    this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);
   }
 }

@@ -276,7 +276,7 @@ export class MeasurementStore {
 
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
   #count({ counts }, series, seenAt) {
-    this.#metrics.samples.inc(counts.samples);
+    this.#metrics.samples.add(counts.samples);
     if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
     // Replays are not counted in end-to-end latency, and neither are messages without samples.
     if (seenAt !== null && series.length > 0) {
