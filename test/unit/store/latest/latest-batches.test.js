@@ -97,7 +97,7 @@ test('Latest: any messages wait for the database: a request of several devices h
       }
       await Promise.all(writes);
       for (const { updates, entries } of sent) {
-        expect(entries).toBe(updates.reduce((sum, update) => sum + update.newest.size, 0));
+        expect(entries).toBe(updates.reduce((sum, update) => sum + update.size, 0));
         if (updates.length > 1) expect(entries).toBeLessThanOrEqual(MAX_ENTRIES);
       }
       expect([...newest].filter(([sensor, ts]) => sensor.ts !== ts)).toEqual([]);
@@ -121,7 +121,7 @@ test('Latest: the row of two messages is refused: each message is written alone 
       row.encode();
       if (!row.isAlone) throw new MillraceError('rejected');
       const [update] = /** @type {PendingLatest} */ (row).updates.values();
-      alone.push(Number(update?.newest.get(sensor.bytes)?.value));
+      alone.push(Number(update?.newest.find((each) => each.sensor === sensor)?.value));
     },
   };
   const writer = new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) });
@@ -154,7 +154,7 @@ test('Latest: updates with several entries: a row is full at 2,000 entries, and 
     await settle();
   }
   await Promise.all(all);
-  expect(sent.map(({ updates }) => updates.map(({ newest }) => newest.size))).toEqual([
+  expect(sent.map(({ updates }) => updates.map(({ size }) => size))).toEqual([
     [1],
     [1500, 500],
     [1],
