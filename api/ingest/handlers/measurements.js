@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
-import { sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
+import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
 import { arrivalOf, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
@@ -212,17 +212,29 @@ export class MeasurementStore {
    * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
    */
   #resolve(device, batch) {
+    /** @type {Series[]} */
+    const series = [];
+    for (const [ref, { times, values }] of batch.sensors) {
+      const known = sensorOf(device, ref);
+      // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
+      if (!known || known.id === ref) return this.#resolveEach(device, batch);
+      series.push({ known, sensor: known.bytes, times, values });
+    }
+    return this.#sort(series, batch);
+  }
+
+  /** @param {Device} device @param {MessageBatch} batch that has ids, or new sensors @returns {Series[] | Promise<Series[]>} */
+  #resolveEach(device, batch) {
     /** @type {Map<Sensor, SensorSamples>} */
     const found = new Map();
-    /** @type {string[] | null} */
-    let missing = null;
+    /** @type {string[]} */
+    const missing = [];
     for (const [ref, samples] of batch.sensors) {
       const known = sensorOf(device, ref);
       if (known) addSamples(found, known, samples);
-      else if (missing) missing.push(ref);
-      else missing = [ref];
+      else missing.push(ref);
     }
-    if (!missing) return this.#toSeries(found, batch);
+    if (missing.length === 0) return this.#toSeries(found, batch);
     return this.#register(device, batch, missing, found);
   }
 
@@ -240,21 +252,29 @@ export class MeasurementStore {
     return this.#toSeries(found, batch);
   }
 
-  /**
-   * @param {Map<Sensor, SensorSamples>} found
-   * @param {MessageBatch} batch
-   * @returns {Series[]} sorted, one sample for each instant
-   */
+  /** @param {Map<Sensor, SensorSamples>} found @param {MessageBatch} batch @returns {Series[]} */
   #toSeries(found, batch) {
-    /** @type {Series[]} */
-    const series = [];
-    const sort = batch.keepsLast ? sortKeepLast : sortMerge;
-    for (const [known, samples] of found) {
-      const { times, values, conflicts } = sort(samples.times, samples.values);
+    const series = Array.from(found, ([known, { times, values }]) => ({
+      known,
+      sensor: known.bytes,
+      times,
+      values,
+    }));
+    return this.#sort(series, batch);
+  }
+
+  /** @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} the same list, each sorted, with one sample for each instant */
+  #sort(list, { keepsLast }) {
+    for (const series of list) {
+      // The usual case.
+      if (isAscending(series.times)) continue;
+      const sort = keepsLast ? sortKeepLast : sortMerge;
+      const { times, values, conflicts } = sort(series.times, series.values);
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
-      series.push({ known, sensor: known.bytes, times, values });
+      series.times = times;
+      series.values = values;
     }
-    return series;
+    return list;
   }
 
   /**

@@ -206,7 +206,7 @@ export class PendingHour extends PendingRow {
   join(hour) {
     if (this.hour.bytes + hour.bytes >= MAX_BLOCK_BYTES) return false;
     // The first message needs its own hour again if the database refuses the row. So the row grows a copy.
-    if (this.messages === 1) this.hour = { ...this.hour, pieces: [...this.hour.pieces] };
+    if (this.messages === 1) this.hour = { ...this.hour, pieces: [...this.hour.pieces], isShared: true };
     this.messages++;
     this.hour.pieces.push(...hour.pieces);
     this.hour.bytes += hour.bytes;
