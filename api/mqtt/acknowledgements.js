@@ -38,8 +38,8 @@ export class Acknowledgements {
   }
 }
 
-/** PUBACK and the remaining length: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
-const HEADER = [0x40, 2];
+/** PUBACK and the remaining length, two bytes: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
+const HEADER = 0x4002;
 const BYTES = 4;
 
 /**
@@ -67,10 +67,8 @@ export class Pubacks {
     this.#due = [];
     if (this.#stream.destroyed) return;
     const bytes = Buffer.allocUnsafe(BYTES * ids.length);
-    ids.forEach((id, index) => {
-      bytes.set(HEADER, BYTES * index);
-      bytes.writeUInt16BE(id, BYTES * index + 2);
-    });
+    let at = 0;
+    for (const id of ids) at = bytes.writeUInt16BE(id, bytes.writeUInt16BE(HEADER, at));
     this.#stream.write(bytes);
   }
 }
@@ -103,12 +101,16 @@ export class Deliveries {
     // A client that lost its state begins with the identifiers again, and sends other content.
     if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
     const receipt = { from: null };
-    this.#open.delete(messageId);
+    if (known) this.#open.delete(messageId);
     // A message of QoS 2 may wait for its PUBREL for any time, so its payload is not kept.
     this.#open.set(messageId, { topic, content: qos === 2 ? digestOf(payload) : payload, receipt });
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    if (this.#open.size > MAX_OPEN) this.#forgetOldest();
     return receipt;
+  }
+
+  #forgetOldest() {
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined) this.#open.delete(oldest);
   }
 
   /** Frees an identifier. @param {number | undefined} messageId of a message that is acknowledged */
