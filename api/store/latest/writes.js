@@ -40,7 +40,7 @@ export class LatestWrites {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
    * @param {Pick<Logger, 'warn'>} deps.logger
    */
   constructor({ session, retry, logger }) {
@@ -296,7 +296,7 @@ export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
 
-  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'run'> }} deps */
+  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'repeat' | 'noteAnswer'> }} deps */
   constructor({ session, retry }) {
     this.#rows = new PendingRows({ session, retry, isSequential: true });
   }

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import pino from 'pino';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { LatestWrites } from '../../../../api/store/latest/writes.js';
+import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
 /** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
 /** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
-/** @import { Retry } from '../../../../api/store/sending/retry.js' */
+/** @import { Session } from '../../../../api/store/sending/session.js' */
 
 /** Entries of a batch with several devices (data-model.md). */
 const MAX_ENTRIES = 2000;
@@ -32,6 +33,12 @@ const createFleet = () =>
     ),
   }));
 
+/** @param {Pick<Session, 'writeMerged'>} session */
+function createWriter(session) {
+  const logger = pino({ level: 'silent' });
+  return new LatestWrites({ session, retry: new Retry({ logger, onRetry: () => {} }), logger });
+}
+
 /** A writer whose requests to the database wait until the test ends them. */
 function createBench() {
   /** @type {Array<{ updates: LatestUpdate[], entries: number }>} */
@@ -51,10 +58,7 @@ function createBench() {
         })
       ),
   };
-  const retry = /** @type {Retry} */ (
-    /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
-  );
-  return { writer: new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) }), sent, ends };
+  return { writer: createWriter(session), sent, ends };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -110,9 +114,6 @@ test('Latest: the row of two messages is refused: each message is written alone 
   const [one] = createFleet();
   const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
   const sensor = /** @type {Sensor} */ (sensors[0]);
-  const retry = /** @type {Retry} */ (
-    /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
-  );
   /** @type {number[]} values of the rows that are sent alone */
   const alone = [];
   const session = {
@@ -124,7 +125,7 @@ test('Latest: the row of two messages is refused: each message is written alone 
       alone.push(Number(update?.newest.find((each) => each.sensor === sensor)?.value));
     },
   };
-  const writer = new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) });
+  const writer = createWriter(session);
   await Promise.all([1, 2].map((value) => writer.write(device, [{ sensor, ts: value, value }])));
   expect(alone).toEqual([1, 2]);
 });
