@@ -119,7 +119,7 @@ export class Submissions {
       const payload = this.#memory.own(await read());
       const message = { payload, contentType, receivedAt: this.#clock(), retained: false, signal };
       const result = await this.#admission.admit(message, { handle });
-      this.#metrics.messages.inc({ result: 'settled' });
+      this.#metrics.settledMessages.add(1);
       return result;
     });
   }

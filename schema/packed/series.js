@@ -106,8 +106,8 @@ export function mergeSeries(list) {
   return sortMerge(times, values);
 }
 
-/** @param {Numbers} times */
-function isAscending(times) {
+/** @param {Numbers} times @returns {boolean} whether they are those of a sorted series: strictly ascending */
+export function isAscending(times) {
   let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < times.length; i++) {
     const time = /** @type {number} */ (times[i]);

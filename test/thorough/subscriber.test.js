@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import {
   publishValues,
   storedValues,
+  untilUnsettled,
   useExternalBroker,
   writesSamples,
 } from '../support/mqtt/external-broker.js';
@@ -33,7 +34,7 @@ test('Subscriber: the broker restarts: unacknowledged and new messages are store
   await until(async () => (await storedValues(system, 'd')).length === 1);
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2, 3]);
-  await until(() => cql.held() >= 3);
+  await untilUnsettled(system, 3);
   await broker().stop();
   await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
   cql.release();

@@ -26,6 +26,7 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @template T
  * @typedef {object} Handling
  * @property {(message: M) => Promise<T>} handle settles when everything in the message is committed or refused
+ * @property {(message: M, error: unknown) => Promise<T>} [refuse] makes a result of an error of `handle`; missing: `admit` throws the error
  * @property {(message: M, result: T | undefined, began: number) => void} [end] called at the end of every message that was passed to
  *   `admit`. `result`: of `handle`; undefined: the message stays unacknowledged. `began`: its arrival by `performance.now()`
  */
@@ -70,7 +71,15 @@ export class Admission {
       const room = this.budget.enter(keptBytes(message.payload), message.signal);
       if (room !== undefined) await room;
       try {
-        const settled = await handling.handle(isTimed ? message : await this.#receiveAgain(message, began));
+        const admitted = isTimed ? message : await this.#receiveAgain(message, began);
+        /** @type {T} */
+        let settled;
+        try {
+          settled = await handling.handle(admitted);
+        } catch (error) {
+          if (!handling.refuse) throw error;
+          settled = await handling.refuse(admitted, error);
+        }
         if (!this.#clockGuard.isTrusted) await this.#clockGuard.now();
         result = settled;
         return settled;

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { parseJson, readPlain } from './json.js';
+import { NameCache } from './json-cursor.js';
 import { MessageBatch } from './message-batch.js';
 import { PATHS, refusalOf } from './refusals.js';
 import { readCommonSenml, readSenml } from './senml.js';
@@ -34,6 +35,7 @@ export class MessageDecoder {
   #maxClockSkewMs;
   #relative;
   #unitMs;
+  #names = new NameCache();
 
   /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean, tsUnitMs?: number }} limits how old and how far in the future a time may be, whether relative times are accepted, and the ms in the unit of a `ts` that is a number */
   constructor({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs = 1 }) {
@@ -64,13 +66,14 @@ export class MessageDecoder {
 
   /** An empty batch with the same rules, for the Sparkplug decoder. @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
   emptyBatch(receivedAt, now = receivedAt) {
-    return new MessageBatch({
+    const rules = {
       receivedAt,
       oldest: now - this.#historyMs,
       newest: now + this.#maxClockSkewMs,
       relative: this.#relative,
       unitMs: this.#unitMs,
-    });
+    };
+    return new MessageBatch(rules, this.#names);
   }
 }
 

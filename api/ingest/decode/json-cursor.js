@@ -17,14 +17,51 @@ const EXACT_DIGITS = 15;
 /** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
+/** Strings that are kept. A power of two. */
+const SLOTS = 1024;
+
+/** A longer string is not kept. */
+const MAX_LENGTH = 64;
+
+/**
+ * Keeps the names of sensors as strings, because messages repeat them. To make a string from bytes is a call into the engine, and each new
+ * string is hashed and compared again by every map. A name takes the slot of another one with the same hash.
+ */
+export class NameCache {
+  /** @type {string[]} */
+  #names = Array.from({ length: SLOTS }, () => '');
+
+  /** @param {Buffer} bytes @param {number} from @param {number} to @returns {string} these bytes, which are ASCII */
+  read(bytes, from, to) {
+    if (to - from > MAX_LENGTH) return bytes.toString('latin1', from, to);
+    let hash = 0;
+    for (let at = from; at < to; at++) hash = (31 * hash + /** @type {number} */ (bytes[at])) | 0;
+    const slot = hash & (SLOTS - 1);
+    const known = /** @type {string} */ (this.#names[slot]);
+    if (isSame(known, bytes, from, to)) return known;
+    const name = bytes.toString('latin1', from, to);
+    this.#names[slot] = name;
+    return name;
+  }
+}
+
+/** @param {string} text @param {Buffer} bytes @param {number} from @param {number} to */
+function isSame(text, bytes, from, to) {
+  if (text.length !== to - from) return false;
+  for (let index = 0; index < text.length; index++)
+    if (text.charCodeAt(index) !== bytes[from + index]) return false;
+  return true;
+}
+
 /**
  * Reads the tokens of JSON (RFC 8259) from bytes, one by one. It creates only numbers and plain strings. It declines all other input,
  * and then the caller parses the whole payload with `JSON.parse`.
  */
 export class JsonCursor {
-  /** @param {Buffer} bytes */
-  constructor(bytes) {
+  /** @param {Buffer} bytes @param {NameCache | null} [names] default: each string is made from its bytes */
+  constructor(bytes, names = null) {
     this.bytes = bytes;
+    this.names = names;
     this.at = 0;
   }
 
@@ -78,7 +115,9 @@ export class JsonCursor {
   /** @returns {string | null} null: no string, or not a plain one */
   text() {
     const from = this.passText();
-    return from < 0 ? null : this.bytes.toString('latin1', from, this.at - 1);
+    if (from < 0) return null;
+    const { bytes, names } = this;
+    return names ? names.read(bytes, from, this.at - 1) : bytes.toString('latin1', from, this.at - 1);
   }
 
   /**

@@ -5,6 +5,7 @@ import { PATHS, ruleOf } from './refusals.js';
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { MeasurementCounts } from '../../observability/process-stats.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
+/** @import { NameCache } from './json-cursor.js' */
 /** @import { PathOf } from './refusals.js' */
 
 /**
@@ -66,9 +67,10 @@ export class MessageBatch {
   /** @type {SensorSamples | undefined} */
   #latest = undefined;
 
-  /** @param {TimeRules} rules */
-  constructor(rules) {
+  /** @param {TimeRules} rules @param {NameCache | null} [names] for the decoder (default: it keeps no names) */
+  constructor(rules, names = null) {
     this.#rules = rules;
+    this.names = names;
   }
 
   /**

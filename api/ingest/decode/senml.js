@@ -148,7 +148,7 @@ const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
  * @returns {boolean} false: declined
  */
 export function readCommonSenml(payload, batch) {
-  const cursor = new JsonCursor(payload);
+  const cursor = new JsonCursor(payload, batch.names);
   if (!cursor.pass(OPEN_ARRAY)) return false;
   batch.pathOf = PATHS.senml;
   const state = blankState();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
-import { sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
+import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
 import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
 import { arrivalOf, toKept } from '../pipeline.js';
 import { sensorOf } from '../registry/cache.js';
@@ -170,7 +170,7 @@ export class MeasurementStore {
     countMerged(batch, series);
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
-    const changed = noted ? (await Promise.all([written, noted]))[0] : await written;
+    const [changed] = noted ? (await Promise.all([written, noted]))[0] : await written;
     if (device.state === 'offline' && arrival.as === 'live')
       await this.#deps.statuses.setOnline(device, arrival);
     this.#observer?.observe(device, series);
@@ -212,17 +212,29 @@ export class MeasurementStore {
    * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
    */
   #resolve(device, batch) {
+    /** @type {Series[]} */
+    const series = [];
+    for (const [ref, { times, values }] of batch.sensors) {
+      const known = sensorOf(device, ref);
+      // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
+      if (!known || known.id === ref) return this.#resolveEach(device, batch);
+      series.push({ known, sensor: known.bytes, times, values });
+    }
+    return this.#sort(series, batch);
+  }
+
+  /** @param {Device} device @param {MessageBatch} batch that has ids, or new sensors @returns {Series[] | Promise<Series[]>} */
+  #resolveEach(device, batch) {
     /** @type {Map<Sensor, SensorSamples>} */
     const found = new Map();
-    /** @type {string[] | null} */
-    let missing = null;
+    /** @type {string[]} */
+    const missing = [];
     for (const [ref, samples] of batch.sensors) {
       const known = sensorOf(device, ref);
       if (known) addSamples(found, known, samples);
-      else if (missing) missing.push(ref);
-      else missing = [ref];
+      else missing.push(ref);
     }
-    if (!missing) return this.#toSeries(found, batch);
+    if (missing.length === 0) return this.#toSeries(found, batch);
     return this.#register(device, batch, missing, found);
   }
 
@@ -240,21 +252,29 @@ export class MeasurementStore {
     return this.#toSeries(found, batch);
   }
 
-  /**
-   * @param {Map<Sensor, SensorSamples>} found
-   * @param {MessageBatch} batch
-   * @returns {Series[]} sorted, one sample for each instant
-   */
+  /** @param {Map<Sensor, SensorSamples>} found @param {MessageBatch} batch @returns {Series[]} */
   #toSeries(found, batch) {
-    /** @type {Series[]} */
-    const series = [];
-    const sort = batch.keepsLast ? sortKeepLast : sortMerge;
-    for (const [known, samples] of found) {
-      const { times, values, conflicts } = sort(samples.times, samples.values);
+    const series = Array.from(found, ([known, { times, values }]) => ({
+      known,
+      sensor: known.bytes,
+      times,
+      values,
+    }));
+    return this.#sort(series, batch);
+  }
+
+  /** @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} the same list, each sorted, with one sample for each instant */
+  #sort(list, { keepsLast }) {
+    for (const series of list) {
+      // The usual case.
+      if (isAscending(series.times)) continue;
+      const sort = keepsLast ? sortKeepLast : sortMerge;
+      const { times, values, conflicts } = sort(series.times, series.values);
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
-      series.push({ known, sensor: known.bytes, times, values });
+      series.times = times;
+      series.values = values;
     }
-    return series;
+    return list;
   }
 
   /**
@@ -263,21 +283,20 @@ export class MeasurementStore {
    * @param {Device} device
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
-   * @returns {Promise<Sensor[]>} the sensors that have a newer value now
+   * @returns {Promise<[changed: Sensor[], ...others: unknown[]]>} the sensors that have a newer value now
    */
-  async #write(device, series, seenAt) {
+  #write(device, series, seenAt) {
     const { samples, write } = this.#deps;
-    const [, changed] = await Promise.all([
-      samples.write(device, series),
-      write.latest(device, series.map(newestOf)),
-      seenAt === null ? undefined : write.lastSeen(device, seenAt),
-    ]);
-    return changed;
+    const rows = samples.write(device, series);
+    const latest = write.latest(device, series.map(newestOf));
+    const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
+    // Nearly always it was written less than a minute ago.
+    return seen ? Promise.all([latest, rows, seen]) : Promise.all([latest, rows]);
   }
 
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
   #count({ counts }, series, seenAt) {
-    this.#metrics.samples.inc(counts.samples);
+    this.#metrics.samples.add(counts.samples);
     if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
     // Replays are not counted in end-to-end latency, and neither are messages without samples.
     if (seenAt !== null && series.length > 0) {

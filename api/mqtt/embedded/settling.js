@@ -65,7 +65,7 @@ export function createSettling(deps) {
    */
   async function settle(packet, route, client, connection, onRefused) {
     keepApart(packet, memory);
-    const { topic, payload, properties } = packet;
+    const { topic, payload, properties, qos, messageId, dup } = packet;
     const message = {
       topic,
       route,
@@ -73,10 +73,10 @@ export function createSettling(deps) {
       contentType: properties?.contentType,
       retained: false,
       receivedAt: clock(),
-      dup: packet.dup,
+      dup,
       receipt:
-        connection && packet.qos > 0
-          ? deliveriesOf(connection).receive({ ...packet, topic, payload })
+        connection && qos > 0
+          ? deliveriesOf(connection).receive({ qos, messageId, dup, topic, payload })
           : { from: null },
       signal: connection?.closed,
       permits: client ? permitsOf(client) : undefined,

@@ -1,7 +1,9 @@
+import { Writable } from 'node:stream';
 import { PayloadMemory } from '../../ingest/admission/index.js';
-import { Acknowledgements, Deliveries } from '../acknowledgements.js';
+import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.js';
+import { KeepAlive } from './keep-alive.js';
 
-/** @import { Writable } from 'node:stream' */
+/** @import { Duplex } from 'node:stream' */
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */
 /** @import { Receipt } from '../../ingest/receipt-times.js' */
 
@@ -9,30 +11,52 @@ import { Acknowledgements, Deliveries } from '../acknowledgements.js';
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
 /**
+ * A message as the broker sent it.
+ *
+ * @typedef {object} Publish
+ * @property {string} topic
+ * @property {Buffer} payload
+ * @property {number} qos
+ * @property {number | undefined} messageId of QoS 1
+ * @property {boolean} dup
+ * @property {boolean} retain
+ * @property {string | undefined} contentType
+ */
+
+/**
+ * Takes a message. Returns false if the message waits for room. Then the caller reads no further until `next` is called.
+ *
+ * @callback Receive
+ * @param {Publish} message
+ * @param {() => void} next
+ * @returns {boolean}
+ */
+
+/**
  * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
  * other, and sends each PUBACK before the next packet.
  *
- * MQTT.js calls `handleMessage` for every publish. An error as the answer means: next packet, no PUBACK. So this module sends the
- * PUBACK later, in order of arrival. No answer means: read no further. That is the backpressure. The PUBACKs go directly to the
- * stream of the connection. `test/thorough/long/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
- * differently.
+ * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each. An error as the answer means:
+ * next packet, no PUBACK. So this module sends the PUBACK later, in order of arrival. No answer means: read no further. That is the
+ * backpressure. The PUBACKs go directly to the stream of the connection. `test/thorough/long/subscriber-acknowledgements.test.js` fails when
+ * a new version of MQTT.js behaves differently.
  *
  * @param {MqttClient} client
  * @param {object} options
- * @param {(packet: IPublishPacket & { payload: Buffer }, receipt: Receipt) => unknown} options.onPublish resolves when the message is
- *   settled; rejects when it must stay unacknowledged. The payload is out of `PayloadMemory`
+ * @param {(message: Publish, receipt: Receipt) => unknown} options.onPublish resolves when the message is settled;
+ *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
  * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further
  */
 export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
   const heartbeat = new KeepAlive(client);
+  const memory = new PayloadMemory();
   const open = () => ({ acknowledgements: new Acknowledgements(), pubacks: new Pubacks(client.stream) });
   /** @type {ReturnType<typeof open> | null} null until its first message */
   let connection = null;
   /** The broker sends these messages again on its next connection. */
   const deliveries = new Deliveries();
-  const memory = new PayloadMemory();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
@@ -57,7 +81,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     heartbeat.stop();
   });
 
-  /** @param {IPublishPacket} packet @returns {() => void} the caller calls it when the message is settled */
+  /** @param {Publish} message @returns {() => void} the caller calls it when the message is settled */
   function track({ qos, messageId }) {
     if (qos === 0 || messageId === undefined) return () => {};
     connection ??= open();
@@ -69,17 +93,17 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     });
   }
 
-  /** @param {IPublishPacket} packet */
-  async function accept(packet) {
-    const settled = track(packet);
+  /** @param {Publish} message */
+  async function accept(message) {
+    const settled = track(message);
     const receivedOn = connection;
-    // MQTT.js keeps the packet, and `deliveries` its payload, until the message is settled.
-    const received = Object.assign(packet, { payload: memory.own(packet.payload) });
-    const bytes = received.payload.length;
+    // Before `deliveries` keeps it: a view of what the socket read would keep up to 64 KiB alive.
+    message.payload = memory.own(message.payload);
+    const bytes = message.payload.length;
     unsettled++;
     unsettledBytes += bytes;
     try {
-      await onPublish(received, received.qos > 0 ? deliveries.receive(received) : { from: null });
+      await onPublish(message, message.qos > 0 ? deliveries.receive(message) : { from: null });
       settled();
     } catch (error) {
       if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));
@@ -90,15 +114,24 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     }
   }
 
+  /** @type {Receive} */
+  function receive(message, next) {
+    const isWaiting = isAccepting && isFull();
+    if (isWaiting) {
+      waiting = () => {
+        if (isAccepting) void accept(message);
+        next();
+      };
+      heartbeat.start();
+    } else if (isAccepting) void accept(message);
+    return !isWaiting;
+  }
+
   client.handleMessage = (packet, callback) => {
-    const proceed = () => {
-      if (isAccepting) void accept(packet);
-      callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
-    };
-    if (!isAccepting || !isFull()) return proceed();
-    waiting = proceed;
-    heartbeat.start();
+    const next = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
+    if (receive(publishOf(packet), next)) next();
   };
+  readPublishes(client, receive);
 
   return {
     /**
@@ -112,75 +145,210 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   };
 }
 
-/** PUBACK and the remaining length: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
-const HEADER = [0x40, 2];
-const BYTES = 4;
+/** @param {IPublishPacket} packet that MQTT.js has read @returns {Publish} */
+const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }) => ({
+  topic,
+  payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),
+  qos,
+  messageId,
+  dup,
+  retain,
+  contentType: properties?.contentType,
+});
 
 /**
- * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles tens of messages.
- * Through MQTT.js each PUBACK costs 5 µs. In one write it costs a tenth of that.
+ * Puts a reader of publishes between the stream of each connection and MQTT.js. `streamBuilder` is private in the typings of MQTT.js. If a
+ * new version has none, MQTT.js reads everything, as before.
+ *
+ * @param {MqttClient} client not connected yet
+ * @param {Receive} receive
  */
-export class Pubacks {
-  #stream;
-  /** @type {number[]} */
-  #due = [];
+function readPublishes(client, receive) {
+  const inside = /** @type {{ streamBuilder?: (client: MqttClient) => Duplex }} */ (
+    /** @type {unknown} */ (client)
+  );
+  const build = inside.streamBuilder;
+  if (!build) return;
+  inside.streamBuilder = (self) => {
+    const stream = build(self);
+    const pipe = stream.pipe.bind(stream);
+    stream.pipe = (others) => {
+      pipe(new PublishReader(stream, others, receive));
+      return others;
+    };
+    return stream;
+  };
+}
 
-  /** @param {Writable} stream of the connection */
-  constructor(stream) {
-    this.#stream = stream;
+const EMPTY = Buffer.alloc(0);
+
+/** MQTT 5, section 1.5.5: the remaining length takes one to four bytes, seven bits each. */
+const MAX_LENGTH_BYTES = 4;
+
+/**
+ * Reads the publishes of one connection from the bytes of each read. For each of them MQTT.js makes a dozen Buffers, calls a disabled logger
+ * some 30 times, and waits for another tick. So messages of one read could not share a request to the database, unless it was busy.
+ *
+ * MQTT.js gets every other packet, and every publish that is unusual. The reader waits until MQTT.js has handled it, so the order stays.
+ *
+ *     a read    [PUBLISH][PUBLISH][PINGRESP][PUBLISH][PUBL         the next read has the rest of the last packet
+ *               `--- receive() --'  MQTT.js  receive()
+ */
+class PublishReader extends Writable {
+  #source;
+  #others;
+  #receive;
+  /** What was read of a packet whose rest is missing. @type {Buffer[]} */
+  #parts = [];
+  /** Bytes in them. */
+  #size = 0;
+  /** Bytes that the packet has at least. A large packet is joined once, when all of it is there. */
+  #needed = 0;
+  /** The bytes that are being read, the packet in them, and its part behind the fixed header. */
+  #bytes = EMPTY;
+  #at = 0;
+  #bodyAt = 0;
+  /** Asks for the next bytes. */
+  #done = () => {};
+
+  /**
+   * @param {Duplex} source of the connection
+   * @param {NodeJS.WritableStream} others of MQTT.js
+   * @param {Receive} receive
+   */
+  constructor(source, others, receive) {
+    super();
+    this.#source = source;
+    this.#others = others;
+    this.#receive = receive;
   }
 
-  /** Sends a PUBACK at the end of this turn. @param {number} id of the message */
-  send(id) {
-    this.#due.push(id);
-    if (this.#due.length === 1) process.nextTick(() => this.#send());
+  /** @override @param {Buffer} chunk @param {BufferEncoding} _encoding @param {() => void} done */
+  _write(chunk, _encoding, done) {
+    this.#parts.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#needed) {
+      done();
+      return;
+    }
+    this.#bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#size);
+    this.#parts = [];
+    this.#done = done;
+    this.#read();
   }
 
-  #send() {
-    const ids = this.#due;
-    this.#due = [];
-    if (this.#stream.destroyed) return;
-    const bytes = Buffer.allocUnsafe(BYTES * ids.length);
-    ids.forEach((id, index) => {
-      bytes.set(HEADER, BYTES * index);
-      bytes.writeUInt16BE(id, BYTES * index + 2);
-    });
-    this.#stream.write(bytes);
+  /** Reads on. A message without room and a packet for MQTT.js interrupt it. Both call it again. */
+  #read = () => {
+    // The broker sends the messages of a closed connection again.
+    while (!this.#source.destroyed) {
+      const at = this.#at;
+      const end = this.#endOfPacket();
+      if (end === 0) return this.#keepRest();
+      this.#at = end;
+      const message = readPublish(this.#bytes, at, this.#bodyAt, end);
+      if (!message) {
+        this.#others.write(this.#bytes.subarray(at, end), this.#read);
+        return;
+      }
+      if (!this.#receive(message, this.#read)) return;
+    }
+  };
+
+  /** Finds the packet at `#at`. @returns {number} index behind it; 0: its rest is missing */
+  #endOfPacket() {
+    const bytes = this.#bytes;
+    let length = 0;
+    for (let index = 1; index <= MAX_LENGTH_BYTES; index++) {
+      const byte = bytes[this.#at + index];
+      if (byte === undefined) {
+        this.#needed = index + 1;
+        return 0;
+      }
+      length |= (byte & 0x7f) << (7 * (index - 1));
+      if (byte > 0x7f) continue;
+      this.#bodyAt = this.#at + index + 1;
+      const end = this.#bodyAt + length;
+      this.#needed = end - this.#at;
+      return end > bytes.length ? 0 : end;
+    }
+    // A length of more than four bytes is malformed. MQTT.js gets the bytes, and reports it.
+    this.#bodyAt = bytes.length;
+    return bytes.length;
+  }
+
+  /** The next read brings the rest of the packet. */
+  #keepRest() {
+    const rest = this.#bytes.subarray(this.#at);
+    this.#parts = rest.length > 0 ? [rest] : [];
+    this.#size = rest.length;
+    this.#bytes = EMPTY;
+    this.#at = 0;
+    this.#done();
   }
 }
 
+/** The type in the first byte of a PUBLISH, and its flags (MQTT 5, section 3.3.1). */
+const PUBLISH = 3;
+const DUP = 0x08;
+const RETAIN = 0x01;
+
+/** Longest properties whose length is one byte. */
+const MAX_PROPERTIES = 0x7f;
+
 /**
- * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP for one and a half times
- * the keepalive, but here the PINGRESP may only be unread. The broker expects a packet from the client within the same time (MQTT 5,
- * 3.1.2-22), so the client sends PINGREQs. If the broker disappears, TCP cannot deliver them and reports it.
+ * @param {Buffer} bytes
+ * @param {number} at of the packet
+ * @param {number} bodyAt behind its fixed header
+ * @param {number} end
+ * @returns {Publish | null} null: MQTT.js has to read it
  */
-class KeepAlive {
-  #client;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+function readPublish(bytes, at, bodyAt, end) {
+  const first = /** @type {number} */ (bytes[at]);
+  const qos = (first >> 1) & 3;
+  if (first >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return null;
+  const topicAt = bodyAt + 2;
+  const topicEnd = topicAt + bytes.readUInt16BE(bodyAt);
+  // The topic, with QoS 1 the id, and the length of the properties.
+  const lengthAt = topicEnd + 2 * qos;
+  if (topicEnd === topicAt || lengthAt >= end) return null;
+  const length = /** @type {number} */ (bytes[lengthAt]);
+  const payloadAt = lengthAt + 1 + length;
+  if (length > MAX_PROPERTIES || payloadAt > end) return null;
+  const contentType = length === 0 ? undefined : contentTypeIn(bytes, lengthAt + 1, payloadAt);
+  if (contentType === null) return null;
+  return {
+    topic: bytes.toString('utf8', topicAt, topicEnd),
+    payload: bytes.subarray(payloadAt, end),
+    qos,
+    messageId: qos === 0 ? undefined : bytes.readUInt16BE(topicEnd),
+    dup: (first & DUP) !== 0,
+    retain: (first & RETAIN) !== 0,
+    contentType,
+  };
+}
 
-  /** @param {MqttClient} client */
-  constructor(client) {
-    this.#client = client;
-  }
+/** Properties: one byte, and a text (MQTT 5, section 2.2.2.2). */
+const PAYLOAD_FORMAT = 0x01;
+const CONTENT_TYPE = 0x03;
 
-  /** Reading stops now. */
-  start() {
-    if (this.#timer || !this.#client.keepalive) return;
-    // The deadline of the last PINGRESP may come before the first beat.
-    this.#client.reschedulePing(true);
-    this.#timer = setInterval(() => this.#beat(), (this.#client.keepalive * 1000) / 2);
+/**
+ * @param {Buffer} bytes
+ * @param {number} from
+ * @param {number} end of the properties
+ * @returns {string | undefined | null} undefined: they have none; null: MQTT.js has to read them
+ */
+function contentTypeIn(bytes, from, end) {
+  /** @type {string | undefined} */
+  let contentType;
+  let at = from;
+  while (at < end) {
+    const property = bytes[at++];
+    if (property === PAYLOAD_FORMAT) at++;
+    else if (property === CONTENT_TYPE && contentType === undefined && at + 2 <= end) {
+      const textAt = at + 2;
+      at = textAt + bytes.readUInt16BE(at);
+      contentType = bytes.toString('utf8', textAt, at);
+    } else return null;
   }
-
-  /** Reading resumes, so incoming packets keep the connection alive again. */
-  stop() {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #beat() {
-    if (!this.#client.connected) return;
-    this.#client.sendPing();
-    this.#client.reschedulePing(true);
-  }
+  return at === end ? contentType : null;
 }

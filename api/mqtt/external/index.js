@@ -88,17 +88,16 @@ export function createSubscriber(deps) {
 
   const acknowledging = acknowledgeAfterCommit(client, {
     maxUnsettled: MAX_UNSETTLED,
-    onPublish: (packet, receipt) => {
-      const { payload } = packet;
-      if (host && packet.topic === host.topic) return presence?.receive(payload);
+    onPublish: ({ topic, payload, contentType, retain, dup }, receipt) => {
+      if (host && topic === host.topic) return presence?.receive(payload);
       return handleMessage({
-        topic: packet.topic,
-        route: parseTopic(packet.topic),
+        topic,
+        route: parseTopic(topic),
         payload,
-        contentType: packet.properties?.contentType,
-        retained: packet.retain,
+        contentType,
+        retained: retain,
         receivedAt: clock(),
-        dup: packet.dup,
+        dup,
         receipt,
       });
     },

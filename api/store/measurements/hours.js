@@ -1,7 +1,7 @@
 import { groupOf } from '../../../schema/ids.js';
 import { mergePieces, newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
 import { digestOf } from '../../../schema/packed/pack.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
 
 /** @import { Piece } from '../../../schema/packed/block.js' */
@@ -18,13 +18,14 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  */
 
 /**
- * The samples of one message that fall into one partition.
+ * The samples of one message, or of several, that fall into one partition.
  *
  * @typedef {object} Hour
  * @property {number} bucket epoch ms
  * @property {number} part
  * @property {Piece[]} pieces
- * @property {number} bytes of a block of them, at most
+ * @property {number} bytes of these pieces in a block, at most, without its first byte
+ * @property {boolean} isShared whether they are of several messages. Those of one message are of different sensors
  */
 
 /**
@@ -49,7 +50,7 @@ export function planHours(message, parts) {
       const [first] = hours;
       let hour = first && first.bucket + first.part === key ? first : byKey?.get(key);
       if (!hour) {
-        hour = { bucket, part, pieces: [], bytes: 0 };
+        hour = { bucket, part, pieces: [], bytes: 0, isShared: false };
         if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
       }
       const piece = { sensor, times, values, from, to };
@@ -75,8 +76,11 @@ function endOfHour(times, end, low) {
 }
 
 /** @param {Partition} partition of the hour @param {Hour} hour of one message, or of several @returns {Query[]} its rows: the same pieces, the same rows */
-export function encodeHour({ key }, { bucket, pieces }) {
-  return splitBlocks(mergePieces(pieces)).map((block) => {
+export function encodeHour({ key }, { bucket, pieces, bytes, isShared }) {
+  // Merging 50 sensors takes a map and 50 lists. So it is left to hours that need it, like cutting.
+  const merged = isShared ? mergePieces(pieces) : pieces;
+  const blocks = bytes < MAX_BLOCK_BYTES ? [merged] : splitBlocks(merged);
+  return blocks.map((block) => {
     const samples = packBlock(bucket, block);
     return { query: INSERT, params: [...key, int64(newestOf(block)), digestOf(samples), samples] };
   });

@@ -68,7 +68,7 @@ export class SampleWrites {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'write' | 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {Pick<Retry, 'run' | 'repeat' | 'noteAnswer'>} deps.retry
    * @param {PartitionWatch} deps.watch
    * @param {() => number} [deps.now] ms of a monotonic clock
    */
@@ -95,20 +95,24 @@ export class SampleWrites {
    * @returns {Promise<Hour[]>} the hours of the message; settles when all of them are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
-  async write(device, series) {
+  write(device, series) {
     const parts = partsFor(device.sensors.size);
     const hours = planHours(series, parts);
     const [only] = hours;
-    if (hours.length === 1 && only && parts === 1) {
-      const row = this.#join(device, only);
-      // Not `#commit`, which would cost each message another promise.
-      try {
-        await row.done;
-      } catch (error) {
+    if (hours.length !== 1 || !only || parts > 1) return this.#writeHours(device, hours, parts);
+    const row = this.#join(device, only);
+    // `then` and not async: every message would keep the state of one more function until its commit.
+    return row.done.then(
+      () => hours,
+      async (error) => {
         await this.#commitAlone(row, device, only, error);
-      }
-      return hours;
-    }
+        return hours;
+      },
+    );
+  }
+
+  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts of the device @returns {Promise<Hour[]>} the same hours */
+  async #writeHours(device, hours, parts) {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
     // Both are committed before the acknowledgement, in any order.
     await Promise.all([
@@ -202,7 +206,7 @@ export class PendingHour extends PendingRow {
   join(hour) {
     if (this.hour.bytes + hour.bytes >= MAX_BLOCK_BYTES) return false;
     // The first message needs its own hour again if the database refuses the row. So the row grows a copy.
-    if (this.messages === 1) this.hour = { ...this.hour, pieces: [...this.hour.pieces] };
+    if (this.messages === 1) this.hour = { ...this.hour, pieces: [...this.hour.pieces], isShared: true };
     this.messages++;
     this.hour.pieces.push(...hour.pieces);
     this.hour.bytes += hour.bytes;

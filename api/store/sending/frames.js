@@ -20,6 +20,9 @@ import { WriteTimestamps } from '../cql-encoding.js';
 /** @typedef {(queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>} SendWrites */
 /** @typedef {{ queryId?: Buffer, meta: unknown }} PreparedInfo of the driver */
 
+/** A statement that the driver was not asked for. @type {PreparedInfo} */
+const UNKNOWN = { meta: undefined };
+
 /** The version of the protocol whose frames are written here (native_protocol_v4.spec, sections 2, 4.1.6 and 4.1.7). */
 const PROTOCOL_VERSION = 4;
 const HEADER_BYTES = 9;
@@ -56,9 +59,13 @@ export function createPreparedWrites(client) {
   return (queries, routingKey) => {
     if (!routingKey) return sendPublicly(queries, routingKey);
     const items = [];
+    let statement = '';
+    let info = UNKNOWN;
     for (const { query, params } of queries) {
-      // Asked each time: the driver forgets statements, and must not be asked for one by an id that it no longer knows.
-      const info = metadata.getPreparedInfo(client.keyspace, query);
+      // Asked for each request: the driver forgets statements, and must not be asked for one by an id that it no longer knows. Not asked for
+      // each row: the driver joins the keyspace and the statement each time, and hashes some 130 characters.
+      if (query !== statement) info = metadata.getPreparedInfo(client.keyspace, query);
+      statement = query;
       if (!info.queryId || !params.every(Buffer.isBuffer)) return sendPublicly(queries, routingKey);
       items.push({ query, params, queryId: info.queryId, meta: info.meta });
     }

@@ -105,7 +105,7 @@ export class PendingRows {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'run'>} deps.retry
+   * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
    * @param {boolean} [deps.isSequential] one row of a partition is in flight at a time. Messages share the next one meanwhile (default: false)
    */
   constructor({ session, retry, isSequential = false }) {
@@ -126,28 +126,55 @@ export class PendingRows {
     const before = partition.last;
     partition.open = row;
     if (this.#isSequential) partition.last = row;
-    row.done = this.#send(row, before);
+    row.done = before ? this.#sendAfter(row, before) : this.#send(row);
     return row;
   }
 
   /** Sends a row in a request of its own. @param {PendingRow<any>} row that nothing may join */
   sendAlone(row) {
     row.isAlone = true;
-    return this.#send(row, null);
+    return this.#send(row);
   }
 
-  /** @param {PendingRow<any>} row @param {PendingRow<any> | null} before that is committed first */
-  async #send(row, before) {
-    if (before) await before.done.catch(ignore);
+  /** @param {PendingRow<any>} row @param {PendingRow<any>} before that is committed first @returns {Promise<void>} */
+  #sendAfter(row, before) {
+    const send = () => this.#send(row);
+    return before.done.then(send, send);
+  }
+
+  /**
+   * `then` and not async: the first attempt of a row needs neither a promise of the retry nor the state of two more functions.
+   *
+   * @param {PendingRow<any>} row
+   * @returns {Promise<void>} settles when it is committed
+   */
+  #send(row) {
+    const written = this.#session.writeMerged(row);
+    return written.then(
+      () => {
+        this.#retry.noteAnswer();
+        this.#leave(row, true);
+      },
+      (error) => this.#repeat(row, error),
+    );
+  }
+
+  /** @param {PendingRow<any>} row @param {unknown} error of its first attempt */
+  async #repeat(row, error) {
     let isCommitted = false;
     try {
-      await this.#retry.run(() => this.#session.writeMerged(row));
+      await this.#retry.repeat(() => this.#session.writeMerged(row), error);
       isCommitted = true;
     } finally {
-      row.close();
-      if (row.partition.last === row) row.partition.last = null;
-      row.settled(isCommitted);
+      this.#leave(row, isCommitted);
     }
+  }
+
+  /** @param {PendingRow<any>} row that was sent for the last time @param {boolean} isCommitted */
+  #leave(row, isCommitted) {
+    row.close();
+    if (row.partition.last === row) row.partition.last = null;
+    row.settled(isCommitted);
   }
 }
 

@@ -40,23 +40,52 @@ export class Retry {
    * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
    */
   async run(request) {
+    try {
+      const answer = await request();
+      this.noteAnswer();
+      return answer;
+    } catch (error) {
+      return this.repeat(request, error);
+    }
+  }
+
+  /**
+   * Repeats a request that has failed, until the database answers. A caller that handles the first answer itself saves a promise.
+   *
+   * @template T
+   * @param {() => Promise<T>} request idempotent
+   * @param {unknown} failure of the first attempt
+   * @returns {Promise<T>}
+   * @throws {MillraceError} as `run`
+   */
+  async repeat(request, failure) {
+    let error = failure;
     for (let attempt = 0; ; attempt++) {
+      if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
+        // A rejection is an answer as well: the database is there.
+        this.#failingSince = null;
+        this.#answeredAt = performance.now();
+        throw error;
+      }
+      if (this.#ending.signal.aborted) throw error;
+      this.#report(error);
+      this.#onRetry();
+      await pause(attempt, this.#ending.signal);
       try {
         const answer = await request();
-        if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
-        this.#noteAnswer();
+        this.noteAnswer();
         return answer;
-      } catch (error) {
-        if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
-          this.#noteAnswer();
-          throw error;
-        }
-        if (this.#ending.signal.aborted) throw error;
-        this.#report(error);
-        this.#onRetry();
-        await pause(attempt, this.#ending.signal);
+      } catch (next) {
+        error = next;
       }
     }
+  }
+
+  /** A request succeeded. */
+  noteAnswer() {
+    if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
+    this.#failingSince = null;
+    this.#answeredAt = performance.now();
   }
 
   /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last one succeeded */
@@ -77,12 +106,6 @@ export class Retry {
   /** Whether the retries have ended. */
   get isAborted() {
     return this.#ending.signal.aborted;
-  }
-
-  /** A rejection is an answer as well: the database is there. */
-  #noteAnswer() {
-    this.#failingSince = null;
-    this.#answeredAt = performance.now();
   }
 
   /** @param {MillraceError} error */

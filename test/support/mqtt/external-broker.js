@@ -3,7 +3,9 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../clean-ups.js';
 import { startCqlWire } from '../database/cql-wire.js';
 import { sharedContactPoint } from '../database/engine.js';
+import { readMetric } from '../metrics.js';
 import { startTestSystem } from '../system/index.js';
+import { until } from '../until.js';
 import { startMosquitto } from './mosquitto.js';
 import { startMqttWire } from './wire.js';
 
@@ -80,6 +82,10 @@ export const publishValues = (client, device, values, filler = '') =>
       ),
     ),
   );
+
+/** Waits until ingest has received messages that are not settled. They may share a request. @param {TestSystem} system @param {number} count */
+export const untilUnsettled = (system, count) =>
+  until(async () => (await readMetric(system, 'iot_ingest_unsettled_messages')) === count);
 
 /** @param {TestSystem} system @param {string} device @returns {Promise<number[]>} in order of time */
 export async function storedValues(system, device) {

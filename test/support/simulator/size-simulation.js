@@ -1,7 +1,9 @@
+import pino from 'pino';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { LatestWrites, PendingLatest } from '../../../api/store/latest/writes.js';
 import { PendingHour, SampleWrites } from '../../../api/store/measurements/writes.js';
+import { Retry } from '../../../api/store/sending/retry.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { MESSAGE_ROW_BYTES } from '../../../schema/rules.js';
@@ -28,10 +30,11 @@ export async function simulate(fleet, hours) {
   const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
   const sent = { requests: 0, rows: 0, partitions: new Set() };
   const latest = { requests: 0, rows: 0 };
+  const logger = pino({ level: 'silent' });
   const deps = {
     session: countingSession({ counted, sent, latest }),
-    retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
-    logger: /** @type {any} */ (null),
+    retry: new Retry({ logger, onRetry: () => {} }),
+    logger,
     watch: /** @type {any} */ ({ note() {} }),
   };
   const samples = new SampleWrites(deps);

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import {
   publishValues,
   storedValues,
+  untilUnsettled,
   useExternalBroker,
   writesSamples,
   zeroTo,
@@ -60,7 +61,7 @@ test('Acknowledgements: connection breaks: the messages come again, and are ackn
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2, 3]);
-  await until(() => cql.held() >= 3);
+  await untilUnsettled(system, 3);
   const before = wire.last();
   wire.cut();
   await until(() => wire.connections.length === 2 && wire.last().delivered.length === 3);
@@ -128,7 +129,7 @@ test('Stop: messages wait: the accepted ones are acknowledged, and the rest stay
   await until(() => wire.last().acknowledged.length === 1);
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2]);
-  await until(() => cql.held() >= 2);
+  await untilUnsettled(system, 2);
   const before = wire.last();
   const halted = system.halt();
   await publishValues(client, 'd', [3, 4]);

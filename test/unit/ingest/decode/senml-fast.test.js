@@ -1,13 +1,15 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { NameCache } from '../../../../api/ingest/decode/json-cursor.js';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readCommonSenml, readSenml } from '../../../../api/ingest/decode/senml.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-const emptyBatch = () =>
-  new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
+/** @param {NameCache} [names] */
+const emptyBatch = (names) =>
+  new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true }, names);
 
 /** @param {MessageBatch} batch */
 const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
@@ -64,6 +66,22 @@ test('Fast SenML reader: accepted text: the same result as the object reader, wi
         if (found) expect(found).toEqual(expected(text));
       },
     ),
+    { numRuns: 2000 },
+  );
+});
+
+test('Fast SenML reader: names are kept from message to message: the same result as without', () => {
+  const names = new NameCache();
+  // More names than are kept, so they take the places of each other.
+  const someName = fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 70 });
+  const pack = fc.array(fc.record({ bn: someName, n: someName, v: fc.constant(1) }), { minLength: 1 });
+  fc.assert(
+    fc.property(pack, (records) => {
+      const text = JSON.stringify(records);
+      const batch = emptyBatch(names);
+      expect(readCommonSenml(Buffer.from(text), batch)).toBe(true);
+      expect(contentOf(batch)).toEqual(expected(text));
+    }),
     { numRuns: 2000 },
   );
 });

@@ -1,15 +1,218 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import mqttJs from 'mqtt';
+import fc from 'fast-check';
+import mqtt from 'mqtt';
+import { generate } from 'mqtt-packet';
 import { acknowledgeAfterCommit } from '../../../../api/mqtt/external/acknowledging.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { createPacketReader } from '../../../support/mqtt/packets.js';
+import { until } from '../../../support/until.js';
 
-/** @import { IPublishPacket } from 'mqtt' */
+/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { IPublishPacket } from 'mqtt-packet' */
+
 /** @import { Receipt } from '../../../../api/ingest/receipt-times.js' */
+
+/** @typedef {Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0]} Publish */
+
+/** @param {object} packet of a broker */
+const bytesOf = (packet) => generate(/** @type {any} */ (packet), { protocolVersion: 5 });
+const CONNACK = bytesOf({ cmd: 'connack', sessionPresent: false, reasonCode: 0 });
+const PINGRESP = bytesOf({ cmd: 'pingresp' });
+
+const afterwards = useCleanUps();
+
+/**
+ * A client that acknowledges after the commit, and the socket of its broker.
+ *
+ * @param {object} [options]
+ * @param {number} [options.mostMessages] that may be unsettled
+ * @param {() => unknown} [options.settle] what `onPublish` returns; default: each message is settled at once
+ */
+async function open({ mostMessages = 512, settle = () => undefined } = {}) {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  const client = mqtt.connect(`mqtt://127.0.0.1:${port}`, {
+    manualConnect: true,
+    protocolVersion: 5,
+    clean: false,
+    clientId: 'ingest',
+    reconnectPeriod: 0,
+  });
+  /** @type {Publish[]} */
+  const received = [];
+  /** @type {string[]} topics of the messages that MQTT.js has read */
+  const byMqttJs = [];
+  /** @type {number[]} */
+  const acknowledged = [];
+  client.on('packetreceive', (packet) => {
+    if (packet.cmd === 'publish') byMqttJs.push(packet.topic);
+  });
+  acknowledgeAfterCommit(client, {
+    maxUnsettled: { messages: mostMessages, bytes: 1e9 },
+    onPublish(message) {
+      received.push(message);
+      return settle();
+    },
+    onFailed: (error) => {
+      throw error;
+    },
+  });
+  client.connect();
+  const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
+  afterwards(async () => {
+    await client.endAsync(true);
+    socket.destroy();
+    server.close();
+  });
+  socket.setNoDelay();
+  const packetsIn = createPacketReader({ version: 5 });
+  socket.on('data', (chunk) => {
+    for (const { cmd, messageId } of packetsIn(chunk)) {
+      if (cmd === 'connect') socket.write(CONNACK);
+      if (cmd === 'puback') acknowledged.push(Number(messageId));
+    }
+  });
+  await new Promise((resolve) => client.once('connect', resolve));
+  return { socket, received, byMqttJs, acknowledged };
+}
+
+/** Properties of a message that MQTT.js has to read. @type {Array<NonNullable<IPublishPacket['properties']>>} */
+const UNUSUAL = [
+  { messageExpiryInterval: 7 },
+  { userProperties: { a: 'b' }, contentType: 'text/plain' },
+  { responseTopic: 'r', correlationData: Buffer.from('c') },
+  { contentType: 'x'.repeat(200) },
+];
+
+/** @type {Array<IPublishPacket['properties']>} */
+const USUAL = [
+  undefined,
+  { contentType: 'application/json' },
+  { payloadFormatIndicator: true, contentType: 'ü' },
+];
+
+const content = fc.oneof(
+  { weight: 9, arbitrary: fc.uint8Array({ maxLength: 300 }) },
+  { weight: 1, arbitrary: fc.uint8Array({ minLength: 16_000, maxLength: 40_000 }) },
+);
+const message = fc.record({
+  topic: fc.constantFrom('a', 'iot/v1/d/measurements', 'ü/µ', 'x'.repeat(300)),
+  payload: content.map((bytes) => Buffer.from(bytes)),
+  qos: fc.constantFrom(0, 1),
+  dup: fc.boolean(),
+  retain: fc.boolean(),
+  properties: fc.constantFrom(...USUAL, ...USUAL, ...UNUSUAL),
+  isPinged: fc.boolean(),
+});
+
+/** @param {Publish[]} messages */
+const asText = (messages) =>
+  messages.map(({ payload, ...rest }) => ({ ...rest, payload: payload.toString('hex') }));
+
+test('External broker: packets in any pieces: each message arrives once, in order, and MQTT.js reads the unusual ones only', async () => {
+  const { socket, received, byMqttJs, acknowledged } = await open();
+  const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 30 }), cuts, async (messages, shares) => {
+      for (const list of [received, byMqttJs, acknowledged]) list.length = 0;
+      const sent = messages.map((each, index) => ({
+        ...each,
+        dup: each.dup && each.qos === 1,
+        messageId: each.qos === 1 ? index + 1 : undefined,
+      }));
+      const bytes = Buffer.concat(
+        sent.flatMap((each) => {
+          const packet = bytesOf({ ...each, cmd: 'publish' });
+          return each.isPinged ? [packet, PINGRESP] : [packet];
+        }),
+      );
+      const ends = shares.map((share) => Math.floor(share * bytes.length)).sort((a, b) => a - b);
+      let from = 0;
+      for (const end of [...ends, bytes.length]) {
+        socket.write(bytes.subarray(from, end));
+        from = end;
+        await nextTurn();
+      }
+      const ids = sent.flatMap(({ messageId }) => messageId ?? []);
+      await until(() => received.length >= sent.length && acknowledged.length >= ids.length);
+      const expected = sent.map(({ topic, payload, qos, messageId, dup, retain, properties }) => ({
+        topic,
+        payload,
+        qos,
+        messageId,
+        dup,
+        retain,
+        contentType: properties?.contentType,
+      }));
+      expect(asText(received)).toEqual(asText(expected));
+      expect(acknowledged).toEqual(ids);
+      const unusual = sent.filter(({ properties }) => properties && UNUSUAL.includes(properties));
+      expect(byMqttJs).toEqual(unusual.map(({ topic }) => topic));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('External broker: as many messages are unsettled as may be: the next one waits, and the order stays', async () => {
+  /** @type {Array<() => void>} */
+  const settles = [];
+  const { socket, received, acknowledged } = await open({
+    mostMessages: 2,
+    settle: () => new Promise((resolve) => settles.push(() => resolve(undefined))),
+  });
+  const ids = [1, 2, 3, 4, 5];
+  socket.write(
+    Buffer.concat(
+      ids.map((messageId) =>
+        bytesOf({
+          cmd: 'publish',
+          topic: 't',
+          payload: Buffer.from('p'),
+          qos: 1,
+          dup: false,
+          retain: false,
+          messageId,
+          properties: messageId === 4 ? UNUSUAL[0] : undefined,
+        }),
+      ),
+    ),
+  );
+  await until(() => received.length === 2);
+  settles[1]?.();
+  await until(() => received.length === 3);
+  expect(acknowledged).toEqual([]);
+  settles[0]?.();
+  for (const index of [2, 3, 4]) {
+    await until(() => settles.length > index);
+    expect(received.length).toBeLessThanOrEqual(index + 2);
+    settles[index]?.();
+  }
+  await until(() => acknowledged.length === ids.length);
+  expect(acknowledged).toEqual(ids);
+  expect(received.map(({ messageId }) => messageId)).toEqual(ids);
+});
+
+test('External broker: many small messages in one read: none of them keeps the memory of the read', async () => {
+  const { socket, received } = await open();
+  const count = 300;
+  const payload = Buffer.alloc(100, ' ');
+  const packet = { cmd: 'publish', topic: 't', payload, qos: 0, dup: false, retain: false };
+  socket.write(Buffer.concat(Array.from({ length: count }, () => bytesOf(packet))));
+  await until(() => received.length === count);
+  const kept = Math.max(...received.map((each) => each.payload.buffer.byteLength));
+  expect(kept).toBeLessThanOrEqual(2 * payload.length + 2048);
+});
 
 /** The broker of this address is never asked. */
 const ADDRESS = 'mqtt://127.0.0.1:1';
 
 test('Subscriber: a message comes again after its chunk got other bytes: it has the same receipt, and neither copy keeps the chunk', () => {
-  const client = mqttJs.connect(ADDRESS, { manualConnect: true });
+  const client = mqtt.connect(ADDRESS, { manualConnect: true });
   /** @type {Array<{ payload: Buffer, receipt: Receipt }>} */
   const received = [];
   acknowledgeAfterCommit(client, {

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import pino from 'pino';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { LatestWrites } from '../../../../api/store/latest/writes.js';
+import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
 /** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
 /** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
-/** @import { Retry } from '../../../../api/store/sending/retry.js' */
+/** @import { Session } from '../../../../api/store/sending/session.js' */
 
 /** Entries of a batch with several devices (data-model.md). */
 const MAX_ENTRIES = 2000;
@@ -32,6 +33,12 @@ const createFleet = () =>
     ),
   }));
 
+/** @param {Pick<Session, 'writeMerged'>} session */
+function createWriter(session) {
+  const logger = pino({ level: 'silent' });
+  return new LatestWrites({ session, retry: new Retry({ logger, onRetry: () => {} }), logger });
+}
+
 /** A writer whose requests to the database wait until the test ends them. */
 function createBench() {
   /** @type {Array<{ updates: LatestUpdate[], entries: number }>} */
@@ -51,10 +58,7 @@ function createBench() {
         })
       ),
   };
-  const retry = /** @type {Retry} */ (
-    /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
-  );
-  return { writer: new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) }), sent, ends };
+  return { writer: createWriter(session), sent, ends };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -97,7 +101,7 @@ test('Latest: any messages wait for the database: a request of several devices h
       }
       await Promise.all(writes);
       for (const { updates, entries } of sent) {
-        expect(entries).toBe(updates.reduce((sum, update) => sum + update.newest.size, 0));
+        expect(entries).toBe(updates.reduce((sum, update) => sum + update.size, 0));
         if (updates.length > 1) expect(entries).toBeLessThanOrEqual(MAX_ENTRIES);
       }
       expect([...newest].filter(([sensor, ts]) => sensor.ts !== ts)).toEqual([]);
@@ -110,9 +114,6 @@ test('Latest: the row of two messages is refused: each message is written alone 
   const [one] = createFleet();
   const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
   const sensor = /** @type {Sensor} */ (sensors[0]);
-  const retry = /** @type {Retry} */ (
-    /** @type {unknown} */ ({ run: (/** @type {() => Promise<void>} */ send) => send() })
-  );
   /** @type {number[]} values of the rows that are sent alone */
   const alone = [];
   const session = {
@@ -121,10 +122,10 @@ test('Latest: the row of two messages is refused: each message is written alone 
       row.encode();
       if (!row.isAlone) throw new MillraceError('rejected');
       const [update] = /** @type {PendingLatest} */ (row).updates.values();
-      alone.push(Number(update?.newest.get(sensor.bytes)?.value));
+      alone.push(Number(update?.newest.find((each) => each.sensor === sensor)?.value));
     },
   };
-  const writer = new LatestWrites({ session, retry, logger: pino({ level: 'silent' }) });
+  const writer = createWriter(session);
   await Promise.all([1, 2].map((value) => writer.write(device, [{ sensor, ts: value, value }])));
   expect(alone).toEqual([1, 2]);
 });
@@ -154,7 +155,7 @@ test('Latest: updates with several entries: a row is full at 2,000 entries, and 
     await settle();
   }
   await Promise.all(all);
-  expect(sent.map(({ updates }) => updates.map(({ newest }) => newest.size))).toEqual([
+  expect(sent.map(({ updates }) => updates.map(({ size }) => size))).toEqual([
     [1],
     [1500, 500],
     [1],

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import pino from 'pino';
 import { SampleWrites } from '../../../../api/store/measurements/writes.js';
+import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { visitBlock } from '../../../../schema/packed/block.js';
 import { HOUR_MS } from '../../../../schema/rules.js';
@@ -38,7 +40,7 @@ function open() {
         })
       ),
   };
-  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   /** @type {number[]} rows of each request */
   const noticed = [];
   const watch = /** @type {any} */ ({
@@ -193,7 +195,7 @@ test('Wide device: samples of an hour come days later: its number of parts, whic
       row.encode();
     },
   };
-  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const watch = /** @type {any} */ ({ note() {} });
   const writes = new SampleWrites({ session, retry, watch, now: () => now });
   const device = { bytes: Buffer.alloc(16, 12), sensors: { size: 100 } };

@@ -1,6 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import pino from 'pino';
 import { Partition, PendingRow, PendingRows } from '../../../../api/store/sending/pending-rows.js';
+import { Retry } from '../../../../api/store/sending/retry.js';
 
 /** @import { Query } from '../../../../api/store/sending/session.js' */
 
@@ -65,7 +67,7 @@ function createBench() {
         })
       ),
   };
-  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
+  const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const rows = new PendingRows({ session, retry, isSequential: true });
   const partitions = [0, 1, 2].map((group) => new Partition(Buffer.from([group])));
   for (const [group, partition] of partitions.entries()) groupOf.set(partition, group);
