@@ -204,7 +204,7 @@ class PublishReader extends Writable {
   #size = 0;
   /** Bytes that the packet has at least. A large packet is joined once, when all of it is there. */
   #needed = 0;
-  /** The bytes that are being read, the packet in them, and its part behind the fixed header. */
+  /** The bytes that are being read, the packet in them, and its part behind the fixed header. @type {Buffer} */
   #bytes = EMPTY;
   #at = 0;
   #bodyAt = 0;
