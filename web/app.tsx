@@ -47,7 +47,7 @@ function View({ path, views }: { path: string; views: Views }) {
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
   if (error) {
     const problem = toProblem(error);
-    // The address has the state of the view.
+    // A reload loses nothing, because the address has the state of the view.
     const onRetry = problem.code === GONE ? () => location.reload() : tryAgain;
     return <ProblemNotice problem={problem} onRetry={onRetry} retries={false} />;
   }
@@ -142,7 +142,7 @@ type ViewName = Route['view'];
 /** Takes the parts of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
-/** The code of a module that the API does not serve: the names of modules change with each version. */
+/** The code of the problem that the API does not serve a module of this page: names of modules change with each version. */
 const GONE = 'gone';
 
 /**
@@ -262,7 +262,7 @@ function start() {
 
 const { view: firstView } = routeOf(location.pathname);
 
-/** The snapshot of the fleet takes longest. It comes while the view is fetched and drawn, which follows the same stream. */
+/** Follows the fleet before its view does, because its snapshot takes longest. It comes while the view is fetched and drawn. */
 function followFirst() {
   if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
 }

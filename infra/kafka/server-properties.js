@@ -36,7 +36,12 @@ auto.create.topics.enable=false
 ${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
 }
 
-/** Java reads the file as Latin-1, and a backslash begins an escape. @param {string} text @returns {string} the value that Java reads as the text */
+/**
+ * Java reads the file as Latin-1, and a backslash begins an escape.
+ *
+ * @param {string} text
+ * @returns {string} the value that Java reads as the text
+ */
 const escaped = (text) =>
   text.replace(/[\\\u0080-\uffff]/g, (unit) =>
     unit === '\\' ? '\\\\' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

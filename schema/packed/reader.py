@@ -77,16 +77,16 @@ class Stream:
             raise ValueError("bytes are missing")
         return part
 
-    def varint(self, most):
+    def varint(self, limit):
         code = 0
         for shift in range(0, 64, 7):
             byte = self.take(1)[0]
             code |= (byte & 0x7F) << shift
-            if byte < 0x80 and code <= most:
+            if byte < 0x80 and code <= limit:
                 return code
             if byte < 0x80:
                 break
-        raise ValueError(f"a number is greater than {most}")
+        raise ValueError(f"a number is greater than {limit}")
 
     def signed(self):
         code = self.varint(2**64 - 1)

@@ -120,7 +120,7 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
-test('Dashboard: the fleet: its values are asked for while the file of its view is on its way', async () => {
+test('Dashboard: fleet as the first view: its values are requested while the file of the view is on its way', async () => {
   const { page } = dashboard;
   const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/v1/stream');
   let held = 0;

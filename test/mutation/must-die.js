@@ -1,8 +1,8 @@
 /** @import { Known } from './known-mistakes.js' */
 
 /**
- * Mistakes that CI makes, each with the test that must notice it. `before` occurs exactly once in the file. When the code changes, name
- * the new code here, with a mistake of the same kind; check it with `npm run test:mutation`.
+ * Mistakes that the gate makes, each with the test that must notice it. `before` occurs exactly once in the file. When the code changes,
+ * name the new code here, with a mistake of the same kind; check it with `npm run test:mutation`.
  *
  * @type {Known[]}
  */

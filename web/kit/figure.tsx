@@ -258,7 +258,7 @@ export function Age({
 /**
  * The UTC offset of a time, where the head of its column names another one: a clock change lies between the two.
  *
- * @param props epoch ms; `head`: of the time whose offset the head names, default now
+ * @param props epoch ms; `ts`: the time of the row; `head`: the time whose offset the head names, default now
  */
 export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number }) {
   const { preferences } = useServices();

@@ -73,7 +73,7 @@ function OpenAlarms() {
   useAlarmNotifications(open);
   const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
   if (!open || (waiting.length === 0 && !open.isCut)) return null;
-  // Those that were not read may be critical.
+  // Open alarms that were not read may be critical.
   const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
   const count = openCountText(waiting.length, open);
   return (

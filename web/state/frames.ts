@@ -36,7 +36,7 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
 }
 
 /**
- * Script time of one frame that taking in may use, in ms. The text that need not wait counts, too. What is left waits for the next
+ * Script time of one frame in which texts are taken in, in ms. The text that need not wait counts, too. Further texts wait for the next
  * frame.
  */
 const BUDGET_MS = 2;

@@ -57,7 +57,7 @@ const AT_ONCE = 3;
  */
 export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
   const { client, live } = useServices();
-  /** Keys of sensors. A list is made again every ten seconds, and a slow sensor may have fewer values for hours. */
+  /** Keys of sensors that were asked for. A list is made again every ten seconds, and a slow sensor may have fewer values for hours. */
   const known = useRef<Set<string>>(new Set());
   useEffect(() => {
     if (!items) return undefined;

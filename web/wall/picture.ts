@@ -241,7 +241,7 @@ export function usePicture() {
       clearTimeout(timer);
       timer = undefined;
       structure = fleet.structure();
-      // The first sensors need not wait because the wall was empty before.
+      // An arrangement of an empty wall does not delay that of the first sensors.
       if (fleet.sensors.size > 0) arrangedAt = performance.now();
       // Not before: the observer of the room arranges first.
       rearrange.current = arrange;

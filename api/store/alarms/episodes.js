@@ -133,8 +133,8 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * A value that swings around a limit makes an alarm a minute. The table has them rule by rule, so all are read, page by page, and only
-     * the newest are kept.
+     * Reads the newest alarms of a sensor. The table has them rule by rule, so all are read, page by page: a value that swings around a
+     * limit makes an alarm a minute.
      *
      * @param {Buffer} device
      * @param {Buffer} sensor

@@ -110,7 +110,7 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
-  test('sensors that are not read yet: a note in place of the chart', async () => {
+  test('Compare: sensors that are not read yet: a note in place of the chart', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -128,7 +128,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
   });
 
-  test('one of two sensors cannot be read: the problem stays, whatever the other one answers', async () => {
+  test('Compare: one of two sensors cannot be read: the problem stays, whatever the other one answers', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });

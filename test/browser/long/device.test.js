@@ -77,7 +77,7 @@ test('Device: rows: recent values at once', async () => {
   await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
 });
 
-test('Device: rows: the last values of a slow sensor are asked for once', async () => {
+test('Device: row of a slow sensor: its last values are requested once', async () => {
   await dashboard.announce('hive-10', { sensors: [{ sensor_id: 'rain' }] });
   await dashboard.publish('hive-10', { sensor_id: 'rain', ts: Date.now() - 1000, value: 1 });
   let asked = 0;

@@ -58,7 +58,7 @@ test('Offline banner: connection lost: the time on sensor and device, until it i
   await lost.waitFor({ state: 'detached' });
 });
 
-test('Sensor: its birth gives it another label, then its device is retired: the open page follows', async () => {
+test('Sensor page: a birth with another label, then the device is retired: the open page shows both', async () => {
   dashboard.expectComplaints(/status of 404/);
   const { page } = dashboard;
   const sensor = { sensor_id: 'level', name: 'level', unit: 'm' };

@@ -40,7 +40,7 @@ describe('Logger: a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
-  test('only digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
+  test('Secret of digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
     const { logger, read } = listen({ secrets: ['30', '12', String(new Date().getFullYear())] });
     logger.info({ code: 12, port: 1201, took: '123 ms', at: 'host:12' }, 'the PIN 12 is refused');
     const { level, time, code, port, took, at, msg } = read()[0];

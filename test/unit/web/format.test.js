@@ -51,7 +51,7 @@ describe('Numbers', () => {
     ]);
   });
 
-  test('a negative value that is rounded to zero: without a sign', () => {
+  test('Number: negative, and rounded to zero: without a sign', () => {
     expect(formatNumber(-0.001, 2)).toBe('0.00');
     expect(formatNumber(-0.4, 0)).toBe('0');
     expect(formatNumber(-0)).toBe('0');

@@ -86,7 +86,7 @@ export function createMosquitto(command, configuration, options) {
      * Starts it, and waits until it listens.
      *
      * @returns {Promise<number>} its pid
-     * @throws {MillraceError} `failed`, with what it said, when it ends instead
+     * @throws {MillraceError} `failed`, with its output, when it ends instead
      */
     async start() {
       const started = spawn(command, ['-c', configuration], {

@@ -27,4 +27,4 @@ export async function pace({ rate, forMs, send, flush = () => {}, signal }) {
   return sent;
 }
 
-/** Of one call at least, in ms. @typedef {{ [K in keyof Latency]: number }} Latencies */
+/** The latencies of at least one call, so that no figure is null. @typedef {{ [K in keyof Latency]: number }} Latencies */

@@ -17,7 +17,7 @@ const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /**
- * Starts a program of another project. It runs until it is stopped or killed, or the bench ends.
+ * Starts a program of another project. It runs until it is stopped or killed, or this process ends.
  *
  * @param {object} options
  * @param {string} options.title
@@ -31,7 +31,7 @@ const STOP_MS = 20_000;
 export async function startProgram({ title, command, args, log, isReady }) {
   mkdirSync(dirname(log), { recursive: true });
   const out = openSync(log, 'w');
-  // A group of its own: Ctrl-C is for the bench, which ends its programs in order.
+  // A group of its own: Ctrl-C is for this process, which ends its programs in order.
   const child = spawn(command, args, { stdio: ['ignore', out, out], detached: true });
   closeSync(out);
   const exited = once(child, 'exit');

@@ -70,7 +70,7 @@ export function RuleForm({
         },
         (error) => {
           if (abort.signal.aborted) return;
-          // Those of the limits before are no figures of these.
+          // The figures of the limits before do not hold for these.
           setTest(null);
           setMessage(problemText(error));
         },

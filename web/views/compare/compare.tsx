@@ -44,7 +44,7 @@ export function CompareView() {
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, slow, reload } = useComparedSensors(refs);
-  // While others are read, those of before that are still wanted stay.
+  // While other sensors are read, the sensors of before that are still wanted stay.
   const compared = useMemo(() => data?.filter(({ ref }) => refs.includes(ref)) ?? [], [data, refs]);
   useTitle('Compare');
   useEffect(() => comparison.set(refs), [comparison, refs]);

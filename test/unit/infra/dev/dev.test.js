@@ -122,7 +122,7 @@ describe('Dev: --fresh', () => {
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
-  test('the manual was built before the first start: its cache stays, and the rest is emptied', async () => {
+  test('Dev --fresh: the manual was built before the first start: its cache stays, and the rest is emptied', async () => {
     await writeFile(join(dir, 'vitepress'), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     await claimDataDir(dir);

@@ -45,12 +45,12 @@ function hexOf(value) {
 const inHex = (sensors) =>
   sensors.map(({ sensor, samples }) => [sensor, samples.map(([time, value]) => [time, hexOf(value)])]);
 
-test('the page: has vectors with shared and with own times', () => {
+test('Vectors of blocks: all: some with shared times, some with own times', () => {
   expect(vectors.length).toBeGreaterThanOrEqual(3);
   expect(vectors.filter(({ sensors }) => sensors.length > 1).length).toBeGreaterThanOrEqual(2);
 });
 
-test.each(vectors)('block $digest: packs to the bytes of the page', ({ bucket, sensors, blob, digest }) => {
+test.each(vectors)('Block $digest: packed: the bytes of the vector', ({ bucket, sensors, blob, digest }) => {
   const packed = packBlock(
     bucket,
     sensors.map(({ sensor, samples }) => ({
@@ -65,7 +65,7 @@ test.each(vectors)('block $digest: packs to the bytes of the page', ({ bucket, s
   expect(digestOf(packed).toString('hex')).toBe(digest);
 });
 
-test.each(vectors)('block $digest: unpacks to the samples of the page', ({ bucket, sensors, blob }) => {
+test.each(vectors)('Block $digest: unpacked: the samples of the vector', ({ bucket, sensors, blob }) => {
   /** @type {SensorLines[]} */
   const read = [];
   visitBlock(bucket, Buffer.from(blob, 'hex'), (sensor, series) => {

@@ -47,7 +47,7 @@ function bigEndianHex(value) {
 
 const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
 
-test('Vectors: the page: both versions, and each form of values', () => {
+test('Vectors: all: both versions, and each form of values', () => {
   expect(inVersion(1).length).toBeGreaterThanOrEqual(4);
   expect(new Set(inVersion(2).map(({ blob }) => blob[1]))).toEqual(new Set(Object.values(FORMS)));
 });
@@ -56,13 +56,13 @@ test.each(vectors)('Vector $digest: its bytes: this digest', ({ blob, digest }) 
   expect(digestOf(blob).toString('hex')).toBe(digest);
 });
 
-test.each(inVersion(1))('Vector $digest: packed: the bytes of the page', (vector) => {
+test.each(inVersion(1))('Vector $digest: packed: its bytes', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const blob = packSamples(vector.bucket, times, values, 0, times.length);
   expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
 });
 
-test.each(vectors)('Vector $digest: unpacked: the samples of the page', (vector) => {
+test.each(vectors)('Vector $digest: unpacked: its samples', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const samples = unpackSamples(vector.bucket, vector.blob);
   expect([...samples.times]).toEqual([...times]);

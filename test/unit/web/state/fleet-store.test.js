@@ -222,7 +222,7 @@ describe('Input queue', () => {
     return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('many texts: spread over frames, in order, each frame with its first text within its time', () => {
+  test('Input queue: many texts: spread over frames, in order; a text that did not wait uses time of the next frame', () => {
     const { input, taken, nextFrame } = start();
     for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);

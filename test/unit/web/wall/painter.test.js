@@ -79,7 +79,7 @@ function paintWall(count) {
   };
 }
 
-test('Wall painter: squares: a value that keeps its color draws nothing, another color draws its cell alone', () => {
+test('Wall painter: squares, a new value: nothing is drawn with the same color, and its cell alone with another', () => {
   const wall = paintWall(5000);
   expect(wall.layout.format.isCard).toBe(false);
   expect(wall.change(7, { value: 2 })).toEqual([]);
@@ -88,19 +88,19 @@ test('Wall painter: squares: a value that keeps its color draws nothing, another
   expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
 });
 
-test('Wall painter: squares: a silent sensor has its shape, on the ground', () => {
+test('Wall painter: square of a sensor that falls silent: its shape, on the ground', () => {
   const wall = paintWall(5000);
   expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
 });
 
-test('Wall painter: squares: everything is drawn again when it is asked for', () => {
+test('Wall painter: squares, all to be drawn again: the ground, and each cell', () => {
   const wall = paintWall(5000);
   wall.change(3, { cellState: 0 });
   // The ground, and each cell.
   expect(wall.repaint()).toBe(5001);
 });
 
-test('Wall painter: cards: each new value is written', () => {
+test('Wall painter: cards, a new value: it is written', () => {
   const wall = paintWall(4);
   expect(wall.layout.format.isCard).toBe(true);
   expect(wall.change(2, { value: 21.5 })).toContain('text 21.5');
