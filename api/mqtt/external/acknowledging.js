@@ -69,7 +69,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     if (!waiting || (isAccepting && isFull())) return;
     const proceed = waiting;
     waiting = null;
-    heartbeat.stop();
+    heartbeat.resumeReading();
     proceed();
   }
 
@@ -78,7 +78,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     connection?.acknowledgements.drop();
     connection = null;
     waiting = null;
-    heartbeat.stop();
+    heartbeat.end();
   });
 
   /** @param {Publish} message @returns {() => void} the caller calls it when the message is settled */
@@ -122,7 +122,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
         if (isAccepting) void accept(message);
         next();
       };
-      heartbeat.start();
+      heartbeat.stopReading();
     } else if (isAccepting) void accept(message);
     return !isWaiting;
   }
@@ -140,6 +140,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
      */
     quiesce() {
       isAccepting = false;
+      // Nothing stops reading any more.
+      heartbeat.end();
       resume();
     },
   };
