@@ -218,8 +218,10 @@ export class IngestPipeline {
   identify = (name) => {
     const known = this.#identities.get(name);
     if (known) return known;
-    const identity = identifyDevice(name);
-    if (identity) this.#identities.set(name, identity);
+    // A copy: a name of line protocol is a part of its post, and a part of a string keeps the whole string in memory.
+    const own = Buffer.from(name).toString();
+    const identity = identifyDevice(own);
+    if (identity) this.#identities.set(own, identity);
     return identity;
   };
 

@@ -65,7 +65,8 @@ export class Pubacks {
   #send() {
     const ids = this.#due;
     this.#due = [];
-    if (this.#stream.destroyed) return;
+    // One side has ended the connection, so the broker sends the messages again. A write would fail, and destroy what is not sent yet.
+    if (!this.#stream.writable) return;
     const bytes = Buffer.allocUnsafe(BYTES * ids.length);
     let at = 0;
     for (const id of ids) at = bytes.writeUInt16BE(id, bytes.writeUInt16BE(HEADER, at));

@@ -47,12 +47,18 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
- * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further
+ * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further. `bytes` also has those of
+ *   settled messages that wait for the PUBACK of an earlier one. The receive maximum limits their number
  */
 export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
   const heartbeat = new KeepAlive(client);
   const memory = new PayloadMemory();
-  const open = () => ({ acknowledgements: new Acknowledgements(), pubacks: new Pubacks(client.stream) });
+  const open = () => ({
+    acknowledgements: new Acknowledgements(),
+    pubacks: new Pubacks(client.stream),
+    /** Of messages that wait for the PUBACK of an earlier one. `deliveries` keeps their payloads. */
+    settledBytes: 0,
+  });
   /** @type {ReturnType<typeof open> | null} null until its first message */
   let connection = null;
   /** The broker sends these messages again on its next connection. */
@@ -63,13 +69,15 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   /** Accepts the message that waits for room, and resumes reading. @type {(() => void) | null} */
   let waiting = null;
 
-  const isFull = () => unsettled >= maxUnsettled.messages || unsettledBytes >= maxUnsettled.bytes;
+  const isFull = () =>
+    unsettled >= maxUnsettled.messages ||
+    unsettledBytes + (connection?.settledBytes ?? 0) >= maxUnsettled.bytes;
 
   function resume() {
     if (!waiting || (isAccepting && isFull())) return;
     const proceed = waiting;
     waiting = null;
-    heartbeat.stop();
+    heartbeat.resumeReading();
     proceed();
   }
 
@@ -78,15 +86,16 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     connection?.acknowledgements.drop();
     connection = null;
     waiting = null;
-    heartbeat.stop();
+    heartbeat.end();
   });
 
-  /** @param {Publish} message @returns {() => void} the caller calls it when the message is settled */
-  function track({ qos, messageId }) {
-    if (qos === 0 || messageId === undefined) return () => {};
+  /** @param {Publish} message @returns {(() => void) | null} the caller calls it when the message is settled; null: it has no PUBACK */
+  function track({ qos, messageId, payload: { length } }) {
+    if (qos === 0 || messageId === undefined) return null;
     connection ??= open();
     const receivedOn = connection;
     return receivedOn.acknowledgements.track(() => {
+      receivedOn.settledBytes -= length;
       if (receivedOn !== connection || !client.connected) return;
       deliveries.release(messageId);
       receivedOn.pubacks.send(messageId);
@@ -104,7 +113,10 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     unsettledBytes += bytes;
     try {
       await onPublish(message, message.qos > 0 ? deliveries.receive(message) : { from: null });
-      settled();
+      if (settled && receivedOn) {
+        receivedOn.settledBytes += bytes;
+        settled();
+      }
     } catch (error) {
       if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));
     } finally {
@@ -122,7 +134,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
         if (isAccepting) void accept(message);
         next();
       };
-      heartbeat.start();
+      heartbeat.stopReading();
     } else if (isAccepting) void accept(message);
     return !isWaiting;
   }
@@ -140,6 +152,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
      */
     quiesce() {
       isAccepting = false;
+      // Nothing stops reading any more.
+      heartbeat.end();
       resume();
     },
   };

@@ -23,7 +23,8 @@ const RECEIVE_MAXIMUM = 512;
 /**
  * With this many unsettled messages or bytes the client reads no further. Brokers respect the receive maximum only roughly
  * (Mosquitto 2.0.11 sends 862 instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection
- * to this process. Here each message costs 12 to 22 KB until it is settled, and the garbage collector moves all of it.
+ * to this process. Here each message costs 12 to 22 KB until it is settled, and the garbage collector moves all of it. The bytes count
+ * until the PUBACK.
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 

@@ -4,11 +4,17 @@
  * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP for one and a half times
  * the keepalive, but here the PINGRESP may only be unread. The broker expects a packet from the client within the same time (MQTT 5,
  * 3.1.2-22), so the client sends PINGREQs. If the broker disappears, TCP cannot deliver them and reports it.
+ *
+ * Under overload reading stops and resumes thousands of times a second. So the beats go on across these stops. Messages of QoS 0 have no
+ * PUBACK, and without the beats the broker would receive nothing.
  */
 export class KeepAlive {
   #client;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
+  #isReading = true;
+  /** Whether reading has been stopped at any time since the last beat. */
+  #hasStopped = false;
 
   /** @param {MqttClient} client */
   constructor(client) {
@@ -16,22 +22,40 @@ export class KeepAlive {
   }
 
   /** Reading stops now. */
-  start() {
+  stopReading() {
+    this.#isReading = false;
+    this.#hasStopped = true;
     if (this.#timer || !this.#client.keepalive) return;
-    // The deadline of the last PINGRESP may come before the first beat.
-    this.#client.reschedulePing(true);
+    // The last PINGREQ may be one keepalive old, and the first beat may come too late.
+    this.#ping();
     this.#timer = setInterval(() => this.#beat(), (this.#client.keepalive * 1000) / 2);
   }
 
-  /** Reading resumes, so incoming packets keep the connection alive again. */
-  stop() {
+  /** Reading resumes. */
+  resumeReading() {
+    this.#isReading = true;
+  }
+
+  /** The connection closed, or nothing stops reading any more. */
+  end() {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #beat() {
+    // Nothing stopped reading since the last beat, so the incoming packets keep the connection alive again.
+    if (!this.#hasStopped) {
+      this.end();
+      return;
+    }
+    this.#hasStopped = !this.#isReading;
+    this.#ping();
+  }
+
+  #ping() {
     if (!this.#client.connected) return;
     this.#client.sendPing();
+    // MQTT.js would wait for the PINGRESP, which may be unread until reading resumes.
     this.#client.reschedulePing(true);
   }
 }

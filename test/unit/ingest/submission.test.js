@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
+import { usedBytes } from '../../support/memory.js';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
@@ -127,4 +128,26 @@ test('Submission: slow senders hold 16 MiB: the next is busy until one of them i
   const last = submitSlowly(own, 2 * 1024 * 1024);
   last.receive();
   expect(await last.done).toEqual({ accepted: 1, refused: [] });
+});
+
+test('Submission: each large post of line protocol names another device: no name keeps its post in memory', async () => {
+  const POSTS = 100;
+  const POST_BYTES = 300_000;
+  const own = await start();
+  /** @param {number} number */
+  const post = async (number) => {
+    // The rest of the post is a comment.
+    const payload = Buffer.from(`m,device=gateway-of-building-${number} v=1\n`.padEnd(POST_BYTES, '#'));
+    const result = await own.ingest.submitLines({
+      precision: 'ms',
+      bytes: payload.length,
+      read: async () => payload,
+      signal: new AbortController().signal,
+    });
+    expect(result).toEqual({ accepted: 1, refused: [] });
+  };
+  await post(0);
+  const before = usedBytes();
+  for (let number = 1; number <= POSTS; number++) await post(number);
+  expect(usedBytes() - before).toBeLessThan((POSTS * POST_BYTES) / 2);
 });

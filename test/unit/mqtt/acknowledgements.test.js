@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Acknowledgements } from '../../../api/mqtt/acknowledgements.js';
+import { Acknowledgements, Pubacks } from '../../../api/mqtt/acknowledgements.js';
 
 test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
   const order = fc
@@ -35,4 +37,24 @@ test('Acknowledgements: the connection is closed: nothing is acknowledged', () =
   acknowledgements.drop();
   for (const settle of settled) settle();
   expect(given).toBe(0);
+});
+
+test('PUBACKs: several in one turn: one write, in order', async () => {
+  const stream = new PassThrough();
+  const pubacks = new Pubacks(stream);
+  for (const id of [1, 0x102]) pubacks.send(id);
+  await nextTurn();
+  expect(stream.read()).toEqual(Buffer.from([0x40, 2, 0, 1, 0x40, 2, 1, 2]));
+});
+
+test('PUBACKs: the connection ends before they leave: nothing is written after its end', async () => {
+  const stream = new PassThrough();
+  /** @type {Error[]} */
+  const errors = [];
+  stream.on('error', (error) => errors.push(error));
+  new Pubacks(stream).send(1);
+  stream.end();
+  await nextTurn();
+  expect(errors).toEqual([]);
+  expect(stream.read()).toBeNull();
 });

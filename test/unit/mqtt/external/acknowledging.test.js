@@ -29,9 +29,11 @@ const afterwards = useCleanUps();
  *
  * @param {object} [options]
  * @param {number} [options.mostMessages] that may be unsettled
+ * @param {number} [options.mostBytes] of payloads that are kept
+ * @param {number} [options.keepalive] in s
  * @param {() => unknown} [options.settle] what `onPublish` returns; default: each message is settled at once
  */
-async function open({ mostMessages = 512, settle = () => undefined } = {}) {
+async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settle = () => undefined } = {}) {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -41,6 +43,7 @@ async function open({ mostMessages = 512, settle = () => undefined } = {}) {
     protocolVersion: 5,
     clean: false,
     clientId: 'ingest',
+    keepalive,
     reconnectPeriod: 0,
   });
   /** @type {Publish[]} */
@@ -49,11 +52,12 @@ async function open({ mostMessages = 512, settle = () => undefined } = {}) {
   const byMqttJs = [];
   /** @type {number[]} */
   const acknowledged = [];
+  let pings = 0;
   client.on('packetreceive', (packet) => {
     if (packet.cmd === 'publish') byMqttJs.push(packet.topic);
   });
   acknowledgeAfterCommit(client, {
-    maxUnsettled: { messages: mostMessages, bytes: 1e9 },
+    maxUnsettled: { messages: mostMessages, bytes: mostBytes },
     onPublish(message) {
       received.push(message);
       return settle();
@@ -75,10 +79,11 @@ async function open({ mostMessages = 512, settle = () => undefined } = {}) {
     for (const { cmd, messageId } of packetsIn(chunk)) {
       if (cmd === 'connect') socket.write(CONNACK);
       if (cmd === 'puback') acknowledged.push(Number(messageId));
+      if (cmd === 'pingreq') pings++;
     }
   });
   await new Promise((resolve) => client.once('connect', resolve));
-  return { socket, received, byMqttJs, acknowledged };
+  return { socket, received, byMqttJs, acknowledged, pings: () => pings };
 }
 
 /** Properties of a message that MQTT.js has to read. @type {Array<NonNullable<IPublishPacket['properties']>>} */
@@ -195,6 +200,63 @@ test('External broker: as many messages are unsettled as may be: the next one wa
   await until(() => acknowledged.length === ids.length);
   expect(acknowledged).toEqual(ids);
   expect(received.map(({ messageId }) => messageId)).toEqual(ids);
+});
+
+test('External broker: the first message waits for its commit: the settled ones behind it count toward the bytes', async () => {
+  /** @type {() => void} */
+  let settleFirst = () => {};
+  const first = new Promise((resolve) => {
+    settleFirst = () => resolve(undefined);
+  });
+  let count = 0;
+  const { socket, received, acknowledged } = await open({
+    mostBytes: 1000,
+    settle: () => (count++ === 0 ? first : undefined),
+  });
+  const ids = [1, 2, 3, 4, 5, 6];
+  const payload = Buffer.alloc(400);
+  const packet = { cmd: 'publish', topic: 't', payload, qos: 1, dup: false, retain: false };
+  socket.write(Buffer.concat(ids.map((messageId) => bytesOf({ ...packet, messageId }))));
+  await until(() => received.length >= 3);
+  await nextTurn();
+  expect(received).toHaveLength(3);
+  expect(acknowledged).toEqual([]);
+  settleFirst();
+  await until(() => acknowledged.length === ids.length);
+  expect(acknowledged).toEqual(ids);
+});
+
+test('External broker: messages of QoS 0 arrive faster than they settle: PINGREQs leave', async () => {
+  const packet = bytesOf({
+    cmd: 'publish',
+    topic: 't',
+    payload: Buffer.from('p'),
+    qos: 0,
+    dup: false,
+    retain: false,
+  });
+  let sent = 0;
+  let isFlooded = true;
+  /** @type {Socket | undefined} */
+  let broker;
+  const send = () => {
+    sent++;
+    broker?.write(packet);
+  };
+  const { socket, received, pings } = await open({
+    mostMessages: 1,
+    keepalive: 1,
+    // Each message brings another one, so reading stops and resumes all the time.
+    settle: async () => {
+      if (isFlooded) send();
+      await nextTurn();
+    },
+  });
+  broker = socket;
+  for (let count = 0; count < 100; count++) send();
+  await until(() => pings() >= 3);
+  isFlooded = false;
+  await until(() => received.length === sent);
 });
 
 test('External broker: many small messages in one read: none of them keeps the memory of the read', async () => {
