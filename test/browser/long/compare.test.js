@@ -152,7 +152,7 @@ describe('Compare', () => {
     expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
   });
 
-  test('the week before cannot be read: the button below the problem reads it again', async () => {
+  test('the week before cannot be read: “Try again” reads it', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
