@@ -31,7 +31,11 @@ export default defineConfig({
     cssCodeSplit: false,
     rollupOptions: { output: { manualChunks: chunkOf } },
   },
-  server: { proxy: Object.fromEntries(['/api', '/readyz', '/docs'].map((path) => [path, { target: API }])) },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/healthz', '/readyz', '/docs'].map((path) => [path, { target: API }]),
+    ),
+  },
   plugins: [{ name: 'precompress', apply: 'build', writeBundle: ({ dir = '' }) => precompress(dir) }],
 });
 

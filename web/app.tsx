@@ -146,14 +146,15 @@ type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 const GONE = 'gone';
 
 /**
- * Browsers throw a TypeError when a module cannot be fetched, whatever the reason.
+ * Browsers throw a TypeError when a module cannot be fetched, whatever the reason. The API always answers `/healthz` with 200. A proxy in
+ * front of an API that is away answers with 5xx.
  *
- * @param fetch any answer of the API shows that it can be reached
+ * @param fetch asks whether the API can be reached
  */
 async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promise<unknown> {
   if (!(error instanceof TypeError)) return error;
-  const isThere = await fetch('/readyz').then(
-    () => true,
+  const isThere = await fetch('/healthz').then(
+    ({ status }) => status < 500,
     () => false,
   );
   if (!isThere) return new Problem({ title: 'The API cannot be reached', code: 'unreachable' });

@@ -54,6 +54,12 @@ export function formatNumber(value: number | null | undefined, decimals?: number
 /** The sign of a number of which only zeros are left: −0.001 with two decimals is 0.00. */
 const ROUNDED_TO_ZERO = /^-(?=[0.]+$)/;
 
+/** @returns a difference with its sign; without one where only zeros are left */
+export function formatChange(change: number, decimals: number): string {
+  const text = formatNumber(change, decimals);
+  return change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
 /** Numbers of an axis: all have as many decimals as it takes to separate them. */
 export function formatTicks(ticks: number[]): string[] {
   const largest = Math.max(...ticks.map(Math.abs), 0);

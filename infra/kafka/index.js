@@ -68,7 +68,7 @@ export const installKafka = (engineDir, options) => installEngine(engineDir, { .
  *
  * @param {KafkaOptions} options
  * @returns {Promise<Engine>} `contactPoint` is the bootstrap address
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `engine_failed`
+ * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `bad_settings`, `engine_failed`
  */
 export async function startKafka(options) {
   const { dataDir, port, sasl, tls, onStatus = () => {}, signal } = options;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
 import { HOST } from '../engine/ports.js';
 
 /**
@@ -11,8 +12,15 @@ import { HOST } from '../engine/ports.js';
  * The whole configuration of the local Kafka. Syncing is left to the page cache, as it is with Kafka by default.
  *
  * @param {{ dir: string, port: number, controller: number, sasl?: KafkaSasl, pem?: string }} node
+ * @throws {MillraceError} `bad_settings`: `log.dirs` is a list, so Kafka would write to two other directories
  */
 export function serverProperties({ dir, port, controller, sasl, pem }) {
+  if (dir.includes(',')) {
+    throw new MillraceError(
+      'bad_settings',
+      `Kafka reads the comma in ${dir} as the end of a path. Choose a DATA_DIR without a comma.`,
+    );
+  }
   const protocol = `${sasl ? 'SASL_' : ''}${pem ? 'SSL' : 'PLAINTEXT'}`;
   return `\
 # Written by infra/kafka at every start: changes made here are lost.

@@ -3,7 +3,7 @@ import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.js'
 import { until } from '../support/until.js';
 import { useDashboard } from '../support/web/dashboard.js';
 
-/** @import { Request } from 'playwright-core' */
+/** @import { Request, Route } from 'playwright-core' */
 
 /** The highest number of Tab presses that a test makes to reach an element. */
 const MAX_STEPS = 80;
@@ -186,13 +186,19 @@ async function tabTo(isThere) {
   throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }
 
-test.each([
-  ['the API is away', ['**/assets/pipeline-*.js', '**/readyz'], 'The API cannot be reached'],
-  ['another version', ['**/assets/pipeline-*.js'], 'A file of this view cannot be loaded'],
-])('View: modules cannot be fetched, %s: the reason, then a successful retry', async (_, paths, title) => {
+/** `answer`: to whether the API can be reached. @type {Array<[name: string, answer: (route: Route) => Promise<void>, title: string]>} */
+const REASONS = [
+  ['the API is away', (route) => route.abort(), 'The API cannot be reached'],
+  ['a proxy answers for it', (route) => route.fulfill({ status: 502 }), 'The API cannot be reached'],
+  ['another version', (route) => route.continue(), 'A file of this view cannot be loaded'],
+];
+
+test.each(REASONS)('View: modules cannot be fetched, %s: why, then a retry', async (_, answer, title) => {
   const { page } = dashboard;
-  for (const path of paths) await page.route(path, (route) => route.abort());
-  dashboard.expectComplaints(/net::ERR_FAILED/);
+  const paths = ['**/assets/pipeline-*.js', '**/healthz'];
+  await page.route('**/assets/pipeline-*.js', (route) => route.abort());
+  await page.route('**/healthz', answer);
+  dashboard.expectComplaints(/net::ERR_FAILED|status of 502/);
   dashboard.expectComplaints(new RegExp(`^Problem: ${title}`));
   await openView('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();

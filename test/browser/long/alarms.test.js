@@ -297,6 +297,43 @@ test('Rule form: the test of another limit fails: the figures of the limit befor
   expect(await figures.count()).toBe(0);
 });
 
+test('Rule form: a suggested limit is chosen by a key: its button keeps the focus, and does nothing until the answer', async () => {
+  const { page } = dashboard;
+  const from = new Date(Date.now() - 60 * MINUTE_MS).toISOString();
+  const to = new Date().toISOString();
+  const answer = {
+    ...{ from, to, stored_from: from, stored_to: to, count: 4, sensors: 1, partial: false },
+    ...{ without_interval: 0, total_ms: 0, items: [], more_alarms: null },
+  };
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  /** @type {number[]} */
+  const tested = [];
+  await page.route('**/alarm-rules/test', async (route) => {
+    const { limit } = route.request().postDataJSON().condition;
+    tested.push(limit);
+    if (limit > -15) await released;
+    await route.fulfill({ json: { ...answer, fewer_alarms: { limit: limit + 1, count: 2 } } });
+  });
+  await dashboard.visit('/alarms');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const form = page.getByRole('dialog', { name: 'A new rule' });
+  await form.getByLabel('Device').fill('freezer');
+  await form.getByLabel('Limit').fill('-15');
+  const suggestion = form.getByRole('button', { name: /^Fewer alarms/ });
+  await suggestion.focus();
+  await page.keyboard.press('Enter');
+  await form.locator('.backtest[aria-busy="true"]').waitFor();
+  await until(async () => tested.includes(-14), { what: 'the test of the limit' });
+  await page.keyboard.press('Enter');
+  release();
+  await form.locator('.backtest[aria-busy="false"]').waitFor();
+  await dashboard.untilFocused(suggestion);
+  expect(await form.getByLabel('Limit').inputValue()).toBe('-14');
+});
+
 test('Alarms: arrow keys in a choice of the header: they choose, and the focus stays there', async () => {
   const { page } = dashboard;
   await dashboard.visit('/alarms?state=all');

@@ -4,6 +4,8 @@ import { publishNewSamples, publishSmallFleet } from '../../support/simulator/sm
 import { until } from '../../support/until.js';
 import { useDashboard } from '../../support/web/dashboard.js';
 
+const DAY_MS = 86_400_000;
+
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const legend = () => dashboard.page.getByLabel('Compared sensors');
@@ -102,7 +104,7 @@ describe('Compare', () => {
 
   test('a value of three days ago: the newest one, with its age, and marked as old', async () => {
     await dashboard.announce('probe', { sensors: [{ sensor_id: 'level', name: 'level', unit: 'm' }] });
-    await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * 86_400_000, value: 4 });
+    await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * DAY_MS, value: 4 });
     await dashboard.visit('/compare?s=probe/level');
     await dashboard.page.getByRole('columnheader', { name: 'Newest' }).waitFor();
     const row = legend().getByRole('row', { name: /level probe/ });
@@ -148,6 +150,27 @@ describe('Compare', () => {
     await until(async () => (await figures()) === 5, { what: 'the figures of the other' });
     await dashboard.page.locator('.compare .problem-line').getByText('No such range.').waitFor();
     expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
+  });
+
+  test('the week before cannot be read: “Try again” reads it', async () => {
+    dashboard.expectComplaints(/status of 400/);
+    const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
+    const body = JSON.stringify({ type: 'about:blank', ...problem });
+    const to = Date.now() - DAY_MS;
+    let refused = 0;
+    await dashboard.page.route('**/series?**', (route) => {
+      const isBefore = Number(new URL(route.request().url()).searchParams.get('to')) < to - DAY_MS;
+      return isBefore && refused++ === 0
+        ? route.fulfill({ status: 400, contentType: 'application/problem+json', body })
+        : route.continue();
+    });
+    const range = [to - 3_600_000, to].map((at) => new Date(at).toISOString());
+    await dashboard.visit(`/compare?s=collar-1/ear&ghost=1w&from=${range[0]}&to=${range[1]}`);
+    const line = dashboard.page.locator('.compare .problem-line');
+    await line.getByText('No such range.').waitFor();
+    await line.getByRole('button', { name: 'Try again' }).click();
+    await line.waitFor({ state: 'detached' });
+    await dashboard.page.getByText('No samples in this range.').waitFor();
   });
 
   test('a range without samples: a note that it is read, and then that it has none', async () => {

@@ -3,6 +3,7 @@ import {
   createZone,
   decimalsFor,
   formatAge,
+  formatChange,
   formatCounted,
   formatDateTime,
   formatDuration,
@@ -57,6 +58,15 @@ describe('Numbers', () => {
     expect(formatNumber(-0)).toBe('0');
     expect(formatNumber(-0.006, 2)).toBe('−0.01');
     expect(formatNumber(-10, 0)).toBe('−10');
+  });
+
+  test('a change: with its sign, and without one if it is rounded to zero', () => {
+    expect(formatChange(0.3, 1)).toBe('+0.3');
+    expect(formatChange(-0.3, 1)).toBe('−0.3');
+    expect(formatChange(0.04, 1)).toBe('0.0');
+    expect(formatChange(-0.04, 1)).toBe('0.0');
+    expect(formatChange(0, 0)).toBe('0');
+    expect(formatChange(2e-5, 4)).toBe('+2.00e−5');
   });
 
   test('close values: enough decimals to separate them', () => {

@@ -128,7 +128,10 @@ function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   return [...rows.values()];
 }
 
-/** Suggests a limit with its number of alarms. The limit has all its digits, since a rounded one has another number of alarms. */
+/**
+ * Suggests a limit with its number of alarms. The limit has all its digits, since a rounded one has another number of alarms. A press makes
+ * the suggestion old, and a button that is `disabled` then would lose the focus.
+ */
 function Suggestion({
   word,
   limit,
@@ -146,7 +149,12 @@ function Suggestion({
   onLimit: (limit: number) => void;
 }) {
   return (
-    <button type="button" class="button" disabled={isOld} onClick={() => onLimit(limit)}>
+    <button
+      type="button"
+      class="button"
+      aria-disabled={isOld}
+      onClick={isOld ? undefined : () => onLimit(limit)}
+    >
       {word}: {`${limitText(scale, limit)} ${scale.unit}`.trim()} ({formatCounted(count, 'alarm')})
     </button>
   );

@@ -143,6 +143,10 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   const inWords = (ts: number) => textAt(seen, ts, reach);
   const range = { from: window.from, to: window.to + 1 };
   const problem = now.problem ?? before.problem;
+  const readAgain = () => {
+    now.reload();
+    before.reload();
+  };
   // A range that is being chosen is read once it is settled.
   const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
   const isEmpty = (group: Line[]) => group.every(({ shape }) => within(shape, range).ts.length === 0);
@@ -153,7 +157,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
       <section class="panel compare" aria-label="Comparison" ref={panel} aria-busy={now.loading}>
         <WindowBar {...time} />
         <Options />
-        {problem && <ProblemLine problem={problem} onRetry={now.reload} />}
+        {problem && <ProblemLine problem={problem} onRetry={readAgain} />}
         <p id={hint} class="visually-hidden">
           {HINT}
         </p>

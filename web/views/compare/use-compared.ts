@@ -127,7 +127,7 @@ export function useShapes(
 const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map();
 
 /** @returns a copy without the key; the map itself if it has no such key */
-export function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
+function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
   if (!map.has(key)) return map;
   return new Map([...map].filter(([each]) => each !== key));
 }

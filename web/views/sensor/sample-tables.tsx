@@ -5,6 +5,7 @@ import { lengthOf } from '../../chart/window.ts';
 import type { Zone } from '../../format.ts';
 import {
   decimalsFor,
+  formatChange,
   formatCount,
   formatDateTime,
   formatDuration,
@@ -120,8 +121,7 @@ export function SampleTable({
 /** @returns with its sign */
 function changeText(change: number, decimals: number, isState: boolean): string {
   if (isState) return change === 0 ? '' : 'yes';
-  const text = formatNumber(change, decimals);
-  return change > 0 ? `+${text}` : text;
+  return formatChange(change, decimals);
 }
 
 /** The points of a chart in figures, page by page. */

@@ -15,3 +15,7 @@ test.each([
 ])('Local Kafka: a data directory with %s: written so that Java reads the same path', (_, dir, line) => {
   expect(folderLine(dir)).toBe(line);
 });
+
+test('Local Kafka: a data directory with a comma, which separates directories: refused', () => {
+  expect(() => folderLine('/srv/a,b')).toThrow('Choose a DATA_DIR without a comma.');
+});
