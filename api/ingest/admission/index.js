@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { ByteBudget, keptBytes } from './byte-budget.js';
 
-export { copyBytes, PayloadMemory } from './byte-budget.js';
+export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Check } from '../../observability/readiness.js' */

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { PayloadMemory } from '../../ingest/admission/index.js';
+import { keptBytes, PayloadMemory } from '../../ingest/admission/index.js';
 import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.js';
 import { KeepAlive } from './keep-alive.js';
 
@@ -108,7 +108,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     const receivedOn = connection;
     // Before `deliveries` keeps it: a view of what the socket read would keep up to 64 KiB alive.
     message.payload = memory.own(message.payload);
-    const bytes = message.payload.length;
+    const bytes = keptBytes(message.payload);
     unsettled++;
     unsettledBytes += bytes;
     try {
