@@ -243,11 +243,13 @@ export class EvaluationScheduler {
     task.current = current;
     task.seen = 0;
     let pause = RETRY_MS;
+    let ok = false;
     try {
       const evaluated = await this.#evaluator.evaluate(task.subject, task.rule, current);
       this.#note(task, evaluated, current.from);
       for (const change of evaluated.changes) this.#onChange(change);
       pause = this.#thresholdOf(task.rule)?.isRate ? RATE_SPACING_MS : SPACING_MS;
+      ok = true;
     } catch (error) {
       this.#logger.debug(
         { reason: String(error) },
@@ -255,7 +257,7 @@ export class EvaluationScheduler {
       );
       task.due = merged(task.due, current);
     }
-    this.#onEvaluated(pause !== RETRY_MS, this.#clock() - current.committedAt);
+    this.#onEvaluated(ok, this.#clock() - current.committedAt);
     task.current = null;
     task.notBefore = performance.now() + pause;
     this.#running.delete(task);

@@ -158,15 +158,19 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
 /** @param {number} number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
-/** @param {Evaluator['evaluate']} evaluate @param {Rule} [newest] the rule as this process knows it */
-const schedulerOf = (evaluate, newest) =>
+/**
+ * @param {Evaluator['evaluate']} evaluate
+ * @param {Rule} [newest] the rule as this process knows it
+ * @param {(ok: boolean, waitedMs: number) => void} [onEvaluated]
+ */
+const schedulerOf = (evaluate, newest, onEvaluated = () => {}) =>
   new EvaluationScheduler({
     evaluator: { evaluate },
     rules: { find: () => newest },
     clock: () => NOW,
     logger,
     onChange: () => {},
-    onEvaluated: () => {},
+    onEvaluated,
   });
 
 test('EvaluationScheduler: a caller holds an older rule: the newest version is evaluated', async () => {
@@ -182,6 +186,27 @@ test('EvaluationScheduler: a caller holds an older rule: the newest version is e
   await scheduler.stop(0);
   expect(versions).toEqual([2]);
 });
+
+test.each(/** @type {const} */ (['above', 'rate']))(
+  'EvaluationScheduler: a rule of the kind %s is evaluated, or fails: it is counted so',
+  async (kind) => {
+    const [version] = RULE.versions;
+    const definition = { ...version?.definition, condition: { kind, limit: 10 } };
+    /** @type {any} */
+    const rule = { ...RULE, versions: [{ ...version, definition }] };
+    /** @type {boolean[]} */
+    const counted = [];
+    const evaluate = async (/** @type {{ sensor: { id: string } }} */ { sensor }) => {
+      if (sensor.id === '2') throw new Error('the database is away');
+      return { changes: [], episodes: 0, run: null };
+    };
+    const scheduler = schedulerOf(evaluate, rule, (ok) => counted.push(ok));
+    for (const number of [1, 2]) scheduler.evaluate(subject(number), rule, { from: NOW, to: NOW });
+    await until(() => counted.length === 2);
+    await scheduler.stop(0);
+    expect(counted).toEqual([true, false]);
+  },
+);
 
 /** A scheduler with more samples than may wait. */
 async function overflowing() {
