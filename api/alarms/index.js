@@ -46,6 +46,8 @@ const STOP_WITHIN_MS = 3000;
  * @property {number} recovery
  * @property {number} deliveries
  * @property {number} [reread] of the sensors and the open alarms of a group, by the holder of its lease
+ * @property {number} [spacing] shortest pause between two evaluations of a rule for a sensor
+ * @property {number} [recheck] first pause before an open alarm is evaluated again
  */
 
 /** A change of an alarm, as `/stream` and `iot/live/alarms` have it. @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage */
@@ -150,6 +152,8 @@ export function createAlarms(context, deps) {
       metrics.alarmEvaluations.inc({ ok: String(ok) });
       metrics.alarmEvaluationSeconds.observe(waitedMs / 1000);
     },
+    spacingMs: periods.spacing,
+    recheckMs: periods.recheck,
   });
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const recovery = new Recovery({

@@ -12,9 +12,9 @@ import { thresholdOf } from './condition.js';
 /** Tasks that are evaluated at once. */
 const AT_ONCE = 16;
 
-/** One task is evaluated no more often than this, in ms; one with a rate, which needs the samples of all processes, more rarely. */
+/** A task is evaluated no more often than this, in ms. One with a rate needs the samples of all processes, so it waits ten times as long. */
 const SPACING_MS = 100;
-const RATE_SPACING_MS = 1000;
+const RATE_FACTOR = 10;
 
 /** After a failure a task is tried again, in ms. */
 const RETRY_MS = 1000;
@@ -64,6 +64,8 @@ export class EvaluationScheduler {
   #logger;
   #onChange;
   #onEvaluated;
+  #spacingMs;
+  #recheckMs;
   /** @type {Map<string, EvaluationTask>} */
   #tasks = new Map();
   /** Number of tasks by the id of their sensor. @type {Map<string, number>} */
@@ -90,15 +92,20 @@ export class EvaluationScheduler {
    * @param {Logger} deps.logger
    * @param {(change: AlarmChange) => void} deps.onChange after it is committed
    * @param {(ok: boolean, waitedMs: number) => void} deps.onEvaluated
+   * @param {number} [deps.spacingMs] shortest pause between two evaluations of a task
+   * @param {number} [deps.recheckMs] first pause before a task is evaluated again
    */
-  constructor({ evaluator, rules, clock, logger, onChange, onEvaluated }) {
-    this.#evaluator = evaluator;
-    this.#rules = rules;
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#onChange = onChange;
-    this.#onEvaluated = onEvaluated;
-    this.#recheckTimer = setInterval(() => this.#recheck(), RECHECK_MS.first).unref();
+  constructor(deps) {
+    const { spacingMs = SPACING_MS, recheckMs = RECHECK_MS.first } = deps;
+    this.#evaluator = deps.evaluator;
+    this.#rules = deps.rules;
+    this.#clock = deps.clock;
+    this.#logger = deps.logger;
+    this.#onChange = deps.onChange;
+    this.#onEvaluated = deps.onEvaluated;
+    this.#spacingMs = spacingMs;
+    this.#recheckMs = recheckMs;
+    this.#recheckTimer = setInterval(() => this.#recheck(), recheckMs).unref();
   }
 
   /** Tasks that wait, or are being evaluated. */
@@ -183,7 +190,7 @@ export class EvaluationScheduler {
         this.overflow(this.#clock());
         return false;
       }
-      task = newTask(key, subject, rule);
+      task = newTask(key, subject, rule, this.#recheckMs);
       this.#tasks.set(key, task);
       const { id } = subject.sensor;
       this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
@@ -248,7 +255,7 @@ export class EvaluationScheduler {
       const evaluated = await this.#evaluator.evaluate(task.subject, task.rule, current);
       this.#note(task, evaluated, current.from);
       for (const change of evaluated.changes) this.#onChange(change);
-      pause = this.#thresholdOf(task.rule)?.isRate ? RATE_SPACING_MS : SPACING_MS;
+      pause = this.#spacingMs * (this.#thresholdOf(task.rule)?.isRate ? RATE_FACTOR : 1);
       ok = true;
     } catch (error) {
       this.#logger.debug(
@@ -275,7 +282,7 @@ export class EvaluationScheduler {
     if (episodes > 0)
       task.settledAt = Math.max(task.settledAt, now + (isNew || changes.length > 0 ? SETTLE_MS : 0));
     const isQuiet = changes.length === 0 && !isNew;
-    task.recheckMs = isQuiet ? Math.min(2 * task.recheckMs, RECHECK_MS.longest) : RECHECK_MS.first;
+    task.recheckMs = isQuiet ? Math.min(2 * task.recheckMs, RECHECK_MS.longest) : this.#recheckMs;
     task.recheckAt = now + task.recheckMs;
   }
 
@@ -321,8 +328,8 @@ export class EvaluationScheduler {
 /** @param {Buffer} sensor @param {Buffer} rule @returns {string} */
 const keyOf = (sensor, rule) => sensor.toString('latin1') + rule.toString('latin1');
 
-/** @param {string} key @param {MonitoredSensor} subject @param {Rule} rule @returns {EvaluationTask} */
-const newTask = (key, subject, rule) => ({
+/** @param {string} key @param {MonitoredSensor} subject @param {Rule} rule @param {number} recheckMs @returns {EvaluationTask} */
+const newTask = (key, subject, rule, recheckMs) => ({
   key,
   subject,
   rule,
@@ -333,7 +340,7 @@ const newTask = (key, subject, rule) => ({
   seen: 0,
   newest: Number.NEGATIVE_INFINITY,
   settledAt: 0,
-  recheckMs: RECHECK_MS.first,
+  recheckMs,
   recheckAt: 0,
   watchedFrom: Number.POSITIVE_INFINITY,
 });

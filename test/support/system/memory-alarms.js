@@ -11,8 +11,8 @@ import { startMemoryPipeline } from './memory-pipeline.js';
 /** @import { Wanted } from '../../../api/alarms/rules/rule.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Tests that start no timers of their own call what these periods would. */
-const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50 };
+/** Short ones: tests wait for what happens in them. */
+const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing: 2 };
 
 /**
  * Starts a pipeline with alarms, and a database in memory.

@@ -211,7 +211,7 @@ test('Process: it dies between the commit and the evaluation: its successor find
 });
 
 test('Absence: two processes, one of which has the lease: one episode, which the next sample ends', async () => {
-  system = await startMemoryAlarms({ clock });
+  system = await startMemoryAlarms({ clock, periods: { recheck: 20 } });
   const second = await system.start('second');
   try {
     await system.addRule({ scope, condition: { kind: 'absent', for_ms: 5 * MINUTE_MS } }, NOW - HOUR_MS);
@@ -240,7 +240,7 @@ const untilLeased = () =>
   });
 
 test('Alarm: its process restarts while another holds the lease: the next value that clears ends it', async () => {
-  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
+  system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await untilLeased();
   const second = await system.start('second');
