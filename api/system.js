@@ -148,6 +148,7 @@ export async function startSystem(parts) {
     periods: {
       rules: periods.alarmRules,
       absence: periods.absence,
+      recheck: periods.alarmRecheck,
       recovery: periods.alarmRecovery,
       deliveries: periods.alarmDeliveries,
     },

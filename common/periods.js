@@ -16,6 +16,7 @@
  * - `learn`: interval of the check for baselines to learn
  * - `alarmRules`: interval of the check for changed alarm rules
  * - `absence`: interval of the check for sensors that are absent
+ * - `alarmRecheck`: first pause before an open alarm is evaluated again; each further one is twice as long
  * - `alarmRecovery`: interval in which evaluation of alarms stores its progress, and looks for processes that died
  * - `alarmDeliveries`: interval of the check for deliveries to repeat
  * - `baselines`: interval of the check for learned baselines to read
@@ -39,6 +40,7 @@ export const PERIODS_MS = {
   provisional: 1000,
   alarmRules: 2000,
   absence: 250,
+  alarmRecheck: 1000,
   alarmRecovery: 5000,
   alarmDeliveries: 2000,
 };
