@@ -12,6 +12,7 @@ import { ClockGuard, connectStore, logSecurityProblems } from './store/index.js'
  * @param {object} [deps]
  * @param {typeof connectStore} [deps.openStore] tests and benchmarks open another one
  * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
+ * @param {ConstructorParameters<typeof ClockGuard>[0]['periods']} [deps.comparing] how often the two clocks are compared; tests shorten it
  * @returns {Promise<{ store: Store, clockGuard: ClockGuard }>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
@@ -33,7 +34,7 @@ export async function openDatabase({ config, clock, logger, metrics }, deps = {}
   });
   await logSecurityProblems({ check: store.health.checkSecurity, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
-  const clockGuard = new ClockGuard({ clock, difference, logger });
+  const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
   exposeDatabase(metrics, { store, clockGuard });
   return { store, clockGuard };
 }
