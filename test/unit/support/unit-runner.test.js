@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -6,11 +7,14 @@ import { expect, test } from '@jest/globals';
 const JEST = fileURLToPath(new URL('../../../node_modules/jest/bin/jest.js', import.meta.url));
 const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.url));
 
-/** @param {string} file @returns {Promise<{ code: number, result: any }>} jest's exit code and results */
-async function runJest(file) {
+/**
+ * @param {string[]} files of the fixture
+ * @returns {Promise<{ code: number, result: any, ofFile: (file: string) => any }>} jest's exit code and results
+ */
+async function runJest(files) {
   const config = {
     rootDir: `${RUNNER}/fixture`,
-    testMatch: [`**/${file}`],
+    testMatch: files.map((file) => `**/${file}`),
     runner: `${RUNNER}/index.js`,
     transform: {},
   };
@@ -19,12 +23,16 @@ async function runJest(file) {
     (ended) => ({ ...ended, code: 0 }),
     (error) => error,
   );
-  return { code, result: JSON.parse(stdout) };
+  const result = JSON.parse(stdout);
+  const ofFile = (/** @type {string} */ file) =>
+    result.testResults.find((/** @type {any} */ { name }) => basename(name) === file);
+  return { code, result, ofFile };
 }
 
-test('Runner of unit tests: a file with each way to end: jest names each, and fails', async () => {
-  const { code, result } = await runJest('outcomes.js');
-  const { assertionResults } = result.testResults[0];
+test('Runner of unit tests: files with each way to end: jest names each, and fails', async () => {
+  const lost = ['not-loaded.js', 'ended.js'];
+  const { code, result, ofFile } = await runJest(['outcomes.js', ...lost]);
+  const { assertionResults } = ofFile('outcomes.js');
   expect(assertionResults.map((/** @type {any} */ { fullName, status }) => `${fullName}: ${status}`)).toEqual(
     [
       'passes: passed',
@@ -37,11 +45,7 @@ test('Runner of unit tests: a file with each way to end: jest names each, and fa
       'a hook fails after it: failed',
     ],
   );
-  expect(code).toBe(1);
-});
-
-test.each(['not-loaded.js', 'ended.js'])('Runner of unit tests: %s: the file fails', async (file) => {
-  const { code, result } = await runJest(file);
-  expect(result).toMatchObject({ numFailedTestSuites: 1, numPassedTests: 0 });
+  for (const file of lost) expect(ofFile(file)).toMatchObject({ status: 'failed', assertionResults: [] });
+  expect(result).toMatchObject({ numFailedTestSuites: 3, numPassedTests: 1 });
   expect(code).toBe(1);
 });
