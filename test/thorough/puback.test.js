@@ -1,39 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/setup/index.js';
-import { readSettings } from '../../common/settings/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/database/cql-wire.js';
-import { startTestEngine, uniqueName } from '../support/database/engine.js';
-import { publishEndlessly } from '../support/http/endless-load.js';
-import { readMetric } from '../support/metrics.js';
+import { sharedContactPoint } from '../support/database/engine.js';
+import { useKeyspace } from '../support/database/keyspace.js';
 import { startApi } from '../support/processes/api-process.js';
 import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
-/** @import { TestEngine } from '../support/database/engine.js' */
-
-/** @type {TestEngine} */
-let engine;
-beforeAll(async () => {
-  engine = await startTestEngine();
-});
-afterAll(() => engine?.dispose());
 
 const afterwards = useCleanUps();
-
-/** @param {Record<string, string>} [settings] */
-async function startSystem(settings = {}) {
-  const system = await startTestSystem({
-    settings: { CQL_CONTACT_POINTS: engine.contactPoint, ...settings },
-    onFatal: () => {},
-  });
-  afterwards(() => system.stop());
-  return system;
-}
 
 /** @param {string} url @param {IClientOptions} [options] */
 async function connectDevice(url, options = {}) {
@@ -80,29 +59,14 @@ async function storedValues(system, device, base) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('PUBACK: database is away: without the database no PUBACK arrives; afterwards it arrives and the rows are stored', async () => {
-  const system = await startSystem();
-  const client = await connectDevice(system.mqttUrl);
-  const base = Date.now() - 60_000;
-  await publishAll(client, { device: 'before', base, count: 1 }).finished;
-
-  await engine.stop();
-  const { acknowledged, finished } = publishAll(client, { device: 'before', base, count: 20 });
-  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
-  expect((await fetch(`${system.httpUrl}/healthz`)).status).toBe(200);
-  await until(async () => (await readMetric(system, 'iot_ingest_retries_total')) > 20);
-  expect(acknowledged.size).toBe(0);
-
-  await engine.start();
-  await finished;
-  expect(await storedValues(system, 'before', base)).toEqual(zeroTo(20));
-  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 200);
-});
-
 test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival', async () => {
-  const wire = await startCqlWire(engine.contactPoint);
+  const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
-  const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint, INGEST_MAX_IN_FLIGHT: '4' });
+  const system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: wire.contactPoint, INGEST_MAX_IN_FLIGHT: '4' },
+    onFatal: () => {},
+  });
+  afterwards(() => system.stop());
   const client = await connectDevice(system.mqttUrl);
   const now = Date.now();
   await publishAll(client, { device: 'long', base: now, count: 1 }).finished;
@@ -160,14 +124,15 @@ describe('Process ends under load', () => {
 
   /** @param {NodeJS.Signals} signal @param {number | null} code */
   async function endUnderLoad(signal, code) {
+    const database = { CQL_CONTACT_POINTS: sharedContactPoint(), LATEST_GROUPS: '4' };
+    const { config, use } = await useKeyspace(database);
+    afterwards(() => use.release());
     const settings = {
-      CQL_CONTACT_POINTS: engine.contactPoint,
-      CQL_KEYSPACE: uniqueName('t'),
+      ...database,
+      CQL_KEYSPACE: config.cql.keyspace,
       MQTT_PORT: String(await steadyPort()),
       HTTP_PORT: String(await steadyPort()),
-      LATEST_GROUPS: '4',
     };
-    await migrateDatabase(readSettings(settings, { envFile: '' }));
     const first = await startApi(settings);
     afterwards(() => first.kill());
     const client = await connectDevice(first.mqttUrl, { clean: false, clientId: 'steady' });
@@ -214,36 +179,4 @@ describe('Process ends under load', () => {
     endUnderLoad('SIGKILL', null));
 
   test('SIGTERM: the same, with exit code 0', () => endUnderLoad('SIGTERM', 0));
-});
-
-test('Ingest: database is away under load: no PUBACK in the meantime, afterwards every sample is acknowledged and stored', async () => {
-  const system = await startSystem();
-  const base = Date.now() - 600_000;
-  const names = zeroTo(5).map((index) => `device-${index}`);
-  const loads = await Promise.all(
-    names.map(async (device) => {
-      const client = await connectDevice(system.mqttUrl, { clientId: device, clean: false });
-      return publishEndlessly(client, { device, base });
-    }),
-  );
-  const acknowledged = () => loads.map((load) => load.acknowledged);
-  await until(() => acknowledged().every((count) => count > 100));
-  await engine.stop();
-  const retries = () => readMetric(system, 'iot_ingest_retries_total');
-  const untilRetried = async () => {
-    const before = await retries();
-    await until(async () => (await retries()) > before + 20);
-  };
-  // All earlier commits have been acknowledged by then.
-  await untilRetried();
-  const atStop = acknowledged();
-  await untilRetried();
-  expect(acknowledged()).toEqual(atStop);
-  await engine.start();
-  const sent = await Promise.all(loads.map((load) => load.end()));
-  for (const [index, device] of names.entries()) {
-    expect(await storedValues(system, device, base)).toEqual(zeroTo(Number(sent[index])));
-  }
-  await until(async () => (await readMetric(system, 'iot_ingest_in_flight')) === 0);
-  expect(await readMetric(system, 'iot_ingest_unsettled_bytes')).toBe(0);
 });
