@@ -30,12 +30,18 @@ let left;
 let right;
 /** @type {ApiProcess} */
 let ingest;
+/** @type {ApiProcess[]} */
+const processes = [];
 beforeAll(async () => {
-  left = await startApi({ ...settings(), ROLE: 'http' }, START_LIMIT);
-  right = await startApi({ ...settings(), ROLE: 'http' }, START_LIMIT);
-  ingest = await startApi({ ...settings(), ROLE: 'ingest' }, START_LIMIT);
+  /** @param {string} role */
+  async function startRole(role) {
+    const api = await startApi({ ...settings(), ROLE: role }, START_LIMIT);
+    processes.push(api);
+    return api;
+  }
+  [left, right, ingest] = await Promise.all([startRole('http'), startRole('http'), startRole('ingest')]);
 }, 3 * START_LIMIT.withinMs);
-afterAll(() => Promise.all([left, right, ingest].map((api) => api?.kill())));
+afterAll(() => Promise.all(processes.map((api) => api.kill())));
 
 /** @param {ApiProcess} api @param {string} [query] */
 async function follow({ httpUrl }, query = '') {
