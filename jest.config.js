@@ -32,6 +32,7 @@ export default {
   // a worker is replaced now and then.
   workerIdleMemoryLimit: '300MB',
   testTimeout: isCi ? 300_000 : 120_000,
+  testSequencer: '<rootDir>/test/support/sequencer.js',
   projects: [
     {
       ...common,

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import SlowestFirst, { SECONDS } from '../../support/sequencer.js';
+
+/** A run without results of an earlier one. */
+const context = {
+  config: { cache: false, rootDir: '/checkout' },
+  hasteFS: { getSize: (/** @type {string} */ path) => path.length },
+};
+
+/** @param {string[]} files below `test` @returns {string[]} in the order in which they run */
+function orderOf(files) {
+  const paths = files.map((file) => join('/checkout/test', file));
+  const sequencer = new SlowestFirst({ contexts: [context], globalConfig: {} });
+  /** @type {Array<{ path: string }>} */
+  const sorted = sequencer.sort(/** @type {any} */ (paths.map((path) => ({ path, context }))));
+  return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
+}
+
+test('Order of test files: no earlier run: the slowest of the table first, then the others by size', () => {
+  const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.js'];
+  const slowest = 'contract/schemathesis.test.js';
+  expect(orderOf([...files, slowest])).toEqual([
+    slowest,
+    'thorough/drain.test.js',
+    'unit/longer.test.js',
+    'unit/a.test.js',
+  ]);
+});
+
+test('Order of test files: the table names only files that exist', () => {
+  expect(Object.keys(SECONDS).filter((file) => !existsSync(join('test', file)))).toEqual([]);
+});
