@@ -58,11 +58,10 @@ await runCommand(async () => {
     const ignored = isLong
       ? []
       : ['/node_modules/', LONG.source].map((path) => `--testPathIgnorePatterns=${path}`);
-    // Unit tests start no process trees, so every processor may run one worker.
-    const workers = projects.join() === 'unit' ? ['--maxWorkers=100%'] : [];
-    // This flag must be the last, because it takes every word that follows it.
+    const flags = [...jestArgs, ...ignored, ...clusterFlags];
+    // `--selectProjects` must be the last flag, because it takes every word that follows it.
     const code = await jest(
-      [...jestArgs, ...ignored, ...clusterFlags, ...workers, '--selectProjects', ...projects],
+      [...flags, ...workersFor(projects, flags), '--selectProjects', ...projects],
       recordingInto(records),
     );
     // After a failure some statements may be missing only because of it.
@@ -73,6 +72,18 @@ await runCommand(async () => {
     await rm(records, { recursive: true, force: true });
   }
 });
+
+/**
+ * @param {string[]} projects of jest.config.js
+ * @param {string[]} flags for jest
+ * @returns {string[]} the flag for the number of workers, where that of jest.config.js does not fit
+ */
+function workersFor(projects, flags) {
+  // Jest takes only one flag of these.
+  if (flags.some((flag) => /^(-i|--runInBand|-w|--maxWorkers(=.*)?)$/.test(flag))) return [];
+  // Unit tests start no process trees, so every processor may run one worker.
+  return projects.join() === 'unit' ? ['--maxWorkers=100%'] : [];
+}
 
 /**
  * @param {string[]} args the suites come first
