@@ -82,7 +82,9 @@ function workersFor(projects, flags) {
   // Jest takes only one flag of these.
   if (flags.some((flag) => /^(-i|--runInBand|-w|--maxWorkers(=.*)?)$/.test(flag))) return [];
   // Unit tests start no process trees, so every processor may run one worker.
-  return projects.join() === 'unit' ? ['--maxWorkers=100%'] : [];
+  if (projects.join() === 'unit') return ['--maxWorkers=100%'];
+  // Thorough tests mostly wait: for brokers and databases that boot, and for sessions that end. Other suites can work meanwhile.
+  return projects.length > 1 && projects.includes('thorough') ? ['--maxWorkers=3'] : [];
 }
 
 /**
