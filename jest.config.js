@@ -13,6 +13,9 @@ const watched = {
   setupFilesAfterEnv: ['<rootDir>/test/support/seed.js', '<rootDir>/test/support/contract/hook.js'],
 };
 
+/** A runner whose test files share the modules of a process. */
+const RUNNER = '<rootDir>/test/support/unit-runner/index.js';
+
 /** One local database for all files of a run. */
 const withDatabase = {
   globalSetup: '<rootDir>/test/support/global-setup.js',
@@ -38,12 +41,19 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: testsIn('unit'),
-      runner: '<rootDir>/test/support/unit-runner/index.js',
+      runner: RUNNER,
     },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
     { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
     { ...watched, ...withDatabase, displayName: 'contract', testMatch: testsIn('contract') },
-    { ...watched, ...withDatabase, displayName: 'integration', testMatch: testsIn('integration') },
+    {
+      ...watched,
+      ...withDatabase,
+      displayName: 'integration',
+      testMatch: testsIn('integration'),
+      // Each system that ran in a process leaves some memory behind.
+      runner: [RUNNER, { filesPerProcess: 20 }],
+    },
     { ...watched, ...withDatabase, displayName: 'browser', testMatch: testsIn('browser') },
     { ...watched, ...withDatabase, displayName: 'thorough', testMatch: testsIn('thorough') },
   ],

@@ -10,7 +10,7 @@ import { restoreGlobals } from './globals.js';
 
 /** @import { Circus } from '@jest/types' */
 
-/** @typedef {{ path: string, timeout: number, pattern: string, seed: number }} FileOrder */
+/** A test file, and the set-up files of its project. @typedef {{ path: string, setUp: string[], timeout: number, pattern: string, seed: number }} FileOrder */
 
 /**
  * What a test file came to. `errors` happened outside a test.
@@ -20,9 +20,13 @@ import { restoreGlobals } from './globals.js';
 
 register('./hooks.js', import.meta.url);
 
+/** Test files of this process so far. */
+let files = 0;
+
 /** @param {FileOrder} order @returns {Promise<FileAnswer>} */
-async function runFile({ path, timeout, pattern, seed }) {
+async function runFile({ path, setUp, timeout, pattern, seed }) {
   const start = Date.now();
+  files++;
   resetState();
   const testNamePattern = pattern ? new RegExp(pattern, 'i') : null;
   Object.assign(getState(), { testTimeout: timeout, testNamePattern, seed });
@@ -31,6 +35,8 @@ async function runFile({ path, timeout, pattern, seed }) {
   /** @type {Circus.TestResult[]} */
   let tests = [];
   try {
+    // A module runs once for each of its addresses. Set-up files run for each test file.
+    for (const each of setUp) await import(`${pathToFileURL(each)}?file=${files}`);
     await import(pathToFileURL(path).href);
     const result = await run();
     tests = result.testResults;
@@ -49,6 +55,7 @@ process.on('uncaughtException', (error) => {
 
 const variables = { ...process.env };
 const directory = process.cwd();
+const { fetch } = globalThis;
 
 /** Undoes what a test file changed in the process. */
 function restoreProcess() {
@@ -57,6 +64,7 @@ function restoreProcess() {
   Object.assign(process.env, variables);
   process.chdir(directory);
   process.exitCode = undefined;
+  globalThis.fetch = fetch;
 }
 
 process.on('message', async (/** @type {FileOrder} */ order) => {

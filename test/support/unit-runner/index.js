@@ -1,7 +1,8 @@
 /**
- * The runner of the unit tests: jest's own command line, order of files and reports; but the files of a worker share one
- * registry of modules. Jest would load and link every module, and every package, again for each of some 270 files: that took
- * most of the time of a run. It may be shared because no module keeps state. Mocks of modules and snapshots are not supported.
+ * The runner of the unit and integration tests: jest's own command line, order of files and reports. But the files of a worker share
+ * one registry of modules. Jest would load and link every module, and every package, again for each of some 400 files. That took most
+ * of the time of the unit tests, and about a second for each file of the others. The registry may be shared because no module keeps
+ * state. Mocks of modules and snapshots are not supported.
  */
 import { fork } from 'node:child_process';
 import { relative } from 'node:path';
@@ -29,10 +30,16 @@ const SNAPSHOT = {
 export default class UnitRunner {
   isSerial = false;
   #config;
+  #filesPerProcess;
 
-  /** @param {Config.GlobalConfig} config */
-  constructor(config) {
+  /**
+   * @param {Config.GlobalConfig} config
+   * @param {unknown} _context
+   * @param {{ filesPerProcess?: number }} [options] of the project: after so many files a process is replaced (default: never)
+   */
+  constructor(config, _context, { filesPerProcess = Number.POSITIVE_INFINITY } = {}) {
     this.#config = config;
+    this.#filesPerProcess = filesPerProcess;
   }
 
   /** @type {CallbackTestRunnerInterface['runTests']} */
@@ -42,6 +49,10 @@ export default class UnitRunner {
     const work = async () => {
       let worker = new Worker();
       for (let test = queue.shift(); test && !watcher.isInterrupted(); test = queue.shift()) {
+        if (worker.files >= this.#filesPerProcess) {
+          worker.end();
+          worker = new Worker();
+        }
         await onStart(test);
         try {
           const answer = await worker.run(this.#orderOf(test));
@@ -61,19 +72,23 @@ export default class UnitRunner {
   }
 
   /** @param {Test} test @returns {FileOrder} */
-  #orderOf({ path }) {
+  #orderOf({ path, context }) {
     const { testNamePattern, testTimeout, seed } = this.#config;
-    return { path, timeout: testTimeout ?? 5_000, pattern: testNamePattern ?? '', seed };
+    const setUp = [...context.config.setupFilesAfterEnv];
+    return { path, setUp, timeout: testTimeout ?? 5_000, pattern: testNamePattern ?? '', seed };
   }
 }
 
 /** One process that runs test files. */
 class Worker {
+  /** Number of them so far. */
+  files = 0;
   /** @type {ChildProcess} */
   #child = fork(script, { execArgv: [], serialization: 'advanced' });
 
   /** @param {FileOrder} order @returns {Promise<FileAnswer>} @throws {Error} if the process ends before it answers */
   run(order) {
+    this.files++;
     return new Promise((resolve, reject) => {
       const onExit = (/** @type {number | null} */ code, /** @type {string | null} */ signal) =>
         reject(new Error(`The process of the test file ended (${signal ?? code}).`));

@@ -9,14 +9,16 @@ const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.ur
 
 /**
  * @param {string[]} files of the fixture
+ * @param {object} [settings] further ones of jest
  * @returns {Promise<{ code: number, result: any, ofFile: (file: string) => any }>} jest's exit code and results
  */
-async function runJest(files) {
+async function runJest(files, settings = {}) {
   const config = {
     rootDir: `${RUNNER}/fixture`,
     testMatch: files.map((file) => `**/${file}`),
     runner: `${RUNNER}/index.js`,
     transform: {},
+    ...settings,
   };
   const args = [JEST, '--config', JSON.stringify(config), '--json', '--seed', '7'];
   const { code, stdout } = await promisify(execFile)(process.execPath, args).then(
@@ -48,4 +50,10 @@ test('Runner of unit tests: files with each way to end: jest names each, and fai
   for (const file of lost) expect(ofFile(file)).toMatchObject({ status: 'failed', assertionResults: [] });
   expect(result).toMatchObject({ numFailedTestSuites: 3, numPassedTests: 1 });
   expect(code).toBe(1);
+});
+
+test('Runner of unit tests: a project with a set-up file: it runs for each test file of a process', async () => {
+  const settings = { setupFilesAfterEnv: [`${RUNNER}/fixture/set-up.js`], maxWorkers: 1 };
+  const { code, result } = await runJest(['set-up-1.js', 'set-up-2.js'], settings);
+  expect({ code, passed: result.numPassedTests }).toEqual({ code: 0, passed: 2 });
 });
