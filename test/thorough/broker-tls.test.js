@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/setup/index.js';
-import { readSettings } from '../../common/settings/index.js';
 import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { sharedContactPoint, uniqueName } from '../support/database/engine.js';
-import { dropKeyspace } from '../support/database/keyspace.js';
+import { sharedContactPoint } from '../support/database/engine.js';
+import { useKeyspace } from '../support/database/keyspace.js';
 import { readMetric } from '../support/metrics.js';
 import { startMosquitto } from '../support/mqtt/mosquitto.js';
 import { startApi, startCommand } from '../support/processes/api-process.js';
@@ -21,24 +19,25 @@ let own;
 let broker;
 /** @type {Record<string, string>} */
 let settings;
-const cql = () => readSettings(settings, { envFile: '' }).cql;
+/** @type {Awaited<ReturnType<typeof useKeyspace>>} */
+let keyspace;
 
 beforeAll(async () => {
   own = await certificates.make();
   broker = await startMosquitto({ tls: own });
   settings = {
     CQL_CONTACT_POINTS: sharedContactPoint(),
-    CQL_KEYSPACE: uniqueName('t'),
     MQTT_URL: broker.url,
     MQTT_TLS_CA: own.ca,
     HTTP_PORT: '0',
     LATEST_GROUPS: '2',
   };
-  await migrateDatabase(readSettings(settings, { envFile: '' }));
+  keyspace = await useKeyspace(settings);
+  settings['CQL_KEYSPACE'] = keyspace.config.cql.keyspace;
 });
 afterAll(async () => {
   await broker?.remove();
-  if (settings) await dropKeyspace(cql());
+  await keyspace?.use.release();
   certificates.remove();
 });
 

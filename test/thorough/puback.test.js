@@ -63,7 +63,8 @@ test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const system = await startTestSystem({
-    settings: { CQL_CONTACT_POINTS: wire.contactPoint, INGEST_MAX_IN_FLIGHT: '4' },
+    settings: { INGEST_MAX_IN_FLIGHT: '4' },
+    proxy: wire.contactPoint,
     onFatal: () => {},
   });
   afterwards(() => system.stop());

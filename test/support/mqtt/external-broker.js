@@ -35,9 +35,16 @@ export function useExternalBroker() {
     /** Registers a clean-up. They run after the test, in reverse order. */
     afterwards,
 
-    /** @param {Record<string, string>} [settings] @param {Partial<Periods>} [periods] */
-    async startSystem(settings, periods) {
-      const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings }, periods });
+    /**
+     * @param {Record<string, string>} [settings] `CQL_CONTACT_POINTS`: of a proxy in front of the shared database
+     * @param {Partial<Periods>} [periods] ms
+     */
+    async startSystem({ CQL_CONTACT_POINTS: proxy, ...settings } = {}, periods = {}) {
+      const system = await startTestSystem({
+        settings: { MQTT_URL: broker.url, ...settings },
+        proxy,
+        periods,
+      });
       afterwards(() => system.stop());
       return system;
     },

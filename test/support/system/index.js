@@ -23,6 +23,7 @@ const NEVER_MS = 86_400_000;
  *
  * @param {object} [options]
  * @param {Record<string, string>} [options.settings] as in the environment, added to the defaults of tests
+ * @param {string} [options.proxy] contact point of a proxy of the test, through which the system connects to its database
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
  * @param {Partial<Periods>} [options.periods] ms
@@ -32,10 +33,11 @@ const NEVER_MS = 86_400_000;
  * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
  */
 export async function startTestSystem(options = {}) {
-  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openSource } = options;
+  const { settings = {}, proxy, clock, onFatal = failLoudly, periods, wrongTokens } = options;
+  const { openStore, openSource } = options;
   const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
-  const { config, use } = await useKeyspace(
+  const { config: direct, use } = await useKeyspace(
     {
       CQL_CONTACT_POINTS: settings['CQL_CONTACT_POINTS'] ?? sharedContactPoint(),
       DATA_DIR: dataDir,
@@ -47,6 +49,7 @@ export async function startTestSystem(options = {}) {
     },
     clock,
   );
+  const config = proxy ? { ...direct, cql: { ...direct.cql, contactPoints: [proxy] } } : direct;
   const system = await startSystem({
     config,
     version: 'test',
