@@ -33,9 +33,13 @@ await runCommand(async () => {
   const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
     onStatus,
   });
-  await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
-  await installEngine(ENGINE_DIR, { onStatus });
-  await installKafka(ENGINE_DIR, { onStatus });
+  // Two runs of Maven at once could break its cache.
+  const installJars = async () => {
+    await installEngine(ENGINE_DIR, { onStatus });
+    await installKafka(ENGINE_DIR, { onStatus });
+  };
+  const dataDir = process.env['DATA_DIR'] ?? '.data';
+  await Promise.all([ensurePython({ dataDir, onStatus }), installJars()]);
   line.clear();
   const { bavail, bsize } = await statfs('.');
   const freeGib = (bavail * bsize) / 2 ** 30;
