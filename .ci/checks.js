@@ -12,7 +12,7 @@ import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultVersions } from '../test/nodes/versions.js';
+import { defaultVersions, matches } from '../test/nodes/versions.js';
 import { summaryOf } from './summary.js';
 
 /** @import { Readable } from 'node:stream' */
@@ -127,10 +127,11 @@ async function main([plan, ...options]) {
   return isGreen ? 0 : 1;
 }
 
-/** @returns {Promise<string[]>} the oldest and the newest Node.js that Millrace accepts */
+/** @returns {Promise<string[]>} the oldest and the newest Node.js that Millrace accepts, without the running one: `npm test` runs on it */
 async function readVersions() {
   const { engines } = JSON.parse(await readFile('package.json', 'utf8'));
-  return defaultVersions({ engines: engines.node, newest: await readFile('.nvmrc', 'utf8') });
+  const versions = defaultVersions({ engines: engines.node, newest: await readFile('.nvmrc', 'utf8') });
+  return versions.filter((version) => !matches(version, process.versions.node));
 }
 
 /** @param {string} name @returns {Promise<any[]>} a list that people keep next to this file */
