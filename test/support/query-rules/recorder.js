@@ -5,11 +5,16 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
 import { recordOf } from './record.js';
 import { RECORDS } from './recording.js';
 
 /** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
+
+/**
+ * `SENT_REQUESTS` of api/store/query-rule-tracker.js, which imports the driver. Also each small process that a test starts loads this
+ * file: a script of an operation, a fake program. To load the driver takes several times as long as all else that it does.
+ */
+const CHANNEL = 'millrace:cql:request';
 
 const folder = process.env[RECORDS];
 if (folder) record(join(folder, `${process.pid}.jsonl`));
@@ -18,7 +23,7 @@ if (folder) record(join(folder, `${process.pid}.jsonl`));
 function record(path) {
   /** @type {Set<string>} */
   const seen = new Set();
-  subscribe(SENT_REQUESTS, (message) => {
+  subscribe(CHANNEL, (message) => {
     const line = JSON.stringify(recordOf(/** @type {SentRequest} */ (message)));
     if (seen.has(line)) return;
     seen.add(line);
