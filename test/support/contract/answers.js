@@ -27,6 +27,8 @@ const NO_ROUTE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limi
 /** Limit for quoted text, in characters. */
 const SHOWN = 500;
 
+const BAD_GATEWAY = 502;
+
 /** Headers that answers of a status must have. @type {Record<number, string>} */
 const REQUIRED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
 
@@ -45,6 +47,8 @@ export function objectionTo(answer) {
 
 /** @param {Answer} answer @returns {string | null} */
 function findObjection(answer) {
+  // Only a proxy in front of Millrace answers with it.
+  if (answer.status === BAD_GATEWAY) return null;
   const path = String(answer.path.split('?', 1)[0]);
   const matching = TABLE.filter(({ pattern }) => pattern.test(path));
   // OpenAPI 3.1.1, Path Templating: a path without templates matches before those with templates.
