@@ -62,9 +62,7 @@ export class Retry {
     let error = failure;
     for (let attempt = 0; ; attempt++) {
       if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
-        // A rejection is an answer as well: the database is there.
-        this.#failingSince = null;
-        this.#answeredAt = performance.now();
+        this.#markAnswered();
         throw error;
       }
       if (this.#ending.signal.aborted) throw error;
@@ -84,8 +82,7 @@ export class Retry {
   /** A request succeeded. */
   noteAnswer() {
     if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
-    this.#failingSince = null;
-    this.#answeredAt = performance.now();
+    this.#markAnswered();
   }
 
   /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last one succeeded */
@@ -106,6 +103,12 @@ export class Retry {
   /** Whether the retries have ended. */
   get isAborted() {
     return this.#ending.signal.aborted;
+  }
+
+  /** A rejection is an answer as well: the database is there. */
+  #markAnswered() {
+    this.#failingSince = null;
+    this.#answeredAt = performance.now();
   }
 
   /** @param {MillraceError} error */
