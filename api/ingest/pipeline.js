@@ -136,8 +136,8 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  *
  * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one sample a message:
  * functions are async only where they await, known sensors are found synchronously, and one promise needs no Promise.all.
- * An async function costs each message half a kilobyte: a promise, its own state, and two functions for each `await`. So `admit`
- * catches the errors of a handler, and nothing between `admit` and the handler is async.
+ * An async function costs each message half a kilobyte: a promise, its own state, and two functions for each `await`. So nothing
+ * between `admit` and the rows of the store is async. A message that waits for more than its writes takes another path.
  */
 export class IngestPipeline {
   #deps;
