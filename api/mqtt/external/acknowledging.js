@@ -89,13 +89,17 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     heartbeat.end();
   });
 
-  /** @param {Publish} message @returns {(() => void) | null} the caller calls it when the message is settled; null: it has no PUBACK */
-  function track({ qos, messageId, payload: { length } }) {
+  /**
+   * @param {Publish} message
+   * @param {number} bytes that count toward `settledBytes` until the PUBACK
+   * @returns {(() => void) | null} the caller calls it when the message is settled; null: it has no PUBACK
+   */
+  function track({ qos, messageId }, bytes) {
     if (qos === 0 || messageId === undefined) return null;
     connection ??= open();
     const receivedOn = connection;
     return receivedOn.acknowledgements.track(() => {
-      receivedOn.settledBytes -= length;
+      receivedOn.settledBytes -= bytes;
       if (receivedOn !== connection || !client.connected) return;
       deliveries.release(messageId);
       receivedOn.pubacks.send(messageId);
@@ -104,11 +108,11 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
 
   /** @param {Publish} message */
   async function accept(message) {
-    const settled = track(message);
-    const receivedOn = connection;
     // Before `deliveries` keeps it: a view of what the socket read would keep up to 64 KiB alive.
     message.payload = memory.own(message.payload);
     const bytes = keptBytes(message.payload);
+    const settled = track(message, bytes);
+    const receivedOn = connection;
     unsettled++;
     unsettledBytes += bytes;
     try {

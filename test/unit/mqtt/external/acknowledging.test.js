@@ -309,3 +309,21 @@ test('Subscriber: a message comes again after its chunk got other bytes: it has 
   expect(received[1]?.receipt).toBe(received[0]?.receipt);
   for (const { payload } of received) expect(payload.buffer.byteLength).toBeLessThanOrEqual(2048);
 });
+
+test('Subscriber: payloads keep more memory alive than they are long: what is acknowledged no longer counts toward the bytes', async () => {
+  const client = mqtt.connect(ADDRESS, { manualConnect: true });
+  let received = 0;
+  acknowledgeAfterCommit(client, {
+    onPublish: () => void received++,
+    onFailed: () => {},
+    maxUnsettled: { messages: 10, bytes: 100_000 },
+  });
+  for (let messageId = 1; messageId <= 20; messageId++) {
+    // A view of most of what a socket read is not copied.
+    const payload = Buffer.from(new ArrayBuffer(65_536)).subarray(0, 40_000);
+    const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
+    client.handleMessage(/** @type {IPublishPacket} */ (packet), () => {});
+    await nextTurn();
+  }
+  expect(received).toBe(20);
+});
