@@ -121,6 +121,120 @@ export function packBlock(bucket, pieces) {
   return blob;
 }
 
+/**
+ * Packs several messages that have the same sensors in the same order, as those of a device nearly always have. It makes the block of
+ * their merged pieces, without the map and the lists that merging makes for each sensor.
+ *
+ *     pieces   [a b c] [a b c]   two messages
+ *     block     a a  b b  c c
+ *
+ * @param {number} bucket epoch ms of the start of the hour
+ * @param {Piece[]} pieces message by message
+ * @param {number} width pieces of each message, all of different sensors
+ * @returns {Buffer | null} null: the pieces have to be merged first, because the samples of a sensor are not in order of time
+ * @throws {RangeError} when there is no sample, or one is not of this hour
+ */
+export function packMessages(bucket, pieces, width) {
+  let samples = 0;
+  for (const { from, to } of pieces) samples += to - from;
+  const blob = Buffer.allocUnsafe(1 + SERIES_BYTES * width + SAMPLE_BYTES * samples);
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  view.setUint8(0, BLOCK_VERSION);
+  let at = 1;
+  for (let column = 0; column < width; column++) {
+    const count = countInOrder(bucket, pieces, column, width);
+    const isShared = column > 0 && sharesTimes(pieces, column, width);
+    if (count === 0 || isShared === null) return null;
+    blob.set(/** @type {Piece} */ (pieces[column]).sensor, at);
+    at += ID_BYTES;
+    view.setUint16(at, isShared ? 0 : count, true);
+    at += COUNT_BYTES;
+    if (!isShared) at = writeTimes(view, at, bucket, pieces, column, width);
+    at = writeValues(view, at, pieces, column, width);
+  }
+  return blob.subarray(0, at);
+}
+
+/**
+ * @param {DataView} view
+ * @param {number} at
+ * @param {number} bucket epoch ms
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} the offset behind the times
+ */
+function writeTimes(view, at, bucket, pieces, column, width) {
+  let next = at;
+  for (let index = column; index < pieces.length; index += width) {
+    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    for (let i = from; i < to; i++, next += TIME_BYTES)
+      view.setUint32(next, /** @type {number} */ (times[i]) - bucket, true);
+  }
+  return next;
+}
+
+/**
+ * @param {DataView} view
+ * @param {number} at
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} the offset behind the values
+ */
+function writeValues(view, at, pieces, column, width) {
+  let next = at;
+  for (let index = column; index < pieces.length; index += width) {
+    const { values, from, to } = /** @type {Piece} */ (pieces[index]);
+    for (let i = from; i < to; i++, next += VALUE_BYTES)
+      view.setFloat64(next, /** @type {number} */ (values[i]), true);
+  }
+  return next;
+}
+
+/**
+ * @param {number} bucket epoch ms
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} samples of the sensor; 0: they are not in order of time
+ * @throws {RangeError} when a piece has no sample, or one is not of this hour
+ */
+function countInOrder(bucket, pieces, column, width) {
+  let count = 0;
+  let previous = Number.NEGATIVE_INFINITY;
+  for (let index = column; index < pieces.length; index += width) {
+    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    checkHour(bucket, times, from, to);
+    if (/** @type {number} */ (times[from]) <= previous) return 0;
+    previous = /** @type {number} */ (times[to - 1]);
+    count += to - from;
+  }
+  return count;
+}
+
+/**
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor, more than 0
+ * @param {number} width
+ * @returns {boolean | null} whether it has the times of the sensor before it; null: not known, because one message has more samples of it,
+ *   and another one fewer
+ */
+function sharesTimes(pieces, column, width) {
+  let isShared = true;
+  let isLevel = true;
+  let more = 0;
+  for (let index = column; index < pieces.length; index += width) {
+    const piece = /** @type {Piece} */ (pieces[index]);
+    const before = /** @type {Piece} */ (pieces[index - 1]);
+    const difference = piece.to - piece.from - (before.to - before.from);
+    more += difference;
+    isLevel &&= difference === 0;
+    isShared &&= hasTimesOf(piece, before);
+  }
+  return !isLevel && more === 0 ? null : isShared;
+}
+
 /** @param {Piece} piece @param {Piece} before */
 function hasTimesOf({ times, from, to }, before) {
   if (to - from !== before.to - before.from) return false;
