@@ -58,14 +58,14 @@ test.each(
       'refused: at once',
     ],
   ]),
-)('Admission: a handler %s: the message has one end, and its room is free again', async (_, handle, outcome) => {
+)('Admission: a handler %s: the message ends once and leaves its room', async (_, handle, outcome) => {
   const { admission, ended, handlingOf } = await open();
   expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
   expect(ended).toEqual([outcome]);
   expect(admission.budget.used).toBe(0);
 });
 
-test('Admission: a source without refusals: it gets the error of the handler, and the room is free again', async () => {
+test('Admission: a source without refusals: it gets the error, and the message leaves its room', async () => {
   const { admission } = await open();
   const handle = () => {
     throw new Error('at once');
@@ -79,23 +79,24 @@ test.each(
     ['handled', async () => 'done', 'done'],
     ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
   ]),
-)('Admission: the clock becomes wrong while a message is %s: it ends when the clock is right', async (_, work, outcome) => {
-  const { admission, ended, handlingOf, setClock } = await open();
-  const message = admission.admit(
-    messageOf(),
-    handlingOf(() => {
+)(
+  'Admission: the clock becomes wrong while a message is %s: it ends when the clock is right',
+  async (_, work, outcome) => {
+    const { admission, ended, handlingOf, setClock } = await open();
+    const handling = handlingOf(() => {
       setClock(HOUR_MS);
       return work();
-    }),
-  );
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(ended).toEqual([]);
-  expect(admission.budget.used).toBeGreaterThan(0);
-  setClock(0);
-  expect(await message).toBe(outcome);
-  expect(ended).toEqual([outcome]);
-  expect(admission.budget.used).toBe(0);
-});
+    });
+    const message = admission.admit(messageOf(), handling);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toEqual([]);
+    expect(admission.budget.used).toBeGreaterThan(0);
+    setClock(0);
+    expect(await message).toBe(outcome);
+    expect(ended).toEqual([outcome]);
+    expect(admission.budget.used).toBe(0);
+  },
+);
 
 test('Admission: the sender leaves while its message waits for room: it ends without a result, and takes no room', async () => {
   const { admission, ended, handlingOf } = await open();
@@ -105,10 +106,8 @@ test('Admission: the sender leaves while its message waits for room: it ends wit
   });
   const large = admission.admit(messageOf(BUDGET_BYTES), { handle: () => settled });
   const sender = new AbortController();
-  const waiting = admission.admit(
-    { ...messageOf(), signal: sender.signal },
-    handlingOf(async () => 'done'),
-  );
+  const handling = handlingOf(async () => 'done');
+  const waiting = admission.admit({ ...messageOf(), signal: sender.signal }, handling);
   sender.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
   expect(ended).toEqual([undefined]);

@@ -5,6 +5,7 @@ import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.
 import { LatestWrites } from '../../../../api/store/latest/writes.js';
 import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
+import { greaterValue } from '../../../../schema/packed/series.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
 /** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
@@ -128,6 +129,53 @@ test('Latest: the row of two messages is refused: each message is written alone 
   const writer = createWriter(session);
   await Promise.all([1, 2].map((value) => writer.write(device, [{ sensor, ts: value, value }])));
   expect(alone).toEqual([1, 2]);
+});
+
+const PLACES = [0, 1, 2];
+const message = fc.record({
+  // Nearly always a message has all sensors in one order.
+  places: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(PLACES) },
+    { weight: 1, arbitrary: fc.shuffledSubarray(PLACES, { minLength: 1 }) },
+  ),
+  ts: fc.nat(3),
+  values: fc.array(fc.integer({ min: -2, max: 2 }), { minLength: 3, maxLength: 3 }),
+});
+
+test('Latest: any messages of a device wait together: one update has the newest value of each sensor', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (messages) => {
+      const [one] = createFleet();
+      const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
+      const { writer, sent, ends } = createBench();
+      /** @type {Map<Sensor, { ts: number, value: number }>} */
+      const newest = new Map();
+      const lists = messages.map(({ places, ts, values }) =>
+        places.map((place) => ({
+          sensor: /** @type {Sensor} */ (sensors[place]),
+          ts,
+          value: Number(values[place]),
+        })),
+      );
+      const before = lists.map((list) => list.map(({ ts, value }) => [ts, value]));
+      for (const { sensor, ts, value } of lists.flat()) {
+        const known = newest.get(sensor);
+        const isNewer =
+          !known || ts > known.ts || (ts === known.ts && greaterValue(value, known.value) === value);
+        if (isNewer) newest.set(sensor, { ts, value });
+      }
+      const writes = lists.map((list) => writer.write(device, list));
+      ends[0]?.();
+      await Promise.all(writes);
+      expect(sent).toHaveLength(1);
+      const entries = sent[0]?.updates.flatMap((update) => update.newest) ?? [];
+      expect(new Map(entries.map(({ sensor, ts, value }) => [sensor, { ts, value }]))).toEqual(newest);
+      expect(entries).toHaveLength(newest.size);
+      // A message needs its own values again if the database refuses the row.
+      expect(lists.map((list) => list.map(({ ts, value }) => [ts, value]))).toEqual(before);
+    }),
+    { numRuns: 30 },
+  );
 });
 
 /** @param {number} count of entries */
