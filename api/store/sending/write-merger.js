@@ -154,12 +154,12 @@ export class WriteMerger {
   /** @param {PendingRow<any>} row @param {PendingRow<any>[]} batch whose first row may be larger than the room @param {number} room bytes @returns {number} bytes that it took */
   #take(row, batch, room) {
     try {
-      const { bytes } = row;
-      if (bytes > room && batch.length > 0) return 0;
+      if (row.bytes > room && batch.length > 0) return 0;
       this.#remove(row);
       row.encode();
       batch.push(row);
-      return bytes;
+      // Encoded, it may be smaller than it was expected to be.
+      return row.bytes;
     } catch (error) {
       // A defect in encoding this row must not stop the others.
       this.#reject(row, error);

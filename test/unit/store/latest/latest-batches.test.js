@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
-import { LatestWrites } from '../../../../api/store/latest/writes.js';
+import { LatestUpdate, LatestWrites, PendingLatest } from '../../../../api/store/latest/writes.js';
+import { Partition } from '../../../../api/store/sending/pending-rows.js';
 import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { greaterValue } from '../../../../schema/packed/series.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
-/** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
 /** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
 /** @import { Session } from '../../../../api/store/sending/session.js' */
 
@@ -175,6 +175,37 @@ test('Latest: any messages of a device wait together: one update has the newest 
       expect(lists.map((list) => list.map(({ ts, value }) => [ts, value]))).toEqual(before);
     }),
     { numRuns: 30 },
+  );
+});
+
+/** What Cassandra 5.0 counts for the update of a partition, of a row in it, and of an entry of a map (`dataSize`). */
+const COUNTED = { partition: 25 + 16, row: 16 + 8 + 17 + 16, entry: 8 + 4 + 8 + 24 + 16 };
+
+test('Latest: any messages of a group wait together: their row counts at least the bytes that Cassandra counts', () => {
+  const some = fc.record({
+    device: fc.nat(DEVICES - 1),
+    from: fc.nat(20),
+    count: fc.integer({ min: 1, max: 60 }),
+  });
+  const fleet = createFleet();
+  fc.assert(
+    fc.property(fc.array(some, { minLength: 1, maxLength: 8 }), (messages) => {
+      const updates = messages.map((one, ts) => {
+        const { device, sensors } = /** @type {typeof fleet[number]} */ (fleet[one.device]);
+        const newest = sensors
+          .slice(one.from, one.from + one.count)
+          .map((sensor) => ({ sensor, ts, value: 1 }));
+        return new LatestUpdate(device, newest);
+      });
+      const [first, ...others] = updates;
+      if (!first) return;
+      const row = new PendingLatest(new Partition(Buffer.alloc(4)), first);
+      for (const update of others) row.join(update);
+      const { partition, row: ofRow, entry } = COUNTED;
+      const counted = partition + ofRow * row.updates.size + entry * row.entries;
+      expect(row.bytes).toBeGreaterThanOrEqual(counted);
+      expect(row.bytes).toBeLessThan(1.1 * counted);
+    }),
   );
 });
 

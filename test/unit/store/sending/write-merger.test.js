@@ -147,6 +147,24 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
   });
 
+  test('a row that is smaller than expected: what it leaves of the request is filled', async () => {
+    const { merger, write, sent, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    const row = createRow('small', '1', 4000, () => {
+      row.bytes = 1000;
+      return [{ query: 'small', params: [] }];
+    });
+    void merger.write(row);
+    void write('fits', '1', 4000);
+    void write('does not', '1', 200);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent).toEqual([['first'], ['small', 'fits'], ['does not']]);
+  });
+
   test('rows: requested when they are sent, not before', async () => {
     const { write, inFlight } = open(1);
     void write('first', '1');
