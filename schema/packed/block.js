@@ -7,7 +7,7 @@ import {
   TIME_BYTES,
   VALUE_BYTES,
 } from '../rules.js';
-import { checkHour } from './pack.js';
+import { checkHour, writeBytes } from './pack.js';
 import { sortMerge } from './series.js';
 
 /** @import { Numbers, Series } from './series.js' */
@@ -82,43 +82,14 @@ const MIN_CUT = 64;
 
 /**
  * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces one at least
+ * @param {Piece[]} pieces one at least, each of another sensor
  * @returns {Buffer}
  * @throws {RangeError} when there is no sample, or one is not of this hour
  */
 export function packBlock(bucket, pieces) {
-  let bytes = 1;
-  /** @type {Piece | undefined} */
-  let before;
-  /** True for each piece that has the times of the one before it. @type {boolean[]} */
-  const shared = [];
-  for (const piece of pieces) {
-    checkHour(bucket, piece.times, piece.from, piece.to);
-    const isShared = before !== undefined && hasTimesOf(piece, before);
-    shared.push(isShared);
-    bytes += SERIES_BYTES + (isShared ? VALUE_BYTES : SAMPLE_BYTES) * (piece.to - piece.from);
-    before = piece;
-  }
-  if (!before) throw new RangeError('a block without samples');
-  const blob = Buffer.allocUnsafe(bytes);
-  // One DataView for the whole block: see the measurement in pack.js.
-  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
-  view.setUint8(0, BLOCK_VERSION);
-  let at = 1;
-  for (let index = 0; index < pieces.length; index++) {
-    const { sensor, times, values, from, to } = /** @type {Piece} */ (pieces[index]);
-    blob.set(sensor, at);
-    at += ID_BYTES;
-    view.setUint16(at, shared[index] ? 0 : to - from, true);
-    at += COUNT_BYTES;
-    if (!shared[index]) {
-      for (let i = from; i < to; i++, at += TIME_BYTES)
-        view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);
-    }
-    for (let i = from; i < to; i++, at += VALUE_BYTES)
-      view.setFloat64(at, /** @type {number} */ (values[i]), true);
-  }
-  return blob;
+  if (pieces.length === 0) throw new RangeError('a block without samples');
+  // One message is always in order.
+  return /** @type {Buffer} */ (packMessages(bucket, pieces, pieces.length));
 }
 
 /**
@@ -138,6 +109,7 @@ export function packMessages(bucket, pieces, width) {
   let samples = 0;
   for (const { from, to } of pieces) samples += to - from;
   const blob = Buffer.allocUnsafe(1 + SERIES_BYTES * width + SAMPLE_BYTES * samples);
+  // One DataView for the whole block: see the measurement in pack.js.
   const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
   view.setUint8(0, BLOCK_VERSION);
   let at = 1;
@@ -145,14 +117,13 @@ export function packMessages(bucket, pieces, width) {
     const count = countInOrder(bucket, pieces, column, width);
     const isShared = column > 0 && sharesTimes(pieces, column, width);
     if (count === 0 || isShared === null) return null;
-    blob.set(/** @type {Piece} */ (pieces[column]).sensor, at);
-    at += ID_BYTES;
+    at = writeBytes(blob, at, /** @type {Piece} */ (pieces[column]).sensor);
     view.setUint16(at, isShared ? 0 : count, true);
     at += COUNT_BYTES;
     if (!isShared) at = writeTimes(view, at, bucket, pieces, column, width);
     at = writeValues(view, at, pieces, column, width);
   }
-  return blob.subarray(0, at);
+  return at === blob.length ? blob : blob.subarray(0, at);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { writeBytes } from '../../../schema/packed/pack.js';
 import { greaterValue } from '../../../schema/packed/series.js';
 import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
@@ -313,7 +314,7 @@ function mapCell(ts, entries) {
   let at = LENGTH_BYTES;
   for (const { sensor, value } of entries) {
     view.setInt32(at, ID_BYTES);
-    bytes.set(sensor.bytes, at + 4);
+    writeBytes(bytes, at + 4, sensor.bytes);
     view.setInt32(at + 20, 2 * (LENGTH_BYTES + CELL_BYTES));
     view.setInt32(at + 24, CELL_BYTES);
     view.setInt32(at + 28, Math.floor(ts / 2 ** 32));
