@@ -191,8 +191,9 @@ export class IngestPipeline {
    */
   handleMessage = (message) => {
     const { admission } = this.#deps;
-    admission.progress.begin(message);
-    return admission.admit(message, this.#ofBrokers);
+    const began = performance.now();
+    admission.progress.begin(message, began);
+    return admission.admit(message, this.#ofBrokers, began);
   };
 
   /**
@@ -314,13 +315,14 @@ export class IngestPipeline {
 
   /** @param {Message} message @param {Outcome | undefined} outcome undefined: it stays unacknowledged @param {number} began by `performance.now()` */
   #count(message, outcome, began) {
+    const now = performance.now();
     const isSettled = outcome === 'accepted' || outcome === 'refused';
-    this.#deps.admission.progress.end(message, isSettled);
+    this.#deps.admission.progress.end(message, isSettled, now);
     if (!isSettled) {
       this.#metrics.messages.inc({ result: outcome ?? 'unsettled' });
       return;
     }
     this.#metrics.settledMessages.add(1);
-    this.#metrics.commitSeconds.observe((performance.now() - began) / 1000);
+    this.#metrics.commitSeconds.observe((now - began) / 1000);
   }
 }

@@ -59,11 +59,11 @@ export class Admission {
    * @template T
    * @param {M} message that arrived now
    * @param {Handling<M, T>} handling
+   * @param {number} [began] its arrival by `performance.now()`; default: now
    * @returns {Promise<T>} settles when the message may be acknowledged
    * @throws {MillraceError} `unavailable`: the process ends, or the sender disconnected before the message began
    */
-  admit(message, handling) {
-    const began = performance.now();
+  admit(message, handling, began = performance.now()) {
     const isTimed = this.#clockGuard.isTrusted;
     const room = this.budget.enter(keptBytes(message.payload), message.signal);
     if (room === undefined && isTimed) return this.#handle(message, handling, began);
@@ -290,15 +290,21 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Counts a message as unsettled. @param {object} message that arrived */
-  begin(message) {
-    this.#unsettled.set(message, this.#clock());
+  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] by the clock */
+  begin(message, now = this.#clock()) {
+    this.#unsettled.set(message, now);
   }
 
-  /** Removes a message. @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
-  end(message, isSettled) {
+  /**
+   * Removes a message.
+   *
+   * @param {object} message
+   * @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown
+   * @param {number} [now] by the clock
+   */
+  end(message, isSettled, now = this.#clock()) {
     this.#unsettled.delete(message);
-    if (isSettled) this.#settledAt = this.#clock();
+    if (isSettled) this.#settledAt = now;
   }
 
   /** Number of unsettled messages. */
