@@ -111,14 +111,16 @@ export class LatestWrites {
  */
 function noteCommitted(news) {
   /** @type {S[]} */
-  const changed = [];
+  const changed = new Array(news.length);
+  let count = 0;
   for (const each of news) {
     // Another message may have committed a newer value meanwhile.
     if (!isNews(each)) continue;
     each.sensor.ts = each.ts;
     each.sensor.value = each.value;
-    changed.push(each.sensor);
+    changed[count++] = each.sensor;
   }
+  changed.length = count;
   return changed;
 }
 
