@@ -4,6 +4,7 @@ import { isLate } from '../../schema/rules.js';
 /** @import { Numbers } from '../../schema/packed/series.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
+/** @import { Hour } from '../store/measurements/hours.js' */
 /** @import { LateWriter } from './late-samples.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 
@@ -32,20 +33,34 @@ export class SampleWriter {
   }
 
   /**
-   * Commits the samples of a message.
+   * Commits the samples of a message. Not async: see `pipeline.js`.
    *
    * @param {Device} device
    * @param {Series[]} series
    * @returns {Promise<void>} settles when all samples are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
-  async write(device, series) {
+  write(device, series) {
     const began = Date.now();
-    const hours = await this.#write(device, series);
-    // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
-    const time = this.#clock.now();
-    const at = typeof time === 'number' ? time : await time;
-    if (hours.some(({ bucket }) => isLate(bucket, at)))
-      await this.#late.write(device, hours, { began: Math.min(began, at), at });
+    return this.#write(device, series).then((hours) => {
+      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
+      const time = this.#clock.now();
+      if (typeof time === 'number') return this.#writeLate(device, hours, began, time);
+      return time.then((at) => this.#writeLate(device, hours, began, at));
+    });
+  }
+
+  /**
+   * @param {Device} device
+   * @param {Hour[]} hours of a message, committed
+   * @param {number} began epoch ms, before the commit
+   * @param {number} at epoch ms, after the commit
+   * @returns {Promise<void> | undefined} undefined: no hour is late
+   */
+  #writeLate(device, hours, began, at) {
+    for (const { bucket } of hours) {
+      if (isLate(bucket, at)) return this.#late.write(device, hours, { began: Math.min(began, at), at });
+    }
+    return undefined;
   }
 }

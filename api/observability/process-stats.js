@@ -70,16 +70,21 @@ export class ProcessStats {
 
   /** Counts a settled message. @param {MeasurementCounts} counts @param {number} commitMs */
   note(counts, commitMs) {
-    this.count(counts);
-    this.#slotNow().commits.record(commitMs);
+    this.#add(counts).commits.record(commitMs);
   }
 
   /** Counts a message whose time is not of interest. @param {MeasurementCounts} counts */
   count(counts) {
+    this.#add(counts);
+  }
+
+  /** @param {MeasurementCounts} counts @returns {Slot} the slot of this second */
+  #add(counts) {
     addTo(this.#total, counts);
     const slot = this.#slotNow();
     slot.samples += counts.stored;
     slot.refused += counts.refused;
+    return slot;
   }
 
   /** Measurements of all settled messages since the process started. Replays and imports have their own reports. */

@@ -65,7 +65,8 @@ export class ClockGuard {
    * @throws {MillraceError} `unavailable` when the process ends before the clock is set
    */
   now() {
-    if (this.#trusted && !this.#hasJumped()) return this.#clock();
+    const now = this.#clock();
+    if (this.#trusted && !this.#hasJumped(now)) return now;
     if (this.#stopped) return Promise.reject(ended());
     if (this.#trusted) {
       this.#trusted = false;
@@ -141,9 +142,9 @@ export class ClockGuard {
     return this.#comparing;
   }
 
-  /** True after somebody has set the clock since the last comparison. */
-  #hasJumped() {
-    return Math.abs(this.#clock() - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;
+  /** @param {number} [now] epoch ms by the clock @returns {boolean} true after somebody has set the clock since the last comparison */
+  #hasJumped(now = this.#clock()) {
+    return Math.abs(now - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;
   }
 }
 

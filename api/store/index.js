@@ -22,6 +22,7 @@ import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { createSecurityCheck } from './security-check.js';
+import { readBatchLimits } from './sending/batch-limits.js';
 import { CongestionWindow, Permits } from './sending/congestion-window.js';
 import { Retry } from './sending/retry.js';
 import { findReplicaSets } from './sending/routing.js';
@@ -51,6 +52,7 @@ export { parseTimeId } from './time-ids.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
 /** @import { Gate, Observe, Session } from './sending/session.js' */
+/** @import { BatchLimits } from './sending/write-merger.js' */
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**
@@ -95,6 +97,8 @@ export async function connectStore(options) {
     ...options,
     client,
     dialect,
+    // Batches of ScyllaDB have one partition: see `replicasOf` in `createStore`.
+    batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
     role: cql.username,
     isAuthenticated: () => isAuthenticated,
   });
@@ -106,6 +110,7 @@ export async function connectStore(options) {
  * @param {object} deps
  * @param {Client} deps.client
  * @param {Dialect} deps.dialect of the server
+ * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: those of a Cassandra without settings
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
@@ -120,6 +125,7 @@ export function createStore(deps) {
   const {
     client,
     dialect,
+    batchLimits,
     retention,
     role,
     isAuthenticated,
@@ -135,7 +141,7 @@ export function createStore(deps) {
   const gate = deps.gate ?? (deps.maxInFlight === undefined ? undefined : permits);
   // The driver does not know which nodes hold a tablet of ScyllaDB. So there each batch holds the rows of one partition.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
-  const writing = createSession(client, observe, gate, replicasOf);
+  const writing = createSession(client, observe, gate, replicasOf, batchLimits);
   const ingest = wrapSession?.(writing, client) ?? writing;
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { addresses } from '../../common/addresses.js';
 import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
-import { startEngine } from '../engine/index.js';
+import { LARGE_BATCHES, startEngine } from '../engine/index.js';
 import { startKafka } from '../kafka/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
@@ -33,7 +33,14 @@ const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 
  * @returns {Promise<string>} contact point of the local database
  */
 export async function startDatabase({ config: { cql, dataDir }, parts, onStatus, signal }) {
-  const engine = await startEngine({ dataDir, port: cql.localPort, durable: true, onStatus, signal });
+  const engine = await startEngine({
+    dataDir,
+    port: cql.localPort,
+    durable: true,
+    settings: LARGE_BATCHES,
+    onStatus,
+    signal,
+  });
   parts.add({ title: 'database', stopTimeoutMs: STOP_TIMEOUT_MS.engine, ...engine });
   return engine.contactPoint;
 }

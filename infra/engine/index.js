@@ -7,6 +7,7 @@ import { startNode } from './node.js';
 /** @import { Nodetool } from './nodetool.js' */
 /** @import { Engine } from './process/run.js' */
 
+export { LARGE_BATCHES } from './cassandra-yaml.js';
 export { startCluster } from './cluster.js';
 export { installEngine, neededTools } from './install/index.js';
 

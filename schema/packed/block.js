@@ -7,7 +7,7 @@ import {
   TIME_BYTES,
   VALUE_BYTES,
 } from '../rules.js';
-import { checkHour } from './pack.js';
+import { checkHour, writeBytes } from './pack.js';
 import { sortMerge } from './series.js';
 
 /** @import { Numbers, Series } from './series.js' */
@@ -82,43 +82,128 @@ const MIN_CUT = 64;
 
 /**
  * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces one at least
+ * @param {Piece[]} pieces one at least, each of another sensor
  * @returns {Buffer}
  * @throws {RangeError} when there is no sample, or one is not of this hour
  */
 export function packBlock(bucket, pieces) {
-  let bytes = 1;
-  /** @type {Piece | undefined} */
-  let before;
-  /** True for each piece that has the times of the one before it. @type {boolean[]} */
-  const shared = [];
-  for (const piece of pieces) {
-    checkHour(bucket, piece.times, piece.from, piece.to);
-    const isShared = before !== undefined && hasTimesOf(piece, before);
-    shared.push(isShared);
-    bytes += SERIES_BYTES + (isShared ? VALUE_BYTES : SAMPLE_BYTES) * (piece.to - piece.from);
-    before = piece;
-  }
-  if (!before) throw new RangeError('a block without samples');
-  const blob = Buffer.allocUnsafe(bytes);
+  if (pieces.length === 0) throw new RangeError('a block without samples');
+  // One message is always in order.
+  return /** @type {Buffer} */ (packMessages(bucket, pieces, pieces.length));
+}
+
+/**
+ * Packs several messages that have the same sensors in the same order, as those of a device nearly always have. It makes the block of
+ * their merged pieces, without the map and the lists that merging makes for each sensor.
+ *
+ *     pieces   [a b c] [a b c]   two messages
+ *     block     a a  b b  c c
+ *
+ * @param {number} bucket epoch ms of the start of the hour
+ * @param {Piece[]} pieces message by message
+ * @param {number} width pieces of each message, all of different sensors
+ * @returns {Buffer | null} null: the pieces have to be merged first, because the samples of a sensor are not in order of time
+ * @throws {RangeError} when there is no sample, or one is not of this hour
+ */
+export function packMessages(bucket, pieces, width) {
+  let samples = 0;
+  for (const { from, to } of pieces) samples += to - from;
+  const blob = Buffer.allocUnsafe(1 + SERIES_BYTES * width + SAMPLE_BYTES * samples);
   // One DataView for the whole block: see the measurement in pack.js.
   const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
   view.setUint8(0, BLOCK_VERSION);
   let at = 1;
-  for (let index = 0; index < pieces.length; index++) {
-    const { sensor, times, values, from, to } = /** @type {Piece} */ (pieces[index]);
-    blob.set(sensor, at);
-    at += ID_BYTES;
-    view.setUint16(at, shared[index] ? 0 : to - from, true);
+  for (let column = 0; column < width; column++) {
+    const count = countInOrder(bucket, pieces, column, width);
+    const isShared = column > 0 && sharesTimes(pieces, column, width);
+    if (count === 0 || isShared === null) return null;
+    at = writeBytes(blob, at, /** @type {Piece} */ (pieces[column]).sensor);
+    view.setUint16(at, isShared ? 0 : count, true);
     at += COUNT_BYTES;
-    if (!shared[index]) {
-      for (let i = from; i < to; i++, at += TIME_BYTES)
-        view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);
-    }
-    for (let i = from; i < to; i++, at += VALUE_BYTES)
-      view.setFloat64(at, /** @type {number} */ (values[i]), true);
+    if (!isShared) at = writeTimes(view, at, bucket, pieces, column, width);
+    at = writeValues(view, at, pieces, column, width);
   }
-  return blob;
+  return at === blob.length ? blob : blob.subarray(0, at);
+}
+
+/**
+ * @param {DataView} view
+ * @param {number} at
+ * @param {number} bucket epoch ms
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} the offset behind the times
+ */
+function writeTimes(view, at, bucket, pieces, column, width) {
+  let next = at;
+  for (let index = column; index < pieces.length; index += width) {
+    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    for (let i = from; i < to; i++, next += TIME_BYTES)
+      view.setUint32(next, /** @type {number} */ (times[i]) - bucket, true);
+  }
+  return next;
+}
+
+/**
+ * @param {DataView} view
+ * @param {number} at
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} the offset behind the values
+ */
+function writeValues(view, at, pieces, column, width) {
+  let next = at;
+  for (let index = column; index < pieces.length; index += width) {
+    const { values, from, to } = /** @type {Piece} */ (pieces[index]);
+    for (let i = from; i < to; i++, next += VALUE_BYTES)
+      view.setFloat64(next, /** @type {number} */ (values[i]), true);
+  }
+  return next;
+}
+
+/**
+ * @param {number} bucket epoch ms
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor
+ * @param {number} width
+ * @returns {number} samples of the sensor; 0: they are not in order of time
+ * @throws {RangeError} when a piece has no sample, or one is not of this hour
+ */
+function countInOrder(bucket, pieces, column, width) {
+  let count = 0;
+  let previous = Number.NEGATIVE_INFINITY;
+  for (let index = column; index < pieces.length; index += width) {
+    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    checkHour(bucket, times, from, to);
+    if (/** @type {number} */ (times[from]) <= previous) return 0;
+    previous = /** @type {number} */ (times[to - 1]);
+    count += to - from;
+  }
+  return count;
+}
+
+/**
+ * @param {Piece[]} pieces
+ * @param {number} column of the sensor, more than 0
+ * @param {number} width
+ * @returns {boolean | null} whether it has the times of the sensor before it; null: not known, because one message has more samples of it,
+ *   and another one fewer
+ */
+function sharesTimes(pieces, column, width) {
+  let isShared = true;
+  let isLevel = true;
+  let more = 0;
+  for (let index = column; index < pieces.length; index += width) {
+    const piece = /** @type {Piece} */ (pieces[index]);
+    const before = /** @type {Piece} */ (pieces[index - 1]);
+    const difference = piece.to - piece.from - (before.to - before.from);
+    more += difference;
+    isLevel &&= difference === 0;
+    isShared &&= hasTimesOf(piece, before);
+  }
+  return !isLevel && more === 0 ? null : isShared;
 }
 
 /** @param {Piece} piece @param {Piece} before */

@@ -46,9 +46,36 @@ export function packSamples(bucket, times, values, from, to) {
  * @param {Buffer} blob packed samples
  * @returns {Buffer} the first 8 bytes of their SHA-256
  */
-// As text, since a digest in a Buffer of its own is memory outside the heap, to be counted and freed for each row:
-// 0.6 µs for one sample and 1.1 for 60, collecting included, against 1.4 and 1.6; createHash takes half a µs more.
-export const digestOf = (blob) => Buffer.from(hash('sha256', blob, 'hex').slice(0, 2 * DIGEST_BYTES), 'hex');
+export function digestOf(blob) {
+  const digest = Buffer.allocUnsafe(DIGEST_BYTES);
+  // As text of a byte each, since a digest in a Buffer of its own is memory outside the heap, to be counted and freed for each row:
+  // as hex 0.6 µs for one sample and 1.1 for 60, collecting included, against 1.4 and 1.6; createHash takes half a µs more.
+  digest.write(hash('sha256', blob, 'binary'), 0, DIGEST_BYTES, 'latin1');
+  return digest;
+}
+
+/** Longest copy in a loop, in bytes: `set` is a call into the engine, which takes longer than a loop for an id or a number. */
+const MAX_IN_LOOP = 16;
+
+/**
+ * Copies bytes.
+ *
+ * @param {Uint8Array} target
+ * @param {number} at
+ * @param {Uint8Array} bytes
+ * @returns {number} the offset behind them
+ */
+export function writeBytes(target, at, bytes) {
+  const { length } = bytes;
+  if (length > MAX_IN_LOOP) {
+    target.set(bytes, at);
+    return at + length;
+  }
+  for (let index = 0; index < length; index++) {
+    target[at + index] = /** @type {number} */ (bytes[index]);
+  }
+  return at + length;
+}
 
 /**
  * Reads what follows the version byte of version 1.

@@ -22,8 +22,8 @@ export const MUST_DIE = [
   },
   {
     file: 'schema/packed/block.js',
-    before: 'view.setUint16(at, shared[index] ? 0 : to - from, true);',
-    after: 'view.setUint16(at, to - from, true);',
+    before: 'view.setUint16(at, isShared ? 0 : count, true);',
+    after: 'view.setUint16(at, count, true);',
     test: 'test/unit/schema/packed/block.test.js',
   },
   {

@@ -59,33 +59,120 @@ export class Admission {
    * @template T
    * @param {M} message that arrived now
    * @param {Handling<M, T>} handling
+   * @param {number} [began] its arrival by `performance.now()`; default: now
    * @returns {Promise<T>} settles when the message may be acknowledged
    * @throws {MillraceError} `unavailable`: the process ends, or the sender disconnected before the message began
    */
-  async admit(message, handling) {
-    const began = performance.now();
+  admit(message, handling, began = performance.now()) {
     const isTimed = this.#clockGuard.isTrusted;
+    const room = this.budget.enter(keptBytes(message.payload), message.signal);
+    if (room === undefined && isTimed) return this.#handle(message, handling, began);
+    return this.#handleLater(message, handling, { began, isTimed, room });
+  }
+
+  /**
+   * Handles a message that need not wait. `then` and not async: see `pipeline.js`.
+   *
+   * @template {Admitted} M
+   * @template T
+   * @param {M} message that entered the budget
+   * @param {Handling<M, T>} handling
+   * @param {number} began by `performance.now()`
+   * @returns {Promise<T>}
+   */
+  #handle(message, handling, began) {
+    /** @type {Promise<T>} */
+    let handled;
+    try {
+      handled = handling.handle(message);
+    } catch (error) {
+      handled = Promise.reject(error);
+    }
+    return handled.then(
+      (result) => {
+        if (!this.#clockGuard.isTrusted) return this.#settle(message, handling, began, async () => result);
+        this.#leave(message, handling, began, result);
+        return result;
+      },
+      (error) => this.#settle(message, handling, began, () => refuse(message, handling, error)),
+    );
+  }
+
+  /**
+   * Handles a message that waits for room, or for the right clock.
+   *
+   * @template {Admitted} M
+   * @template T
+   * @param {M} message
+   * @param {Handling<M, T>} handling
+   * @param {{ began: number, isTimed: boolean, room: Promise<void> | undefined }} arrival `began` by `performance.now()`; `isTimed`:
+   *   the clock was right; `room` settles when the message enters the budget
+   * @returns {Promise<T>}
+   */
+  async #handleLater(message, handling, { began, isTimed, room }) {
+    try {
+      if (room !== undefined) await room;
+    } catch (error) {
+      handling.end?.(message, undefined, began);
+      throw error;
+    }
+    return this.#settle(message, handling, began, () =>
+      isTimed ? handleOrRefuse(message, handling) : this.#handleAgain(message, handling, began),
+    );
+  }
+
+  /**
+   * Handles a message that arrived while the clock was wrong, when the clock is right.
+   *
+   * @template {Admitted} M
+   * @template T
+   * @param {M} message
+   * @param {Handling<M, T>} handling
+   * @param {number} began by `performance.now()`
+   * @returns {Promise<T>}
+   */
+  async #handleAgain(message, handling, began) {
+    return handleOrRefuse(await this.#receiveAgain(message, began), handling);
+  }
+
+  /**
+   * Settles a message that has to wait for more than its handler: for its dead letter, or for the right clock.
+   *
+   * @template {Admitted} M
+   * @template T
+   * @param {M} message that entered the budget
+   * @param {Handling<M, T>} handling
+   * @param {number} began by `performance.now()`
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #settle(message, handling, began, work) {
     /** @type {T | undefined} */
     let result;
     try {
-      const room = this.budget.enter(keptBytes(message.payload), message.signal);
-      if (room !== undefined) await room;
-      try {
-        const admitted = isTimed ? message : await this.#receiveAgain(message, began);
-        /** @type {T} */
-        let settled;
-        try {
-          settled = await handling.handle(admitted);
-        } catch (error) {
-          if (!handling.refuse) throw error;
-          settled = await handling.refuse(admitted, error);
-        }
-        if (!this.#clockGuard.isTrusted) await this.#clockGuard.now();
-        result = settled;
-        return settled;
-      } finally {
-        this.budget.leave(keptBytes(message.payload));
-      }
+      /** @type {T} */
+      const settled = await work();
+      if (!this.#clockGuard.isTrusted) await this.#clockGuard.now();
+      result = settled;
+      return settled;
+    } finally {
+      this.#leave(message, handling, began, result);
+    }
+  }
+
+  /**
+   * The end of a message that entered the budget.
+   *
+   * @template {Admitted} M
+   * @template T
+   * @param {M} message
+   * @param {Handling<M, T>} handling
+   * @param {number} began by `performance.now()`
+   * @param {T | undefined} result undefined: the message stays unacknowledged
+   */
+  #leave(message, handling, began, result) {
+    try {
+      this.budget.leave(keptBytes(message.payload));
     } finally {
       handling.end?.(message, result, began);
     }
@@ -103,6 +190,35 @@ export class Admission {
     const now = await this.#clockGuard.now();
     return { ...message, receivedAt: now - Math.round(performance.now() - began) };
   }
+}
+
+/**
+ * @template {Admitted} M
+ * @template T
+ * @param {M} message
+ * @param {Handling<M, T>} handling
+ * @returns {Promise<T>}
+ */
+async function handleOrRefuse(message, handling) {
+  try {
+    return await handling.handle(message);
+  } catch (error) {
+    return refuse(message, handling, error);
+  }
+}
+
+/**
+ * @template {Admitted} M
+ * @template T
+ * @param {M} message
+ * @param {Handling<M, T>} handling
+ * @param {unknown} error of its handler
+ * @returns {Promise<T>}
+ * @throws the error if the source handles it by itself
+ */
+function refuse(message, handling, error) {
+  if (!handling.refuse) throw error;
+  return handling.refuse(message, error);
 }
 
 /**
@@ -174,15 +290,21 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Counts a message as unsettled. @param {object} message that arrived */
-  begin(message) {
-    this.#unsettled.set(message, this.#clock());
+  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] by the clock */
+  begin(message, now = this.#clock()) {
+    this.#unsettled.set(message, now);
   }
 
-  /** Removes a message. @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
-  end(message, isSettled) {
+  /**
+   * Removes a message.
+   *
+   * @param {object} message
+   * @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown
+   * @param {number} [now] by the clock
+   */
+  end(message, isSettled, now = this.#clock()) {
     this.#unsettled.delete(message);
-    if (isSettled) this.#settledAt = this.#clock();
+    if (isSettled) this.#settledAt = now;
   }
 
   /** Number of unsettled messages. */

@@ -50,20 +50,45 @@ const MAX_SLEEP_MS = 1000;
  * @param {AwaitingRegistration} deps.awaitingRegistration
  */
 export function createMeasurementHandler({ decoder, measurements, deadLetters, awaitingRegistration }) {
+  /** @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` @returns {Outcome} */
+  function outcomeOf(batch, began) {
+    measurements.noteSettled(batch, began);
+    return batch.outcome;
+  }
+
+  /**
+   * Puts the refused measurements of a message into a dead letter.
+   *
+   * @param {Message} message
+   * @param {string} device its name or id
+   * @param {MessageBatch} batch
+   * @param {Identity | null} unknown the device, if it is not registered. Its birth may follow soon
+   */
+  async function keepRefused(message, device, batch, unknown) {
+    const kept = toKept(message);
+    if (unknown) awaitingRegistration.remember(unknown.id, kept);
+    await deadLetters.put(kept, device, batch.refused);
+  }
+
   return {
-    /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
-    async handle(message, { device }, identity) {
+    /**
+     * Not async: see `pipeline.js`.
+     *
+     * @param {Message} message
+     * @param {OwnTopic} topic
+     * @param {Identity} identity
+     * @returns {Promise<Outcome>}
+     */
+    handle(message, { device }, identity) {
       const arrival = arrivalOf(message);
       const { payload, contentType, receivedAt } = message;
       const batch = decoder.decode(payload, contentType, receivedAt);
-      const isKnown = await measurements.store(identity, batch, arrival, message.receipt);
-      if (!isKnown || batch.refused.length > 0) {
-        const kept = toKept(message);
-        if (!isKnown) awaitingRegistration.remember(identity.id, kept);
-        await deadLetters.put(kept, device, batch.refused);
-      }
-      measurements.noteSettled(batch, arrival.began);
-      return batch.outcome;
+      const stored = measurements.store(identity, batch, arrival, message.receipt);
+      return stored.then((isKnown) => {
+        if (isKnown && batch.refused.length === 0) return outcomeOf(batch, arrival.began);
+        const kept = keepRefused(message, device, batch, isKnown ? null : identity);
+        return kept.then(() => outcomeOf(batch, arrival.began));
+      });
     },
 
     /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
@@ -142,7 +167,8 @@ export class MeasurementStore {
   }
 
   /**
-   * Resolves, writes and publishes the good measurements of a batch.
+   * Resolves, writes and publishes the good measurements of a batch. The next three functions are not async, because most messages wait
+   * for nothing except their writes: see `pipeline.js`.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
@@ -150,29 +176,88 @@ export class MeasurementStore {
    * @param {Receipt} receipt
    * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
    */
-  async store(identity, batch, arrival, receipt) {
+  store(identity, batch, arrival, receipt) {
     const waiting = this.#lookUps.get(identity.id);
-    const known = waiting ? null : this.#deps.registry.cache.peek(identity.id);
-    const device = known ?? (batch.sensors.size > 0 ? await this.#lookUp(identity, waiting) : null);
-    if (batch.untimed) {
-      const waitMs = this.#deps.receiptTimes.place(batch, identity, device, arrival.receivedAt, receipt);
-      if (waitMs > 0) await this.#wait(waitMs);
-    }
-    if (batch.sensors.size === 0) return true;
-    // Neither a copy that the broker retained nor a replay shows that the device is active now.
-    const seenAt = arrival.as === 'retained' || arrival.as === 'replayed' ? null : arrival.receivedAt;
+    const known = waiting ? undefined : this.#deps.registry.cache.peek(identity.id);
+    if (known || batch.sensors.size === 0)
+      return this.#storeTimed(known ?? null, identity, batch, arrival, receipt);
+    return this.#lookUp(identity, waiting).then((device) =>
+      this.#storeTimed(device, identity, batch, arrival, receipt),
+    );
+  }
+
+  /**
+   * Gives values without a time their instants, and stores the batch.
+   *
+   * @param {Device | null} device null: it is not registered
+   * @param {Identity} identity
+   * @param {MessageBatch} batch
+   * @param {Arrival} arrival
+   * @param {Receipt} receipt
+   * @returns {Promise<boolean>}
+   */
+  #storeTimed(device, identity, batch, arrival, receipt) {
+    const waitMs = batch.untimed
+      ? this.#deps.receiptTimes.place(batch, identity, device, arrival.receivedAt, receipt)
+      : 0;
+    if (waitMs > 0) return this.#wait(waitMs).then(() => this.#storeResolved(device, batch, arrival));
+    return this.#storeResolved(device, batch, arrival);
+  }
+
+  /**
+   * Finds the sensors of a batch, and stores it.
+   *
+   * @param {Device | null} device null: it is not registered
+   * @param {MessageBatch} batch
+   * @param {Arrival} arrival
+   * @returns {Promise<boolean>}
+   */
+  #storeResolved(device, batch, arrival) {
+    if (batch.sensors.size === 0) return Promise.resolve(true);
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
-      return false;
+      return Promise.resolve(false);
     }
     const resolved = this.#resolve(device, batch);
-    const series = Array.isArray(resolved) ? resolved : await resolved;
+    if (Array.isArray(resolved)) return this.#commit(device, batch, resolved, arrival);
+    return resolved.then((series) => this.#commit(device, batch, series, arrival));
+  }
+
+  /**
+   * Writes a batch, and publishes it after the commit.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {Series[]} series
+   * @param {Arrival} arrival
+   * @returns {Promise<boolean>} true
+   */
+  #commit(device, batch, series, arrival) {
+    // Neither a copy that the broker retained nor a replay shows that the device is active now.
+    const seenAt = arrival.as === 'retained' || arrival.as === 'replayed' ? null : arrival.receivedAt;
     countMerged(batch, series);
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
-    const [changed] = noted ? (await Promise.all([written, noted]))[0] : await written;
-    if (device.state === 'offline' && arrival.as === 'live')
-      await this.#deps.statuses.setOnline(device, arrival);
+    const committed = noted ? Promise.all([written, noted]).then(([first]) => first) : written;
+    return committed.then(([changed]) => {
+      if (device.state !== 'offline' || arrival.as !== 'live')
+        return this.#publish(device, batch, series, changed, seenAt);
+      const online = this.#deps.statuses.setOnline(device, arrival);
+      return online.then(() => this.#publish(device, batch, series, changed, seenAt));
+    });
+  }
+
+  /**
+   * The end of a batch that is committed.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {Series[]} series
+   * @param {Sensor[]} changed the sensors that have a newer value now
+   * @param {number | null} seenAt epoch ms
+   * @returns {true}
+   */
+  #publish(device, batch, series, changed, seenAt) {
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
@@ -212,13 +297,15 @@ export class MeasurementStore {
    * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
    */
   #resolve(device, batch) {
+    // A list that grows to 50 sensors is copied three times.
     /** @type {Series[]} */
-    const series = [];
+    const series = new Array(batch.sensors.size);
+    let count = 0;
     for (const [ref, { times, values }] of batch.sensors) {
       const known = sensorOf(device, ref);
       // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
       if (!known || known.id === ref) return this.#resolveEach(device, batch);
-      series.push({ known, sensor: known.bytes, times, values });
+      series[count++] = { known, sensor: known.bytes, times, values };
     }
     return this.#sort(series, batch);
   }

@@ -84,8 +84,25 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     });
   }
 
-  /** @param {Publish} message */
-  async function accept(message) {
+  /** @param {number} bytes of a message that is settled, or that failed */
+  function leave(bytes) {
+    unsettled--;
+    unsettledBytes -= bytes;
+    resume();
+  }
+
+  /** @param {Publish} message @returns {Promise<unknown>} settles with the message, also when `onPublish` throws at once */
+  function settle(message) {
+    try {
+      const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };
+      return Promise.resolve(onPublish(message, receipt));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Not async, because each message would keep the state of the function until its commit. @param {Publish} message */
+  function accept(message) {
     // Before `deliveries` keeps it: a view of what the socket read would keep up to 64 KiB alive.
     message.payload = memory.own(message.payload);
     const bytes = keptBytes(message.payload);
@@ -93,19 +110,22 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     const receivedOn = connection;
     unsettled++;
     unsettledBytes += bytes;
-    try {
-      await onPublish(message, message.qos > 0 ? deliveries.receive(message) : { from: null });
-      if (settled && receivedOn) {
-        receivedOn.settledBytes += bytes;
-        settled();
-      }
-    } catch (error) {
-      if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));
-    } finally {
-      unsettled--;
-      unsettledBytes -= bytes;
-      resume();
-    }
+    settle(message).then(
+      () => {
+        if (settled && receivedOn) {
+          receivedOn.settledBytes += bytes;
+          settled();
+        }
+        leave(bytes);
+      },
+      (error) => {
+        try {
+          if (isAccepting && receivedOn === connection) onFailed(error);
+        } finally {
+          leave(bytes);
+        }
+      },
+    );
   }
 
   /** @type {Receive} */
@@ -113,11 +133,11 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     const isWaiting = isAccepting && isFull();
     if (isWaiting) {
       waiting = () => {
-        if (isAccepting) void accept(message);
+        if (isAccepting) accept(message);
         next();
       };
       heartbeat.stopReading();
-    } else if (isAccepting) void accept(message);
+    } else if (isAccepting) accept(message);
     return !isWaiting;
   }
 

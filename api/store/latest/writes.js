@@ -1,3 +1,4 @@
+import { writeBytes } from '../../../schema/packed/pack.js';
 import { greaterValue } from '../../../schema/packed/series.js';
 import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
@@ -13,9 +14,13 @@ import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pendin
 // If two values have the same instant, the database keeps the one with the greater bytes. Merging has the same rule.
 const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
 
-/** Bytes that a server counts for a statement and for each entry of its map, with headers and timestamps; rounded up. */
-const UPDATE_WEIGHT = 100;
-const ENTRY_WEIGHT = 80;
+/**
+ * Bytes that a server counts for a group, for the row of each of its devices, and for each entry of a map. Cassandra 5.0 counts 41, 57 and
+ * 60: the id of the sensor, time and value with their lengths, the write timestamp and two times of expiry.
+ */
+const GROUP_WEIGHT = 45;
+const DEVICE_WEIGHT = 60;
+const ENTRY_WEIGHT = 64;
 
 /** A sensor with its newest value that is known to be committed; null: not known. @typedef {{ bytes: Buffer, ts: number | null, value: number | null }} LatestSensor */
 
@@ -57,30 +62,24 @@ export class LatestWrites {
    * @returns {Promise<S[]>} settles when all values are committed, with the sensors that have a newer value
    * @throws {MillraceError} `unavailable` while the process ends
    */
-  async write(device, newest) {
-    const news = newest.filter(isNews);
-    if (news.length === 0) return [];
+  write(device, newest) {
+    // Nearly always all of them are news. Then the list of the message is not copied.
+    const news = newest.every(isNews) ? newest : newest.filter(isNews);
+    if (news.length === 0) return Promise.resolve([]);
     const update = new LatestUpdate(device, news);
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
-    try {
-      await row.done;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // Later messages of the device were merged into the update, so this message makes its own again.
-      if (!(await this.#writeAlone(partition, new LatestUpdate(device, news)))) return [];
-    }
-    /** @type {S[]} */
-    const changed = [];
-    for (const each of news) {
-      // Another message may have committed a newer value meanwhile.
-      if (!isNews(each)) continue;
-      each.sensor.ts = each.ts;
-      each.sensor.value = each.value;
-      changed.push(each.sensor);
-    }
-    return changed;
+    // `then` and not async: every message would keep the state of one more function until its commit.
+    return row.done.then(
+      () => noteCommitted(news),
+      async (error) => {
+        if (!isRefusal(error)) throw error;
+        // Later messages of the device were merged into the update, so this message makes its own again.
+        const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
+        return isCommitted ? noteCommitted(news) : [];
+      },
+    );
   }
 
   /**
@@ -104,11 +103,33 @@ export class LatestWrites {
 }
 
 /**
+ * Remembers committed values.
+ *
+ * @template {LatestSensor} S
+ * @param {SensorNewest<S>[]} news of a message
+ * @returns {S[]} the sensors that have a newer value now
+ */
+function noteCommitted(news) {
+  /** @type {S[]} */
+  const changed = new Array(news.length);
+  let count = 0;
+  for (const each of news) {
+    // Another message may have committed a newer value meanwhile.
+    if (!isNews(each)) continue;
+    each.sensor.ts = each.ts;
+    each.sensor.value = each.value;
+    changed[count++] = each.sensor;
+  }
+  changed.length = count;
+  return changed;
+}
+
+/**
  * The newest values of some sensors of a device, as one message has them, or several that wait together. The values of a message stay in
  * its own list. With a map, a message of 50 sensors made 150 objects more.
  */
 export class LatestUpdate {
-  /** Places in `newest`, by the very Buffer of the sensor's id. Only a second message of the device needs them. @type {Map<Buffer, number> | null} */
+  /** Places in `newest`, by the very Buffer of the sensor's id. Only a message with other sensors needs them. @type {Map<Buffer, number> | null} */
   #places = null;
 
   /**
@@ -128,6 +149,7 @@ export class LatestUpdate {
 
   /** @param {LatestUpdate} arriving of the same device @returns {number} sensors that only the arriving one has */
   countNew({ newest }) {
+    if (this.#hasSensorsOf(newest)) return 0;
     const places = this.#findPlaces();
     let count = 0;
     for (const { sensor } of newest) if (!places.has(sensor.bytes)) count++;
@@ -136,14 +158,34 @@ export class LatestUpdate {
 
   /** @param {LatestUpdate} arriving of the same device */
   merge({ newest, retiredAt }) {
-    const places = this.#findPlaces();
     this.retiredAt = retiredAt;
+    if (this.#hasSensorsOf(newest)) {
+      // A new list: the message needs its own one again if the database refuses the row.
+      this.newest = newest.map((each, place) =>
+        newer(/** @type {SensorNewest} */ (this.newest[place]), each),
+      );
+      return;
+    }
+    const places = this.#findPlaces();
     for (const each of newest) {
       const { bytes } = each.sensor;
       const place = places.get(bytes);
       if (place === undefined) places.set(bytes, this.newest.push(each) - 1);
       else this.newest[place] = newer(/** @type {SensorNewest} */ (this.newest[place]), each);
     }
+  }
+
+  /**
+   * Messages of a device nearly always have the same sensors in the same order. Then no map is needed.
+   *
+   * @param {SensorNewest[]} arriving
+   */
+  #hasSensorsOf(arriving) {
+    const { newest } = this;
+    if (arriving.length !== newest.length) return false;
+    for (let place = 0; place < newest.length; place++)
+      if (arriving[place]?.sensor.bytes !== newest[place]?.sensor.bytes) return false;
+    return true;
   }
 
   #findPlaces() {
@@ -169,7 +211,7 @@ export class PendingLatest extends PendingRow {
 
   /** @param {Partition} partition of the group @param {LatestUpdate} update */
   constructor(partition, update) {
-    super('write_latest', partition, UPDATE_WEIGHT + ENTRY_WEIGHT * update.size);
+    super('write_latest', partition, GROUP_WEIGHT + DEVICE_WEIGHT + ENTRY_WEIGHT * update.size);
     this.updates.set(update.device, update);
     this.entries = update.size;
   }
@@ -181,7 +223,10 @@ export class PendingLatest extends PendingRow {
     const isAlone = same !== undefined && this.updates.size === 1;
     if (!isAlone && this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
     if (same) same.merge(update);
-    else this.updates.set(update.device, update);
+    else {
+      this.updates.set(update.device, update);
+      this.bytes += DEVICE_WEIGHT;
+    }
     this.messages++;
     this.entries += added;
     this.bytes += ENTRY_WEIGHT * added;
@@ -271,7 +316,7 @@ function mapCell(ts, entries) {
   let at = LENGTH_BYTES;
   for (const { sensor, value } of entries) {
     view.setInt32(at, ID_BYTES);
-    bytes.set(sensor.bytes, at + 4);
+    writeBytes(bytes, at + 4, sensor.bytes);
     view.setInt32(at + 20, 2 * (LENGTH_BYTES + CELL_BYTES));
     view.setInt32(at + 24, CELL_BYTES);
     view.setInt32(at + 28, Math.floor(ts / 2 ** 32));

@@ -1,5 +1,12 @@
 import { groupOf } from '../../../schema/ids.js';
-import { mergePieces, newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
+import {
+  mergePieces,
+  newestOf,
+  packBlock,
+  packMessages,
+  pieceBytes,
+  splitBlocks,
+} from '../../../schema/packed/block.js';
 import { digestOf } from '../../../schema/packed/pack.js';
 import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
@@ -26,6 +33,7 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  * @property {Piece[]} pieces
  * @property {number} bytes of these pieces in a block, at most, without its first byte
  * @property {boolean} isShared whether they are of several messages. Those of one message are of different sensors
+ * @property {number} width of several messages: pieces of each, if all have the same sensors in the same order; otherwise 0
  */
 
 /**
@@ -43,16 +51,20 @@ export function planHours(message, parts) {
   for (const { sensor, times, values } of message) {
     const part = parts === 1 ? 0 : partOf(sensor, parts);
     for (let from = 0; from < times.length; ) {
-      const bucket = bucketOf(/** @type {number} */ (times[from]));
-      const to = endOfHour(times, bucket + HOUR_MS, from + 1);
-      // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
-      const key = bucket + part;
-      const [first] = hours;
-      let hour = first && first.bucket + first.part === key ? first : byKey?.get(key);
+      const time = /** @type {number} */ (times[from]);
+      // Nearly always it is the hour of the first sample. To compute the hour takes two divisions of large numbers.
+      let hour = hours[0] && isIn(hours[0], part, time) ? hours[0] : undefined;
       if (!hour) {
-        hour = { bucket, part, pieces: [], bytes: 0, isShared: false };
-        if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
+        const bucket = bucketOf(time);
+        // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
+        const key = bucket + part;
+        hour = byKey?.get(key);
+        if (!hour) {
+          hour = { bucket, part, pieces: [], bytes: 0, isShared: false, width: 0 };
+          if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
+        }
       }
+      const to = endOfHour(times, hour.bucket + HOUR_MS, from + 1);
       const piece = { sensor, times, values, from, to };
       hour.pieces.push(piece);
       hour.bytes += pieceBytes(piece);
@@ -61,6 +73,9 @@ export function planHours(message, parts) {
   }
   return hours;
 }
+
+/** @param {Hour} hour @param {number} part @param {number} time epoch ms @returns {boolean} whether a sample of this part and time is in it */
+const isIn = (hour, part, time) => hour.part === part && time >= hour.bucket && time < hour.bucket + HOUR_MS;
 
 /**
  * @param {Numbers} times epoch ms, strictly ascending
@@ -76,15 +91,20 @@ function endOfHour(times, end, low) {
 }
 
 /** @param {Partition} partition of the hour @param {Hour} hour of one message, or of several @returns {Query[]} its rows: the same pieces, the same rows */
-export function encodeHour({ key }, { bucket, pieces, bytes, isShared }) {
+export function encodeHour({ key }, { bucket, pieces, bytes, isShared, width }) {
+  const packed = width > 0 ? packMessages(bucket, pieces, width) : null;
+  if (packed) return [rowOf(key, pieces, packed)];
   // Merging 50 sensors takes a map and 50 lists. So it is left to hours that need it, like cutting.
   const merged = isShared ? mergePieces(pieces) : pieces;
-  const blocks = bytes < MAX_BLOCK_BYTES ? [merged] : splitBlocks(merged);
-  return blocks.map((block) => {
-    const samples = packBlock(bucket, block);
-    return { query: INSERT, params: [...key, int64(newestOf(block)), digestOf(samples), samples] };
-  });
+  if (bytes < MAX_BLOCK_BYTES) return [rowOf(key, merged, packBlock(bucket, merged))];
+  return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));
 }
+
+/** @param {Buffer[]} key of the partition: three columns @param {Piece[]} pieces @param {Buffer} samples their block @returns {Query} */
+const rowOf = (key, pieces, samples) => ({
+  query: INSERT,
+  params: [key[0], key[1], key[2], int64(newestOf(pieces)), digestOf(samples), samples],
+});
 
 /** @param {Uint8Array} sensor 16 bytes @param {number} parts more than 1 @returns {number} 1 to `parts` */
 export const partOf = (sensor, parts) => 1 + groupOf(sensor, parts);

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { writeBytes } from '../../../schema/packed/pack.js';
 import { WriteTimestamps } from '../cql-encoding.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -195,17 +196,14 @@ function writeValues(frame, at, params) {
   let next = frame.writeUInt16BE(params.length, at);
   for (const value of params) {
     next = frame.writeInt32BE(value.length, next);
-    frame.set(value, next);
-    next += value.length;
+    next = writeBytes(frame, next, value);
   }
   return next;
 }
 
 /** @param {Buffer} frame @param {number} at @param {Buffer} bytes @returns {number} the offset behind them */
 function writeShortBytes(frame, at, bytes) {
-  const next = frame.writeUInt16BE(bytes.length, at);
-  frame.set(bytes, next);
-  return next + bytes.length;
+  return writeBytes(frame, frame.writeUInt16BE(bytes.length, at), bytes);
 }
 
 /** The driver's Long. @typedef {{ high: number, low: number }} Long */

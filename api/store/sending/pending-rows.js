@@ -46,7 +46,7 @@ export class PendingRow {
   /**
    * @param {string} name under which the latency of the request is reported
    * @param {Partition} partition
-   * @param {number} bytes that a server counts for the row, rounded up
+   * @param {number} bytes that a server counts for the row, at most. Encoding may replace it by a smaller number
    * @param {Query[]} [queries] of a row that nothing may join
    */
   constructor(name, partition, bytes, queries) {

@@ -3,10 +3,11 @@ import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.js';
 import { reasonOf } from '../error-reason.js';
 import { createPreparedWrites } from './frames.js';
-import { WriteMerger } from './write-merger.js';
+import { DEFAULT_LIMITS, WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
 /** @import { PendingRow } from './pending-rows.js' */
+/** @import { BatchLimits } from './write-merger.js' */
 
 const { errors } = cassandra;
 
@@ -42,8 +43,9 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {Observe} observe
  * @param {Gate} [gate] each request holds one place, from sending to answer
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
+ * @param {BatchLimits} [limits] of batches over several partitions; default: those of a Cassandra without settings
  */
-export function createSession(client, observe, gate = OPEN, replicasOf = () => null) {
+export function createSession(client, observe, gate = OPEN, replicasOf = () => null, limits = DEFAULT_LIMITS) {
   /**
    * @template T
    * @param {string} name
@@ -85,6 +87,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     release: () => gate.cancel(),
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
     replicasOf,
+    limits,
   });
 
   return {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
-import { startEngine } from '../../../infra/engine/index.js';
+import { LARGE_BATCHES, startEngine } from '../../../infra/engine/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
 import { holderOf } from '../../../infra/engine/process/lock.js';
 import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
@@ -18,7 +18,7 @@ import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
  */
 
 /**
- * A Cassandra of the bench's own, with nothing in it.
+ * A Cassandra of the bench's own, with nothing in it. It takes batches as large as that of `npm run dev`.
  *
  * @param {object} options
  * @param {string} options.dir emptied
@@ -35,7 +35,7 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', durable
   const port = await steadyPort();
   const run = async () => {
     const options = { dataDir: dir, port, engineDir, profile, durable, onStatus, signal };
-    const engine = await startEngine(options);
+    const engine = await startEngine({ ...options, settings: LARGE_BATCHES });
     return { engine, pid: Number((await holderOf(join(dir, NODE_FOLDER)))?.java) };
   };
   let { engine, pid } = await run();

@@ -327,3 +327,31 @@ test('Subscriber: payloads keep more memory alive than they are long: what is ac
   }
   expect(received).toBe(20);
 });
+
+test.each(
+  /** @type {Array<[string, () => unknown]>} */ ([
+    ['fails', () => Promise.reject(new Error('no'))],
+    [
+      'fails at once',
+      () => {
+        throw new Error('no');
+      },
+    ],
+  ]),
+)('Subscriber: a message %s: it is reported, and the next one has its place', async (_, onPublish) => {
+  const client = mqtt.connect(ADDRESS, { manualConnect: true });
+  /** @type {string[]} */
+  const failed = [];
+  acknowledgeAfterCommit(client, {
+    onPublish,
+    onFailed: ({ message }) => void failed.push(message),
+    maxUnsettled: { messages: 1, bytes: 1000 },
+  });
+  for (let messageId = 1; messageId <= 3; messageId++) {
+    const payload = Buffer.from('p');
+    const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
+    client.handleMessage(/** @type {IPublishPacket} */ (packet), () => {});
+    await nextTurn();
+  }
+  expect(failed).toEqual(['no', 'no', 'no']);
+});

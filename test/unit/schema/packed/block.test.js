@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { newestOf, packBlock, pieceBytes, splitBlocks, visitBlock } from '../../../../schema/packed/block.js';
+import {
+  mergePieces,
+  newestOf,
+  packBlock,
+  packMessages,
+  pieceBytes,
+  splitBlocks,
+  visitBlock,
+} from '../../../../schema/packed/block.js';
 import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.js';
 import { sortedSeries } from './arbitraries.js';
 
@@ -102,6 +110,65 @@ describe('Block', () => {
     ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
   ])('packing %s: refused', (_, list) => {
     expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
+  });
+});
+
+describe('Block of several messages', () => {
+  /** Times of one sensor in one message, ms after the begin of the message. */
+  const offsets = fc
+    .uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 })
+    .map((list) => list.sort((a, b) => a - b));
+  const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
+
+  test('any messages of the same sensors: the block of their merged pieces, or none', () => {
+    fc.assert(
+      fc.property(
+        fc.array(message, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        // The messages begin at once, overlap, or follow each other.
+        fc.constantFrom(0, 3, 10),
+        fc.boolean(),
+        (messages, width, everyMs, areTimesShared) => {
+          const list = messages.flatMap((columns, number) =>
+            columns.slice(0, width).map((own, column) => {
+              const times = areTimesShared ? columns[0] : own;
+              const begin = BUCKET + number * everyMs;
+              const values = own.map((_, at) => number + at / 7);
+              return pieceOf(
+                column,
+                (times ?? []).map((time) => begin + time),
+                (times ?? []).map((_, at) => values[at % values.length] ?? 0),
+              );
+            }),
+          );
+          // One Buffer a sensor, as ingest has it.
+          for (const [at, piece] of list.entries())
+            piece.sensor = /** @type {Piece} */ (list[at % width]).sensor;
+          const packed = packMessages(BUCKET, list, width);
+          const isUsual = areTimesShared && (everyMs === 10 || messages.length === 1);
+          if (isUsual) expect(packed).not.toBeNull();
+          if (packed) expect(packed.equals(packBlock(BUCKET, mergePieces(list)))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['the second message is older', [[1000], [0]]],
+    ['both have one instant', [[1000], [1000]]],
+  ])('%s: the pieces have to be merged first', (_, messages) => {
+    const list = messages.map((times) =>
+      pieceOf(
+        1,
+        times.map((ms) => BUCKET + ms),
+      ),
+    );
+    expect(packMessages(BUCKET, list, 1)).toBeNull();
+  });
+
+  test('a sample of the next hour: refused', () => {
+    const list = [pieceOf(1, [BUCKET]), pieceOf(1, [BUCKET + HOUR_MS])];
+    expect(() => packMessages(BUCKET, list, 1)).toThrow(RangeError);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { digestOf, packSamples } from '../../../../schema/packed/pack.js';
+import { digestOf, packSamples, writeBytes } from '../../../../schema/packed/pack.js';
 import { statisticsOf } from '../../../../schema/packed/statistics.js';
 import { unpackSamples } from '../../../../schema/packed/unpack.js';
 import { HOUR_MS } from '../../../../schema/rules.js';
@@ -107,6 +107,18 @@ test('Packed: statistics: those of the values between the indexes', () => {
       // == and not Object.is: of 0 and -0 either is the least.
       expect(min === Math.min(...part) && max === Math.max(...part)).toBe(true);
       expect(sum).toBe(part.reduce((total, value) => total + value, 0));
+    }),
+  );
+});
+
+test('Packed: bytes of any length are written: they are there, and nothing else has changed', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(9), (bytes, at) => {
+      const target = Buffer.alloc(60, 7);
+      expect(writeBytes(target, at, bytes)).toBe(at + bytes.length);
+      const expected = Buffer.alloc(60, 7);
+      expected.set(bytes, at);
+      expect(target.equals(expected)).toBe(true);
     }),
   );
 });

@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
-import { LatestWrites } from '../../../../api/store/latest/writes.js';
+import { LatestUpdate, LatestWrites, PendingLatest } from '../../../../api/store/latest/writes.js';
+import { Partition } from '../../../../api/store/sending/pending-rows.js';
 import { Retry } from '../../../../api/store/sending/retry.js';
 import { MillraceError } from '../../../../common/errors.js';
+import { greaterValue } from '../../../../schema/packed/series.js';
 
 /** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
-/** @import { LatestUpdate, PendingLatest } from '../../../../api/store/latest/writes.js' */
 /** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
 /** @import { Session } from '../../../../api/store/sending/session.js' */
 
@@ -128,6 +129,84 @@ test('Latest: the row of two messages is refused: each message is written alone 
   const writer = createWriter(session);
   await Promise.all([1, 2].map((value) => writer.write(device, [{ sensor, ts: value, value }])));
   expect(alone).toEqual([1, 2]);
+});
+
+const PLACES = [0, 1, 2];
+const message = fc.record({
+  // Nearly always a message has all sensors in one order.
+  places: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(PLACES) },
+    { weight: 1, arbitrary: fc.shuffledSubarray(PLACES, { minLength: 1 }) },
+  ),
+  ts: fc.nat(3),
+  values: fc.array(fc.integer({ min: -2, max: 2 }), { minLength: 3, maxLength: 3 }),
+});
+
+test('Latest: any messages of a device wait together: one update has the newest value of each sensor', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (messages) => {
+      const [one] = createFleet();
+      const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
+      const { writer, sent, ends } = createBench();
+      /** @type {Map<Sensor, { ts: number, value: number }>} */
+      const newest = new Map();
+      const lists = messages.map(({ places, ts, values }) =>
+        places.map((place) => ({
+          sensor: /** @type {Sensor} */ (sensors[place]),
+          ts,
+          value: Number(values[place]),
+        })),
+      );
+      const before = lists.map((list) => list.map(({ ts, value }) => [ts, value]));
+      for (const { sensor, ts, value } of lists.flat()) {
+        const known = newest.get(sensor);
+        const isNewer =
+          !known || ts > known.ts || (ts === known.ts && greaterValue(value, known.value) === value);
+        if (isNewer) newest.set(sensor, { ts, value });
+      }
+      const writes = lists.map((list) => writer.write(device, list));
+      ends[0]?.();
+      await Promise.all(writes);
+      expect(sent).toHaveLength(1);
+      const entries = sent[0]?.updates.flatMap((update) => update.newest) ?? [];
+      expect(new Map(entries.map(({ sensor, ts, value }) => [sensor, { ts, value }]))).toEqual(newest);
+      expect(entries).toHaveLength(newest.size);
+      // A message needs its own values again if the database refuses the row.
+      expect(lists.map((list) => list.map(({ ts, value }) => [ts, value]))).toEqual(before);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+/** What Cassandra 5.0 counts for the update of a partition, of a row in it, and of an entry of a map (`dataSize`). */
+const COUNTED = { partition: 25 + 16, row: 16 + 8 + 17 + 16, entry: 8 + 4 + 8 + 24 + 16 };
+
+test('Latest: any messages of a group wait together: their row counts at least the bytes that Cassandra counts', () => {
+  const some = fc.record({
+    device: fc.nat(DEVICES - 1),
+    from: fc.nat(20),
+    count: fc.integer({ min: 1, max: 60 }),
+  });
+  const fleet = createFleet();
+  fc.assert(
+    fc.property(fc.array(some, { minLength: 1, maxLength: 8 }), (messages) => {
+      const updates = messages.map((one, ts) => {
+        const { device, sensors } = /** @type {typeof fleet[number]} */ (fleet[one.device]);
+        const newest = sensors
+          .slice(one.from, one.from + one.count)
+          .map((sensor) => ({ sensor, ts, value: 1 }));
+        return new LatestUpdate(device, newest);
+      });
+      const [first, ...others] = updates;
+      if (!first) return;
+      const row = new PendingLatest(new Partition(Buffer.alloc(4)), first);
+      for (const update of others) row.join(update);
+      const { partition, row: ofRow, entry } = COUNTED;
+      const counted = partition + ofRow * row.updates.size + entry * row.entries;
+      expect(row.bytes).toBeGreaterThanOrEqual(counted);
+      expect(row.bytes).toBeLessThan(1.1 * counted);
+    }),
+  );
 });
 
 /** @param {number} count of entries */

@@ -5,6 +5,7 @@ import { WriteMerger } from '../../../../api/store/sending/write-merger.js';
 import { MillraceError } from '../../../../common/errors.js';
 
 /** @import { Query } from '../../../../api/store/sending/session.js' */
+/** @import { BatchLimits } from '../../../../api/store/sending/write-merger.js' */
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
 
@@ -28,8 +29,9 @@ const createRow = (name, nodes, bytes = 100, encode = () => [{ query: name, para
  * A merger whose requests end when a test ends them.
  *
  * @param {number} places requests in flight at once
+ * @param {BatchLimits} [limits]
  */
-function open(places) {
+function open(places, limits) {
   let inUse = 0;
   /** @type {Array<() => void>} */
   const queue = [];
@@ -72,6 +74,7 @@ function open(places) {
         inFlight.push(request);
       }),
     replicasOf: (routing) => (routing.length > 0 ? routing.toString() : null),
+    limits,
   });
   /**
    * @param {string} name
@@ -145,6 +148,37 @@ describe('WriteMerger', () => {
       await settle();
     }
     expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
+  });
+
+  test('a database that allows larger batches: as many partitions and bytes as it allows', async () => {
+    const { write, sent, inFlight } = open(1, { partitions: 40, bytes: 32 * 1024 });
+    void write('first', '1');
+    await settle();
+    for (let at = 0; at < 50; at++) void write(`a${at}`, '1');
+    for (let at = 0; at < 12; at++) void write(`large ${at}`, '2', 3000);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent.map(({ length }) => length)).toEqual([1, 40, 10, 10, 2]);
+  });
+
+  test('a row that is smaller than expected: what it leaves of the request is filled', async () => {
+    const { merger, write, sent, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    const row = createRow('small', '1', 4000, () => {
+      row.bytes = 1000;
+      return [{ query: 'small', params: [] }];
+    });
+    void merger.write(row);
+    void write('fits', '1', 4000);
+    void write('does not', '1', 200);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent).toEqual([['first'], ['small', 'fits'], ['does not']]);
   });
 
   test('rows: requested when they are sent, not before', async () => {

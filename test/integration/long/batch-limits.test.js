@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { connect } from '../../../api/store/connect.js';
+import { readBatchLimits } from '../../../api/store/sending/batch-limits.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startTestEngine } from '../../support/database/engine.js';
+
+const STARTS_MS = 300_000;
+
+const afterwards = useCleanUps(STARTS_MS);
+
+test(
+  'Batch limits: a Cassandra with settings of its own: ingest reads them',
+  async () => {
+    const settings = {
+      batch_size_warn_threshold: '16KiB',
+      unlogged_batch_across_partitions_warn_threshold: '20',
+    };
+    const engine = await startTestEngine({ settings });
+    afterwards(() => engine.dispose());
+    const { cql } = readSettings({ CQL_CONTACT_POINTS: engine.contactPoint }, { envFile: '' });
+    const client = await connect(cql, { applicationName: 'test' });
+    afterwards(() => client.shutdown());
+    expect(await readBatchLimits(client)).toEqual({ partitions: 20, bytes: 16 * 1024 });
+  },
+  STARTS_MS,
+);

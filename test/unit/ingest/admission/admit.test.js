@@ -1,0 +1,117 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { Admission } from '../../../../api/ingest/admission/index.js';
+import { ClockGuard } from '../../../../api/store/clock-guard.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+
+const HOUR_MS = 3_600_000;
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
+const afterwards = useCleanUps();
+
+/** @typedef {() => Promise<string>} Handle */
+
+/** Admission with a clock that a test sets wrong, and what it reported at the end of each message. */
+async function open() {
+  let wrongMs = 0;
+  const clockGuard = new ClockGuard({
+    clock: () => Date.now() + wrongMs,
+    difference: async () => wrongMs,
+    logger: pino({ level: 'silent' }),
+    periods: { trusted: 10_000, distrusted: 1 },
+  });
+  await clockGuard.start();
+  afterwards(() => clockGuard.stop());
+  const admission = new Admission({ clockGuard, answeredAt: () => 0 });
+  /** @type {Array<string | undefined>} */
+  const ended = [];
+  /** @param {Handle} handle */
+  const handlingOf = (handle) => ({
+    handle,
+    refuse: async (/** @type {unknown} */ _message, /** @type {unknown} */ error) =>
+      `refused: ${/** @type {Error} */ (error).message}`,
+    end: (/** @type {unknown} */ _message, /** @type {string | undefined} */ result) =>
+      void ended.push(result),
+  });
+  return {
+    admission,
+    ended,
+    handlingOf,
+    /** @param {number} ms */
+    setClock(ms) {
+      wrongMs = ms;
+    },
+  };
+}
+
+const messageOf = (bytes = 10) => ({ payload: Buffer.alloc(bytes), receivedAt: Date.now() });
+
+test.each(
+  /** @type {Array<[string, Handle, string]>} */ ([
+    ['succeeds', async () => 'done', 'done'],
+    ['fails', () => Promise.reject(new Error('later')), 'refused: later'],
+    [
+      'throws at once',
+      () => {
+        throw new Error('at once');
+      },
+      'refused: at once',
+    ],
+  ]),
+)('Admission: a handler %s: the message ends once and leaves its room', async (_, handle, outcome) => {
+  const { admission, ended, handlingOf } = await open();
+  expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
+  expect(ended).toEqual([outcome]);
+  expect(admission.budget.used).toBe(0);
+});
+
+test('Admission: a source without refusals: it gets the error, and the message leaves its room', async () => {
+  const { admission } = await open();
+  const handle = () => {
+    throw new Error('at once');
+  };
+  await expect(admission.admit(messageOf(), { handle })).rejects.toThrow('at once');
+  expect(admission.budget.used).toBe(0);
+});
+
+test.each(
+  /** @type {Array<[string, Handle, string]>} */ ([
+    ['handled', async () => 'done', 'done'],
+    ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
+  ]),
+)(
+  'Admission: the clock becomes wrong while a message is %s: it ends when the clock is right',
+  async (_, work, outcome) => {
+    const { admission, ended, handlingOf, setClock } = await open();
+    const handling = handlingOf(() => {
+      setClock(HOUR_MS);
+      return work();
+    });
+    const message = admission.admit(messageOf(), handling);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toEqual([]);
+    expect(admission.budget.used).toBeGreaterThan(0);
+    setClock(0);
+    expect(await message).toBe(outcome);
+    expect(ended).toEqual([outcome]);
+    expect(admission.budget.used).toBe(0);
+  },
+);
+
+test('Admission: the sender leaves while its message waits for room: it ends without a result, and takes no room', async () => {
+  const { admission, ended, handlingOf } = await open();
+  let settle = () => {};
+  const settled = new Promise((resolve) => {
+    settle = () => resolve('done');
+  });
+  const large = admission.admit(messageOf(BUDGET_BYTES), { handle: () => settled });
+  const sender = new AbortController();
+  const handling = handlingOf(async () => 'done');
+  const waiting = admission.admit({ ...messageOf(), signal: sender.signal }, handling);
+  sender.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  expect(ended).toEqual([undefined]);
+  settle();
+  await large;
+  expect(admission.budget.used).toBe(0);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { readBatchLimits } from '../../../../api/store/sending/batch-limits.js';
+import { DEFAULT_LIMITS } from '../../../../api/store/sending/write-merger.js';
+
+/** @import { BatchLimits } from '../../../../api/store/sending/write-merger.js' */
+
+const SIZE = 'batch_size_warn_threshold';
+const PARTITIONS = 'unlogged_batch_across_partitions_warn_threshold';
+
+/** @param {Record<string, string>} settings of a server @returns {any} a client that reads them */
+const clientOf = (settings) => ({
+  execute: async (/** @type {string} */ _cql, /** @type {string[]} */ [name = '']) => ({
+    first: () => (name in settings ? { value: settings[name] } : null),
+  }),
+});
+
+test.each(
+  /** @type {Array<[string, Record<string, string>, BatchLimits]>} */ ([
+    ['those of its makers', { [SIZE]: '5KiB', [PARTITIONS]: '10' }, DEFAULT_LIMITS],
+    ['larger ones', { [SIZE]: '16KiB', [PARTITIONS]: '20' }, { bytes: 16 * 1024, partitions: 20 }],
+    ['very large ones', { [SIZE]: '1MiB', [PARTITIONS]: '1000' }, { bytes: 32 * 1024, partitions: 64 }],
+    ['smaller ones', { [SIZE]: '1024B', [PARTITIONS]: '2' }, { bytes: 1024, partitions: 2 }],
+    ['not there', {}, DEFAULT_LIMITS],
+    ['in another form', { [SIZE]: '5 kilobytes', [PARTITIONS]: '-1' }, DEFAULT_LIMITS],
+  ]),
+)('Batch limits: the settings of the server are %s: ingest keeps to them', async (_, settings, expected) => {
+  expect(await readBatchLimits(clientOf(settings))).toEqual(expected);
+});
+
+test('Batch limits: the role may not read the settings: the limits of a Cassandra without settings', async () => {
+  const client = /** @type {any} */ ({ execute: () => Promise.reject(new Error('no SELECT permission')) });
+  expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
+});
