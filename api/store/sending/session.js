@@ -45,7 +45,13 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
  * @param {BatchLimits} [limits] of batches over several partitions; default: those of a Cassandra without settings
  */
-export function createSession(client, observe, gate = OPEN, replicasOf = () => null, limits = DEFAULT_LIMITS) {
+export function createSession(
+  client,
+  observe,
+  gate = OPEN,
+  replicasOf = () => null,
+  limits = DEFAULT_LIMITS,
+) {
   /**
    * @template T
    * @param {string} name
