@@ -50,24 +50,24 @@ const unitOn = (version) => ({
   isSuite: true,
 });
 
+/**
+ * The suites but `npm test` and `cluster`, as one run: the longest files of each mostly wait, and would leave a processor idle at the end of
+ * four runs.
+ *
+ * @param {string[]} flags
+ * @returns {Step}
+ */
+const otherSuites = (...flags) => ({
+  command: ['node', 'test/run.js', '--thorough', '--browser', '--infra', '--contract', ...flags],
+  isSuite: true,
+});
+
 /** @param {KnownSeed[]} seeds @param {string[]} versions of Node.js @returns {Step[]} */
 const gate = (seeds, versions) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),
   suite('test', `--seed=${FIXED_SEED}`),
-  // One run, because the longest files of each suite mostly wait, and would leave a processor idle at the end of four runs.
-  {
-    command: [
-      'node',
-      'test/run.js',
-      '--thorough',
-      '--browser',
-      '--infra',
-      '--contract',
-      `--seed=${FIXED_SEED}`,
-    ],
-    isSuite: true,
-  },
+  otherSuites(`--seed=${FIXED_SEED}`),
   ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
   ...versions.map(unitOn),
   step('npm', 'run', '--silent', 'test:mutation'),
@@ -78,9 +78,9 @@ const gate = (seeds, versions) => [
 const everything = (seed) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),
-  ...['test', 'test:thorough', 'test:browser', 'test:infra', 'test:contract', 'test:cluster'].map((script) =>
-    suite(script, '--long', `--seed=${seed}`),
-  ),
+  suite('test', '--long', `--seed=${seed}`),
+  otherSuites('--long', `--seed=${seed}`),
+  suite('test:cluster', '--long', `--seed=${seed}`),
   step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
   step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.js', '--strict'),
