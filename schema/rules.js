@@ -19,8 +19,9 @@ export const MAX_STATEMENTS_PER_BATCH = 256;
 export const MAX_ENTRIES_PER_GROUP_COMMIT = 2000;
 
 /**
- * The limits of the servers by default. Both weigh a batch only if it has more than one mutation (table x partition).
- * Ours never have more, so only the last limit, half a segment of the commit log, applies to them.
+ * The limits of the servers by default. Both weigh a batch only if it has more than one mutation (table x partition). Those of the write
+ * merger may have several, and stay below `bytes`: see `api/store/sending/batch-limits.js`. All others have one. Only the last limit, half a
+ * segment of the commit log, applies to one mutation.
  */
 export const BATCH_LIMITS = {
   statements: 65_535,

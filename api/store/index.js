@@ -110,7 +110,7 @@ export async function connectStore(options) {
  * @param {object} deps
  * @param {Client} deps.client
  * @param {Dialect} deps.dialect of the server
- * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: those of a Cassandra without settings
+ * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: those of Cassandra by default
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials

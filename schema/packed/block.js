@@ -194,16 +194,16 @@ function countInOrder(bucket, pieces, column, width) {
 function sharesTimes(pieces, column, width) {
   let isShared = true;
   let isLevel = true;
-  let more = 0;
+  let surplus = 0;
   for (let index = column; index < pieces.length; index += width) {
     const piece = /** @type {Piece} */ (pieces[index]);
     const before = /** @type {Piece} */ (pieces[index - 1]);
     const difference = piece.to - piece.from - (before.to - before.from);
-    more += difference;
+    surplus += difference;
     isLevel &&= difference === 0;
     isShared &&= hasTimesOf(piece, before);
   }
-  return !isLevel && more === 0 ? null : isShared;
+  return !isLevel && surplus === 0 ? null : isShared;
 }
 
 /** @param {Piece} piece @param {Piece} before */

@@ -25,7 +25,7 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @template {Admitted} M
  * @template T
  * @typedef {object} Handling
- * @property {(message: M) => Promise<T>} handle settles when everything in the message is committed or refused
+ * @property {(message: M) => Promise<T>} handle settles when everything in the message is committed or refused; it may also throw at once
  * @property {(message: M, error: unknown) => Promise<T>} [refuse] makes a result of an error of `handle`; missing: `admit` throws the error
  * @property {(message: M, result: T | undefined, began: number) => void} [end] called at the end of every message that was passed to
  *   `admit`. `result`: of `handle`; undefined: the message stays unacknowledged. `began`: its arrival by `performance.now()`
@@ -71,7 +71,7 @@ export class Admission {
   }
 
   /**
-   * Handles a message that need not wait. `then` and not async: see `pipeline.js`.
+   * Handles a message that need not wait. Not async: see `pipeline.js`.
    *
    * @template {Admitted} M
    * @template T
@@ -117,26 +117,32 @@ export class Admission {
       throw error;
     }
     return this.#settle(message, handling, began, () =>
-      isTimed ? handleOrRefuse(message, handling) : this.#handleAgain(message, handling, began),
+      isTimed ? handleOrRefuse(message, handling) : this.#handleWithRightClock(message, handling, began),
     );
   }
 
   /**
-   * Handles a message that arrived while the clock was wrong, when the clock is right.
+   * Handles a message that arrived while the clock was wrong, when the clock is right. The message gets its time of receipt by the right
+   * clock.
    *
    * @template {Admitted} M
    * @template T
    * @param {M} message
    * @param {Handling<M, T>} handling
-   * @param {number} began by `performance.now()`
+   * @param {number} began by `performance.now()`, when it arrived
    * @returns {Promise<T>}
    */
-  async #handleAgain(message, handling, began) {
-    return handleOrRefuse(await this.#receiveAgain(message, began), handling);
+  async #handleWithRightClock(message, handling, began) {
+    const time = this.#clockGuard.now();
+    // A message that waits only for room begins at once when it enters the budget. To await a number would let it overtake this one.
+    const now = typeof time === 'number' ? time : await time;
+    /** @type {M} */
+    const received = { ...message, receivedAt: now - Math.round(performance.now() - began) };
+    return handleOrRefuse(received, handling);
   }
 
   /**
-   * Settles a message that has to wait for more than its handler: for its dead letter, or for the right clock.
+   * Settles a message that has to wait for more than its handler: for room, for its dead letter, or for the right clock.
    *
    * @template {Admitted} M
    * @template T
@@ -176,19 +182,6 @@ export class Admission {
     } finally {
       handling.end?.(message, result, began);
     }
-  }
-
-  /**
-   * Waits until the clock is right.
-   *
-   * @template {Admitted} M
-   * @param {M} message that arrived while the clock was wrong
-   * @param {number} began by `performance.now()`, when it arrived
-   * @returns {Promise<M>} with its time of receipt by the right clock
-   */
-  async #receiveAgain(message, began) {
-    const now = await this.#clockGuard.now();
-    return { ...message, receivedAt: now - Math.round(performance.now() - began) };
   }
 }
 

@@ -177,11 +177,11 @@ export class MeasurementStore {
    * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
    */
   store(identity, batch, arrival, receipt) {
-    const waiting = this.#lookUps.get(identity.id);
-    const known = waiting ? undefined : this.#deps.registry.cache.peek(identity.id);
+    const before = this.#lookUps.get(identity.id);
+    const known = before ? undefined : this.#deps.registry.cache.peek(identity.id);
     if (known || batch.sensors.size === 0)
       return this.#storeTimed(known ?? null, identity, batch, arrival, receipt);
-    return this.#lookUp(identity, waiting).then((device) =>
+    return this.#lookUp(identity, before, (device) =>
       this.#storeTimed(device, identity, batch, arrival, receipt),
     );
   }
@@ -265,20 +265,33 @@ export class MeasurementStore {
   }
 
   /**
+   * Looks a device up for a message, behind the messages that arrived before. `store` is called in the same microtask in which later
+   * messages need no longer wait. So none of them gets its instants earlier.
+   *
+   * @template T
    * @param {Identity} identity
-   * @param {Promise<unknown>} [before] of the messages that arrived before
-   * @returns {Promise<Device | null>} null: it is not registered
+   * @param {Promise<unknown> | undefined} before of the messages that arrived before
+   * @param {(device: Device | null) => Promise<T>} store null: the device is not registered
+   * @returns {Promise<T>}
    * @throws {MillraceError} `registration_limit`
    */
-  async #lookUp(identity, before) {
+  #lookUp(identity, before, store) {
     const find = () => this.#deps.registry.device(identity);
     const found = before ? before.then(find, find) : find();
     this.#lookUps.set(identity.id, found);
-    try {
-      return await found;
-    } finally {
+    const leave = () => {
       if (this.#lookUps.get(identity.id) === found) this.#lookUps.delete(identity.id);
-    }
+    };
+    return found.then(
+      (device) => {
+        leave();
+        return store(device);
+      },
+      (error) => {
+        leave();
+        throw error;
+      },
+    );
   }
 
   /** Waits until the clock reaches the instants of a message. @param {number} ms @throws {MillraceError} `unavailable`: the process ends */

@@ -43,7 +43,7 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {Observe} observe
  * @param {Gate} [gate] each request holds one place, from sending to answer
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
- * @param {BatchLimits} [limits] of batches over several partitions; default: those of a Cassandra without settings
+ * @param {BatchLimits} [limits] of batches over several partitions; default: `DEFAULT_LIMITS`
  */
 export function createSession(
   client,

@@ -10,14 +10,14 @@ import { isRefusal } from './pending-rows.js';
  */
 
 /**
- * Above these limits a Cassandra with the settings of its makers logs a warning (`unlogged_batch_across_partitions_warn_threshold`,
- * `batch_size_warn_threshold`), and it refuses more than 50 KiB. ScyllaDB warns of more than 128 KiB.
+ * By default Cassandra logs a warning above these limits (`unlogged_batch_across_partitions_warn_threshold`,
+ * `batch_size_warn_threshold`), and refuses more than 50 KiB. ScyllaDB warns of more than 128 KiB.
  *
  * @type {BatchLimits}
  */
 export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
 
-/** Writes of the same replicas that do not fit into a batch until it leaves. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
+/** A batch leaves after this many writes of its replicas did not fit into it. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
 const MAX_MISFITS = 32;
 
 /**
@@ -169,7 +169,7 @@ export class WriteMerger {
       this.#remove(row);
       row.encode();
       batch.push(row);
-      // Encoded, it may be smaller than it was expected to be.
+      // Read after encoding, because the row may be smaller than it was expected to be.
       return row.bytes;
     } catch (error) {
       // A defect in encoding this row must not stop the others.

@@ -275,6 +275,29 @@ test('Values without a time of a device that is not in memory: the database answ
   );
 });
 
+/** More microtasks than it takes to look a device up. */
+const LOOK_UP_TICKS = 150;
+
+test('Values without a time of a device that is not in memory: a message arrives in any microtask of the look-up: it gets the later instant', async () => {
+  const before = await start();
+  const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
+  for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);
+  await before.stop();
+  pipeline = await startMemoryPipeline({ clock: () => NOW, database: before.client });
+  for (const [ticks, device] of devices.entries()) {
+    const first = pipeline.measure(device, [{ sensor_id: 's', value: 1 }]);
+    for (let tick = 0; tick < ticks; tick++) await null;
+    await Promise.all([first, pipeline.measure(device, [{ sensor_id: 's', value: 2 }])]);
+    expect([ticks, await pipeline.samples(device, 's', NOW)]).toEqual([
+      ticks,
+      [
+        [NOW, 1],
+        [NOW + 1, 2],
+      ],
+    ]);
+  }
+});
+
 /** @param {number} turns of the event loop */
 async function pass(turns) {
   for (let turn = 0; turn < turns; turn++) await nextTurn();

@@ -115,3 +115,29 @@ test('Admission: the sender leaves while its message waits for room: it ends wit
   await large;
   expect(admission.budget.used).toBe(0);
 });
+
+test('Admission: two messages wait for room, and the clock was wrong when the first one arrived: they begin in order', async () => {
+  const { admission, handlingOf, setClock } = await open();
+  let settle = () => {};
+  const settled = new Promise((resolve) => {
+    settle = () => resolve('done');
+  });
+  const large = admission.admit(messageOf(BUDGET_BYTES), { handle: () => settled });
+  /** @type {string[]} */
+  const begun = [];
+  const admit = (/** @type {string} */ name) => {
+    const handle = async () => {
+      begun.push(name);
+      return name;
+    };
+    return admission.admit(messageOf(), handlingOf(handle));
+  };
+  setClock(HOUR_MS);
+  const first = admit('first');
+  setClock(0);
+  const second = admit('second');
+  settle();
+  expect(await Promise.all([large, first, second])).toEqual(['done', 'first', 'second']);
+  expect(begun).toEqual(['first', 'second']);
+  expect(admission.budget.used).toBe(0);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readBatchLimits } from '../../../../api/store/sending/batch-limits.js';
 import { DEFAULT_LIMITS } from '../../../../api/store/sending/write-merger.js';
+import { BATCH_LIMITS } from '../../../../schema/rules.js';
 
 /** @import { BatchLimits } from '../../../../api/store/sending/write-merger.js' */
 
@@ -16,7 +17,7 @@ const clientOf = (settings) => ({
 
 test.each(
   /** @type {Array<[string, Record<string, string>, BatchLimits]>} */ ([
-    ['those of its makers', { [SIZE]: '5KiB', [PARTITIONS]: '10' }, DEFAULT_LIMITS],
+    ['the default ones', { [SIZE]: '5KiB', [PARTITIONS]: '10' }, DEFAULT_LIMITS],
     ['larger ones', { [SIZE]: '16KiB', [PARTITIONS]: '20' }, { bytes: 16 * 1024, partitions: 20 }],
     ['very large ones', { [SIZE]: '1MiB', [PARTITIONS]: '1000' }, { bytes: 32 * 1024, partitions: 64 }],
     ['smaller ones', { [SIZE]: '1024B', [PARTITIONS]: '2' }, { bytes: 1024, partitions: 2 }],
@@ -24,10 +25,13 @@ test.each(
     ['in another form', { [SIZE]: '5 kilobytes', [PARTITIONS]: '-1' }, DEFAULT_LIMITS],
   ]),
 )('Batch limits: the settings of the server are %s: ingest keeps to them', async (_, settings, expected) => {
-  expect(await readBatchLimits(clientOf(settings))).toEqual(expected);
+  const limits = await readBatchLimits(clientOf(settings));
+  expect(limits).toEqual(expected);
+  // Cassandra refuses a larger batch.
+  expect(limits.bytes).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
 });
 
-test('Batch limits: the role may not read the settings: the limits of a Cassandra without settings', async () => {
+test('Batch limits: the role may not read the settings: the default limits', async () => {
   const client = /** @type {any} */ ({ execute: () => Promise.reject(new Error('no SELECT permission')) });
   expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
 });
