@@ -57,7 +57,7 @@ describe('Alarm notification', () => {
   });
 
   /** @param {string} permission @param {(title: string) => void} show */
-  function useNotification(permission, show) {
+  function setNotification(permission, show) {
     class Notification {
       static permission = permission;
       /** @param {string} title */
@@ -69,20 +69,20 @@ describe('Alarm notification', () => {
   }
 
   test('Alarm notification: allowed: it is shown', () => {
-    useNotification('granted', (title) => shown.push(title));
+    setNotification('granted', (title) => shown.push(title));
     expect(showNotification('Too warm', { tag: 'a' })).toBe(true);
     expect(shown).toEqual(['Too warm']);
   });
 
   test('Alarm notification: not allowed, or unknown to the browser: none', () => {
     expect(showNotification('Too warm', {})).toBe(false);
-    useNotification('denied', (title) => shown.push(title));
+    setNotification('denied', (title) => shown.push(title));
     expect(showNotification('Too warm', {})).toBe(false);
     expect(shown).toEqual([]);
   });
 
   test('Alarm notification: a browser in which only service workers show them: none, and no error', () => {
-    useNotification('granted', () => {
+    setNotification('granted', () => {
       throw new TypeError('Illegal constructor');
     });
     expect(showNotification('Too warm', {})).toBe(false);
