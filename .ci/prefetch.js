@@ -8,6 +8,7 @@ import { availableParallelism, freemem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runCommand } from '../common/command.js';
+import { claimDataDir } from '../common/data-dir.js';
 import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { SUITES } from '../test/suites.js';
@@ -22,6 +23,7 @@ await runCommand(async () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   process.chdir(root);
   checkNode();
+  await claimDataDir('.data');
   const line = createStatusLine(process.stderr);
   const onStatus = line.update;
   await repeatedly(() => ensurePackages(root, { onStatus }));

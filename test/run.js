@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../common/command.js';
+import { claimDataDir } from '../common/data-dir.js';
 import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { LONG, SUITES } from './suites.js';
@@ -43,6 +44,8 @@ await runCommand(async () => {
   const args = process.argv.slice(2);
   if (args.includes('--help')) return await printHelp(args);
   const { projects, tools, ownArgs } = readSuites(args);
+  // The tests keep jars and screenshots there. `npm run dev -- --fresh` only empties a directory that is marked.
+  await claimDataDir('.data');
   await ensureTools(tools, { onStatus });
   if (tools.includes('python')) await ensurePythonTools(onStatus);
   await ensureDashboard(onStatus);

@@ -1,5 +1,6 @@
 import './kit/base.css';
 import './kit/controls.css';
+import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
@@ -11,7 +12,7 @@ import { SignIn } from './kit/sign-in.tsx';
 import type { Route } from './routes.ts';
 import { createRouter, routeOf } from './routes.ts';
 import { createClock, fetchSettingClock } from './state/clock.ts';
-import { ServicesContext, useServices, useTitle } from './state/hooks.ts';
+import { NO_IMPORT, ServicesContext, useServices, useTitle } from './state/hooks.ts';
 import { createVocabulary } from './state/lists.ts';
 import { createLive, useFiguresAlone } from './state/live.ts';
 import { createComparison, createPreferences } from './state/preferences.ts';
@@ -237,9 +238,10 @@ const services = {
     isHidden: () => document.hidden,
   }),
   router: createRouter({ window }),
-  preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
+  preferences: createPreferences({ storage: localStorage, root: document.documentElement, tabs: window }),
   thresholds: createThresholdMemory({ storage: localStorage }),
   comparison: createComparison({ storage: sessionStorage }),
+  importing: signal(NO_IMPORT),
   vocabulary: createVocabulary(),
   clock,
 };

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync,
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
 import { askRegistry } from '../bootstrap/registry.js';
 import { runShown } from '../bootstrap/run-shown.js';
@@ -43,6 +44,7 @@ export async function ensurePython(options) {
   const current = join(home, 'current');
   const isReady = () => readIfThere(join(current, STAMP)) === readFileSync(requirements, 'utf8');
   if (!isReady()) {
+    await claimDataDir(resolve(dataDir));
     mkdirSync(home, { recursive: true });
     const own = mkdtempSync(join(home, 'environment-'));
     let taken = false;

@@ -20,6 +20,8 @@ const VIEWS = [
   ['devices', '/?show=devices'],
   ['a device', '/devices/collar-1'],
   ['a sensor', '/devices/collar-1/sensors/ambient'],
+  ['a comparison', '/compare?s=collar-1/ambient'],
+  ['changes', '/changes'],
   ['the pipeline', '/pipeline'],
   ['dead letters', '/dead-letters'],
   ['alarms', '/alarms'],

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { claimDataDir } from '../../common/data-dir.js';
 import { readSettings } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { ensureTools } from '../../infra/bootstrap/index.js';
@@ -23,6 +24,7 @@ import { describeMachine } from './measure/machine.js';
 export async function runSession({ name, flags, work }) {
   const { dataDir } = readSettings();
   const home = join(dataDir, 'bench');
+  await claimDataDir(dataDir);
   const line = createStatusLine(process.stderr);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));

@@ -222,11 +222,26 @@ export function useAlarmNotifications(open: OpenAlarms | null) {
     if (!newest) return;
     const { sound, notification } = preferences.choice.peek().signals;
     if (sound) beep();
-    if (notification && globalThis.Notification?.permission === 'granted') {
-      const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
-      new Notification(newest.rule, { body, tag: newest.alarm_id });
-    }
+    if (!notification) return;
+    const body = `${newest.device ?? newest.device_id} · ${newest.sensor ?? newest.sensor_id}`;
+    showNotification(newest.rule, { body, tag: newest.alarm_id });
   }, [open, clock, newsAmong, preferences]);
+}
+
+/**
+ * Shows a notification of the operating system.
+ *
+ * @returns false: the reader does not allow it, or the browser cannot. Browsers of Android throw, because only a service worker may show one
+ *   there.
+ */
+export function showNotification(title: string, options: NotificationOptions): boolean {
+  if (globalThis.Notification?.permission !== 'granted') return false;
+  try {
+    new Notification(title, options);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Hz, seconds, and loudness from 0 to 1. */

@@ -1,8 +1,10 @@
+import type { Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
+import type { ImportedRow, RefusedLine } from '../api/types.ts';
 import type { Router } from '../routes.ts';
 import type { Clock } from './clock.ts';
 import type { Vocabulary } from './lists.ts';
@@ -10,6 +12,39 @@ import type { Live } from './live.ts';
 import type { Comparison, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
 import type { ThresholdMemory } from './thresholds.ts';
+
+/** How far an import is. */
+export interface ImportRun {
+  /** nothing is stored */
+  isTest: boolean;
+  /** name of the device that was typed when the run began */
+  device: string;
+  state: 'running' | 'done' | 'stopped';
+  /** of the file, from 0 to 1 */
+  share: number;
+  rows: number;
+  samples: number;
+  refused: number;
+  /** refused ones */
+  lines: RefusedLine[];
+  /** samples as they would be stored */
+  first: ImportedRow[];
+  problem: Problem | null;
+}
+
+/** An import goes on when its view is left, and the view shows it again. */
+interface Importing {
+  file: File | null;
+  /** as typed */
+  device: string;
+  /** null: none since the file was chosen */
+  run: ImportRun | null;
+  /** ends the run */
+  abort: AbortController | null;
+}
+
+/** The view of imports before its first use. */
+export const NO_IMPORT: Importing = { file: null, device: '', run: null, abort: null };
 
 /** Everything that views need, created once in app.tsx. */
 interface Services {
@@ -20,6 +55,7 @@ interface Services {
   preferences: Preferences;
   thresholds: ThresholdMemory;
   comparison: Comparison;
+  importing: Signal<Importing>;
   vocabulary: Vocabulary;
   clock: Clock;
 }

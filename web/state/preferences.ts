@@ -18,26 +18,66 @@ type Signals = { sound: boolean; notification: boolean };
 /** `name`: under which the reader acknowledges alarms */
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices; signals: Signals; name: string };
 
-/** The choices of a reader, stored in this browser. */
-export function createPreferences({ storage, root }: { storage: Storage; root: HTMLElement }) {
+/**
+ * The choices of a reader, stored in this browser. Another tab changes them, too.
+ *
+ * @param options `tabs`: the window, which gets the event `storage` when another tab stores something
+ */
+export function createPreferences({
+  storage,
+  root,
+  tabs,
+}: {
+  storage: Storage;
+  root: HTMLElement;
+  tabs: Pick<EventTarget, 'addEventListener'>;
+}) {
   const choice = signal(read(storage));
+  let known = textsOf(storage);
 
+  function take(next: Choice) {
+    if (next.theme === 'auto') delete root.dataset['theme'];
+    else root.dataset['theme'] = next.theme;
+    choice.value = next;
+  }
+
+  /** Takes what another tab stored. A choice that this tab could not store stays until then. */
+  function readAgain() {
+    const texts = textsOf(storage);
+    if (texts === known) return;
+    known = texts;
+    const next = read(storage);
+    const { zone } = choice.peek();
+    take(next.zone.name === zone.name ? { ...next, zone } : next);
+  }
+
+  tabs.addEventListener('storage', readAgain);
   return {
     choice,
     change(changes: Partial<Choice>) {
+      // The event of another tab may be on its way.
+      readAgain();
       const next = { ...choice.peek(), ...changes };
       const { theme, zone, units, signals, name } = next;
-      if (theme === 'auto') delete root.dataset['theme'];
-      else root.dataset['theme'] = theme;
       remember(storage, PREFERENCES_KEY, { theme, zone: zone.name, units });
       remember(storage, SIGNALS_KEY, signals);
       remember(storage, NAME_KEY, name);
-      choice.value = next;
+      known = textsOf(storage);
+      take(next);
     },
   };
 }
 
 export type Preferences = ReturnType<typeof createPreferences>;
+
+/** @returns all that is stored, for comparison; JSON has no line break */
+function textsOf(storage: Storage): string {
+  try {
+    return [PREFERENCES_KEY, SIGNALS_KEY, NAME_KEY].map((key) => storage.getItem(key)).join('\n');
+  } catch {
+    return '';
+  }
+}
 
 function read(storage: Storage): Choice {
   const kept = recallMembers(storage, PREFERENCES_KEY);

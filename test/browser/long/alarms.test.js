@@ -344,3 +344,24 @@ test('Alarms: arrow keys in a choice of the header: they choose, and the focus s
   await dashboard.untilFocused(theme.getByRole('radio', { name: 'Light', exact: true }));
   expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
 });
+
+test('Alarms: notifications in a browser that cannot show them: the box stays empty, with the reason', async () => {
+  const { page } = dashboard;
+  // As browsers of Android do.
+  await page.addInitScript(() => {
+    class Notification {
+      static permission = 'granted';
+      static requestPermission = async () => 'granted';
+      constructor() {
+        throw new TypeError('Illegal constructor');
+      }
+    }
+    Object.assign(window, { Notification });
+  });
+  await dashboard.visit('/alarms');
+  const box = page.getByRole('checkbox', { name: 'Notifications' });
+  await box.click();
+  await page.getByText('This browser shows no notifications of this page.').waitFor();
+  expect(await box.isChecked()).toBe(false);
+  await dashboard.lookAt('alarms-no-notifications');
+});

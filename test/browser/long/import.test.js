@@ -59,3 +59,36 @@ test('Import: a file of several pieces: tested, stored, and its bad line is name
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
+
+test('Import: its view is left and opened again: the import went on, and its progress is shown', async () => {
+  const { page, system } = dashboard;
+  /** @type {() => void} */
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/api/v1/import?*', async (route) => {
+    await released;
+    await route.continue();
+  });
+  /** @returns {Promise<boolean>} whether the browser would ask before it closes the page */
+  const isAsked = () =>
+    page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByLabel('Device').fill('second-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const progress = page.getByRole('progressbar', { name: 'Share of the file' });
+  await progress.waitFor();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Pipeline' }).click();
+  await page.getByRole('heading', { name: 'Pipeline', exact: true }).waitFor();
+  expect(await isAsked()).toBe(true);
+  await page.goBack();
+  await progress.waitFor();
+  expect(await page.getByLabel('Device').inputValue()).toBe('second-logger');
+  release();
+  await page.getByText(`${(ROWS - 1).toLocaleString('en-US')} samples stored, 1 refused`).waitFor();
+  expect(await isAsked()).toBe(false);
+  expect(await system.get('/devices/second-logger')).toMatchObject({ name: 'second-logger' });
+});

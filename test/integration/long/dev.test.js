@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { emptyDataDir } from '../../../common/data-dir.js';
 import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/processes/dev-process.js';
 import { processTree, untilGone } from '../../support/processes/index.js';
 
@@ -152,6 +154,19 @@ test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
     } finally {
       server.close();
     }
+  },
+  RUN_MS,
+);
+
+test(
+  'npm run dev --fresh: tests ran before the first start: their directory is marked, and can be emptied',
+  async () => {
+    const dataDir = join(clone.folder, '.data');
+    await rm(dataDir, { recursive: true, force: true });
+    const { stdout } = await runNextToDev(clone.folder, 'test:unit', ['--listTests', 'test/unit/common']);
+    expect(stdout).toContain('test/unit/common');
+    expect(await readdir(dataDir)).toContain('.millrace');
+    await emptyDataDir(dataDir, []);
   },
   RUN_MS,
 );

@@ -31,6 +31,12 @@ const WATCH = `(() => {
   requestAnimationFrame(look);
 })()`;
 
+/** A phone with a poor connection: bytes/s, and ms until each answer begins. */
+const SLOW_NETWORK = { offline: false, latency: 300, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+
+/** An expression of the page: ms since the navigation began; null: nothing is painted yet. */
+const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null";
+
 /** Starts the Chromium of this machine, headless. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
@@ -53,6 +59,24 @@ export async function startChromium() {
         seen,
         close: () => context.close(),
       };
+    },
+    /** @param {string} url @returns {Promise<number>} ms until a new user with a slow network sees the first text or picture */
+    async firstPaint(url) {
+      const context = await browser.newContext({ viewport: VIEWPORT });
+      try {
+        const page = await context.newPage();
+        const debuggee = await context.newCDPSession(page);
+        await debuggee.send('Network.enable');
+        await debuggee.send('Network.emulateNetworkConditions', SLOW_NETWORK);
+        await page.goto(url, { waitUntil: 'commit' });
+        for (;;) {
+          const ms = /** @type {number | null} */ (await page.evaluate(FIRST_PAINT));
+          if (ms !== null) return ms;
+          await sleep(LOOK_MS);
+        }
+      } finally {
+        await context.close();
+      }
     },
     stop: () => browser.close(),
   };

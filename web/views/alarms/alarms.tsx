@@ -6,7 +6,7 @@ import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
-import { scopeKey, useAlarms, useScopeUnits } from '../../state/alarms.ts';
+import { scopeKey, showNotification, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { useMay } from '../../state/session.ts';
@@ -165,10 +165,10 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
 function Signals() {
   const { preferences } = useServices();
   const { signals } = preferences.choice.value;
+  const [isRefused, setRefused] = useState(false);
   async function change(name: 'sound' | 'notification', isOn: boolean) {
-    // A browser that refuses leaves the box unchecked.
-    const isAllowed =
-      name === 'sound' || !isOn || (await globalThis.Notification?.requestPermission()) === 'granted';
+    const isAllowed = name === 'sound' || !isOn || (await tryNotification());
+    setRefused(!isAllowed);
     preferences.change({ signals: { ...preferences.choice.peek().signals, [name]: isOn && isAllowed } });
   }
   return (
@@ -184,8 +184,17 @@ function Signals() {
           {name === 'sound' ? 'Sound' : 'Notifications'}
         </label>
       ))}
+      <p class="alarm-signals-refusal" role="status">
+        {isRefused && 'This browser shows no notifications of this page. Choose Sound instead.'}
+      </p>
     </fieldset>
   );
+}
+
+/** @returns whether this browser shows a notification. The first one is the only way to find that out. */
+async function tryNotification(): Promise<boolean> {
+  await globalThis.Notification?.requestPermission();
+  return showNotification('Millrace', { body: 'New alarms are shown like this.', tag: 'millrace' });
 }
 
 /** The rules, and the form that changes them. */

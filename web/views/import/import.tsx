@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { toProblem } from '../../api/request.ts';
 import { formatCount, formatCounted } from '../../format.ts';
 import { saveFile } from '../../kit/controls.tsx';
@@ -9,8 +9,8 @@ import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import '../../kit/tables.css';
 import './import.css';
-import type { Problem } from '../../api/request.ts';
 import type { Imported, ImportedRow, RefusedLine } from '../../api/types.ts';
+import type { ImportRun } from '../../state/hooks.ts';
 
 /** Refused lines that are shown. The file of them has more. */
 const MOST_SHOWN = 20;
@@ -18,26 +18,7 @@ const MOST_SHOWN = 20;
 /** A piece is sent again after a temporary problem, in ms. It changes nothing that is stored. */
 const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 
-/** How far a run is. */
-interface Run {
-  /** nothing is stored */
-  isTest: boolean;
-  /** name of the device that was typed when the run began */
-  device: string;
-  state: 'running' | 'done' | 'stopped';
-  /** of the file, from 0 to 1 */
-  share: number;
-  rows: number;
-  samples: number;
-  refused: number;
-  /** refused ones */
-  lines: RefusedLine[];
-  /** samples as they would be stored */
-  first: ImportedRow[];
-  problem: Problem | null;
-}
-
-const BEGUN: Omit<Run, 'isTest' | 'device'> = {
+const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
   state: 'running',
   share: 0,
   rows: 0,
@@ -50,38 +31,40 @@ const BEGUN: Omit<Run, 'isTest' | 'device'> = {
 
 /** Import of a file of old measurements: first a test, which stores nothing. */
 export function ImportView() {
-  const { client } = useServices();
+  const { client, importing } = useServices();
   const mayImport = useMay('ingest');
-  const [file, setFile] = useState<File | null>(null);
-  const [device, setDevice] = useState('');
-  const [run, setRun] = useState<Run | null>(null);
-  const abort = useRef(new AbortController());
+  const { file, device, run, abort } = importing.value;
   useFiguresAlone();
   useTitle('Import');
   const type = file && typeOf(file.name);
 
-  function choose(next: File | null | undefined) {
-    if (!next) return;
-    setFile(next);
-    setRun(null);
+  function change(changes: Partial<typeof importing.value>) {
+    importing.value = { ...importing.peek(), ...changes };
   }
 
-  async function start({ isTest, device }: Pick<Run, 'isTest' | 'device'>) {
+  function choose(next: File | null | undefined) {
+    if (next) change({ file: next, run: null });
+  }
+
+  async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
     if (!file || !type) return;
-    abort.current = new AbortController();
-    const { signal } = abort.current;
-    let now: Run = { ...BEGUN, isTest, device };
-    setRun(now);
+    const abort = new AbortController();
+    const { signal } = abort;
+    let now: ImportRun = { ...BEGUN, isTest, device };
+    change({ run: now, abort });
+    if (!isTest) window.addEventListener('beforeunload', askFirst);
     try {
       for await (const { body, end, lines } of piecesOf(file, type)) {
         const query = { device, dry_run: String(isTest) };
         const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
         now = { ...added(now, part, lines), share: end / file.size };
-        setRun(now);
+        change({ run: now });
       }
-      setRun({ ...now, state: 'done' });
+      change({ run: { ...now, state: 'done' } });
     } catch (error) {
-      setRun({ ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) });
+      change({ run: { ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) } });
+    } finally {
+      window.removeEventListener('beforeunload', askFirst);
     }
   }
 
@@ -113,7 +96,7 @@ export function ImportView() {
               autocomplete="off"
               placeholder="if the file does not name it"
               value={device}
-              onInput={(event) => setDevice(event.currentTarget.value.trim())}
+              onInput={(event) => change({ device: event.currentTarget.value.trim() })}
             />
           </div>
           <button
@@ -133,7 +116,7 @@ export function ImportView() {
             Import
           </button>
           {isRunning && (
-            <button type="button" class="button quiet-button" onClick={() => abort.current.abort()}>
+            <button type="button" class="button quiet-button" onClick={() => abort?.abort()}>
               Stop
             </button>
           )}
@@ -143,6 +126,9 @@ export function ImportView() {
     </>
   );
 }
+
+/** An import ends with its page, so the browser asks before it closes or reloads it. */
+const askFirst = (event: Event) => event.preventDefault();
 
 function DropArea({
   file,
@@ -187,7 +173,7 @@ function DropArea({
   );
 }
 
-function RunResult({ run, onRetry }: { run: Run; onRetry: () => void }) {
+function RunResult({ run, onRetry }: { run: ImportRun; onRetry: () => void }) {
   const { isTest, device, state, share, rows, samples, refused, lines, first, problem } = run;
   return (
     <div class="import-result">
@@ -283,10 +269,10 @@ const FirstSamples = ({ first }: { first: ImportedRow[] }) => (
 
 /** @param before lines of the file before it */
 function added(
-  run: Run,
+  run: ImportRun,
   { rows, samples, refused, refused_lines: lines, first }: Imported,
   before: number,
-): Run {
+): ImportRun {
   return {
     ...run,
     rows: run.rows + rows,

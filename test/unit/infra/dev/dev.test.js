@@ -12,6 +12,7 @@ import { createParts } from '../../../../infra/dev/parts.js';
 import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.js';
 import { childEnvironment } from '../../../../infra/dev/settings.js';
 import { shownPath } from '../../../../infra/dev/welcome.js';
+import { ensurePython } from '../../../../infra/python/ensure.js';
 
 describe('npm run dev: the simulator gets', () => {
   const broker = 'mqtt://127.0.0.1:1883';
@@ -129,6 +130,13 @@ describe('Dev: --fresh', () => {
     await writeFile(join(dir, 'cassandra'), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'vitepress']);
+  });
+
+  test('Dev --fresh: the tools of the tests were installed before the first start: emptied', async () => {
+    const options = { dataDir: dir, onStatus: () => {}, python: join(dir, 'no-python') };
+    await expect(ensurePython(options)).rejects.toMatchObject({ code: 'tool_missing' });
+    await emptyDataDir(dir, KEPT_FOLDERS);
+    expect(await readdir(dir)).toEqual(['.millrace']);
   });
 
   test('directory with other files: refused and unchanged, even after a run in it', async () => {

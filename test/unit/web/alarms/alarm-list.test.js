@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { createAlarmNews, openCountText } from '../../../../web/state/alarms.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createAlarmNews, openCountText, showNotification } from '../../../../web/state/alarms.ts';
 import { noneText } from '../../../../web/views/alarms/alarms.tsx';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
@@ -46,6 +46,47 @@ test('Alarm news: an alarm that is acknowledged or shelved: no news, also when i
   const acknowledged = open('b', { acknowledged_at: '2026-11-21T11:00:00.000Z' });
   expect(newsAmong(listOf([shelved, acknowledged]), NOON)).toBeUndefined();
   expect(newsAmong(listOf([shelved]), NOON + 2 * HOUR_MS)).toBeUndefined();
+});
+
+describe('Alarm notification', () => {
+  /** @type {string[]} */
+  const shown = [];
+  afterEach(() => {
+    shown.length = 0;
+    Reflect.deleteProperty(globalThis, 'Notification');
+  });
+
+  /** @param {string} permission @param {(title: string) => void} show */
+  function setNotification(permission, show) {
+    class Notification {
+      static permission = permission;
+      /** @param {string} title */
+      constructor(title) {
+        show(title);
+      }
+    }
+    Reflect.set(globalThis, 'Notification', Notification);
+  }
+
+  test('Alarm notification: allowed: it is shown', () => {
+    setNotification('granted', (title) => shown.push(title));
+    expect(showNotification('Too warm', { tag: 'a' })).toBe(true);
+    expect(shown).toEqual(['Too warm']);
+  });
+
+  test('Alarm notification: not allowed, or unknown to the browser: none', () => {
+    expect(showNotification('Too warm', {})).toBe(false);
+    setNotification('denied', (title) => shown.push(title));
+    expect(showNotification('Too warm', {})).toBe(false);
+    expect(shown).toEqual([]);
+  });
+
+  test('Alarm notification: a browser in which only service workers show them: none, and no error', () => {
+    setNotification('granted', () => {
+      throw new TypeError('Illegal constructor');
+    });
+    expect(showNotification('Too warm', {})).toBe(false);
+  });
 });
 
 test.each([

@@ -10,8 +10,9 @@ function open(kept = null) {
     setItem: (/** @type {string} */ key, /** @type {string} */ next) => texts.set(key, next),
   });
   const root = /** @type {any} */ ({ dataset: {} });
-  const reopen = () => createPreferences({ storage, root }).choice.peek();
-  return { preferences: createPreferences({ storage, root }), root, reopen };
+  const tabs = new EventTarget();
+  const openTab = () => createPreferences({ storage, root, tabs });
+  return { preferences: openTab(), root, tabs, openTab, reopen: () => openTab().choice.peek() };
 }
 
 describe('Preferences', () => {
@@ -52,6 +53,42 @@ describe('Preferences', () => {
       signals: { sound: true, notification: false },
       name: 'Ada',
     });
+  });
+
+  test('Preferences: another tab changes one: this tab shows it', () => {
+    const { preferences, root, tabs, openTab } = open();
+    preferences.change({ zone: createZone('Asia/Tokyo') });
+    const { zone } = preferences.choice.peek();
+    openTab().change({ theme: 'dark', units: { pressure: 'bar' } });
+    delete root.dataset.theme;
+    tabs.dispatchEvent(new Event('storage'));
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', units: { pressure: 'bar' } });
+    expect(preferences.choice.peek().zone).toBe(zone);
+    expect(root.dataset.theme).toBe('dark');
+  });
+
+  test('Preferences: another tab changed one, and its event is on its way: a change keeps both', () => {
+    const { preferences, openTab, reopen } = open();
+    openTab().change({ theme: 'dark', name: 'Ada' });
+    preferences.change({ units: { speed: 'km/h' } });
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
+    expect(reopen()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
+  });
+
+  test.each(['forbidden', 'full'])('Preferences: the storage is %s: choices hold in this tab', (state) => {
+    const fail = () => {
+      throw new DOMException(`the storage is ${state}`);
+    };
+    const storage = /** @type {any} */ ({
+      getItem: state === 'forbidden' ? fail : () => null,
+      setItem: fail,
+    });
+    const tabs = new EventTarget();
+    const preferences = createPreferences({ storage, root: /** @type {any} */ ({ dataset: {} }), tabs });
+    preferences.change({ theme: 'dark' });
+    tabs.dispatchEvent(new Event('storage'));
+    preferences.change({ name: 'Ada' });
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
   test('a unit of another quantity: ignored', () => {
