@@ -29,7 +29,7 @@ export { createSubjects } from './subjects.js';
 /** @import { Alarm, EpisodeKey } from '../store/alarms/episodes.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { AlarmItem } from './alarm-item.js' */
-/** @import { AlarmEventKind } from './evaluation/evaluator.js' */
+/** @import { AlarmChange, AlarmEventKind } from './evaluation/evaluator.js' */
 
 /** Samples that are older than this when they are committed are noted before the acknowledgement, in ms. */
 const LATE_MS = 10 * 60_000;
@@ -126,20 +126,25 @@ export function createAlarms(context, deps) {
     noted.set(alarm, await Promise.all(notes));
   }
 
-  /** @param {Alarm} alarm @param {AlarmEventKind[]} kinds @param {{ actor?: string, comment?: string | null }} [by] */
-  function report(alarm, kinds, { actor, comment } = {}) {
+  /** @param {Alarm} alarm @param {AlarmEventKind[]} kinds */
+  function report(alarm, kinds) {
     deliveries.send(alarm);
     for (const each of noted.get(alarm) ?? []) outbox?.send(each);
     for (const kind of kinds) {
       metrics.alarmEvents.inc({ event: kind });
       publish({ event: kind, alarm: toItem(alarm) });
-      const note = { at: clock(), kind, actor: actor ?? null, comment: comment ?? null };
+    }
+  }
+
+  /** Reports what an evaluation found. Nobody waits for its place in the history. @param {AlarmChange} change */
+  function reportFound({ alarm, kinds }) {
+    report(alarm, kinds);
+    for (const kind of kinds)
       tables.episodes
-        .note(alarm, note)
+        .note(alarm, { at: clock(), kind, actor: null, comment: null })
         .catch((error) =>
           logger.warn({ reason: String(error) }, 'the history of an alarm could not be written'),
         );
-    }
   }
 
   const scheduler = new EvaluationScheduler({
@@ -147,7 +152,7 @@ export function createAlarms(context, deps) {
     rules,
     clock,
     logger,
-    onChange: ({ alarm, kinds }) => report(alarm, kinds),
+    onChange: reportFound,
     onEvaluated(ok, waitedMs) {
       metrics.alarmEvaluations.inc({ ok: String(ok) });
       metrics.alarmEvaluationSeconds.observe(waitedMs / 1000);
@@ -176,7 +181,7 @@ export function createAlarms(context, deps) {
     subjects,
     scheduler,
     evaluator,
-    onChange: ({ alarm, kinds }) => report(alarm, kinds),
+    onChange: reportFound,
     clock,
     groups,
     historyMs: config.retention.historyDays * DAY_MS,
@@ -286,7 +291,8 @@ export function createAlarms(context, deps) {
       const alarm = { ...before, acknowledgedAt: at, acknowledgedBy: by, comment: comment ?? before.comment };
       await announce(alarm, ['acknowledged']);
       await tables.episodes.acknowledge(key, { at, by, comment });
-      report(alarm, ['acknowledged'], { actor: by, comment });
+      await tables.episodes.note(key, { at, kind: 'acknowledged', actor: by, comment });
+      report(alarm, ['acknowledged']);
       return alarm;
     },
 

@@ -140,13 +140,20 @@ export class Recovery {
     return !this.#stopped;
   }
 
-  /** @param {Buffer} device @param {{ from: number, to: number }} range @param {Rule[] | null} only */
+  /**
+   * A device may have more sensors than evaluations may wait. The range of one that found no room would be lost.
+   *
+   * @param {Buffer} device
+   * @param {{ from: number, to: number }} range
+   * @param {Rule[] | null} only
+   */
   async #evaluateDevice(device, range, only) {
-    await this.waitForRoom();
     for (const subject of await this.#deps.subjects.ofDevice(device)) {
-      const rules = this.#deps.rules.rulesOf(subject.device, subject.sensor);
-      for (const rule of rules)
-        if (!only || only.includes(rule)) this.#deps.scheduler.evaluate(subject, rule, range);
+      for (const rule of this.#deps.rules.rulesOf(subject.device, subject.sensor)) {
+        if (only && !only.includes(rule)) continue;
+        if (!(await this.waitForRoom())) return;
+        this.#deps.scheduler.evaluate(subject, rule, range);
+      }
     }
   }
 

@@ -15,6 +15,7 @@ import { figure } from './report/table.js';
 /** @import { packing } from './parts/packing.js' */
 /** @import { disk } from './parts/reading-disk.js' */
 /** @import { reading } from './parts/reading.js' */
+/** @import { streaming } from './parts/streaming.js' */
 /** @import { throughput } from './parts/throughput.js' */
 
 /**
@@ -40,6 +41,7 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof reading.run>>} [reading]
  * @property {Awaited<ReturnType<typeof disk.run>>} [disk]
  * @property {Awaited<ReturnType<typeof packing.run>>} [packing]
+ * @property {Awaited<ReturnType<typeof streaming.run>>} [streaming]
  * @property {Awaited<ReturnType<typeof alarms.run>>} [alarms]
  * @property {Result} [dashboard]
  * @property {Awaited<ReturnType<typeof opening.run>>} [opening]
@@ -126,6 +128,7 @@ const TARGETS = [
     atLeast: 10_000,
     read: ({ packing }) => sensorsOf(packing.loaded),
   },
+  ...['1x60', '4x10', '1x1'].map(whileStreaming),
   {
     figure: 'samples/s with 10,000 alarm rules against none',
     part: 'alarms',
@@ -198,6 +201,17 @@ function withoutMqtt(load) {
   };
 }
 
+/** @param {string} load */
+function whileStreaming(load) {
+  return {
+    figure: `acknowledged samples/s with streaming out to Kafka against without, ${load}`,
+    part: /** @type {const} */ ('streaming'),
+    atLeast: 0.85,
+    read: (/** @type {Required<Results>} */ { streaming }) =>
+      atLoad(streaming, load, (results) => results.streaming.rate / results.none.rate),
+  };
+}
+
 /**
  * @param {Partial<Results>} results
  * @returns {{ head: string[], rows: string[][] }} of what was measured
@@ -218,7 +232,7 @@ export function targetsTable(results) {
 
 /**
  * @template {string} Name
- * @param {Comparison<Name>[]} loads
+ * @param {Pick<Comparison<Name>, 'shape' | 'rounds'>[]} loads
  * @param {string} load
  * @param {(results: Record<Name, Rate>) => number} read
  * @returns {number} the median over the rounds; NaN where the load was not run

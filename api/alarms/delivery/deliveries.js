@@ -121,12 +121,15 @@ export class Deliveries {
    * @param {AlarmEventKind[]} kinds
    */
   async begin(alarm, kinds) {
-    const { store, clock } = this.#deps;
+    const { store, episodes, clock } = this.#deps;
     const now = clock();
     const begun = this.#deliveriesOf(alarm, kinds);
     if (isShelved(alarm, now)) {
       const end = Number(alarm.shelvedUntil);
       await Promise.all(begun.map((delivery) => store.write(postponedTo(delivery, end), now)));
+      // A person may have changed the end since the alarm was read, and did not see these rows.
+      const stored = await episodes.find(keyOf(alarm));
+      if (stored && stored.shelvedUntil !== end) await this.shelve(alarm, Number(stored.shelvedUntil));
       return;
     }
     await Promise.all(begun.map((delivery) => store.write(delivery, now)));

@@ -153,7 +153,8 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Writes what was evaluated: first the index of open episodes, then the row. So no open episode is missing from the index.
+     * Writes what was evaluated: first the indexes, then the row. An evaluation that finds the row as it should be writes nothing. So a
+     * row that stood without its indexes, after a failure between the two, would never get them.
      *
      * @param {number} group of the device
      * @param {Alarm} alarm
@@ -162,30 +163,8 @@ export function createAlarmStore(session) {
     async write(group, alarm, readAt) {
       const key = keyOf(alarm);
       const isOpen = alarm.cleared === null && !alarm.withdrawn;
-      if (isOpen) await session.write(OPEN, [group, ...key, readAt]);
       await Promise.all([
-        session.write(WRITE, [
-          ...key,
-          alarm.version,
-          alarm.ruleName,
-          alarm.severity,
-          alarm.condition ?? undefined,
-          alarm.deviceName ?? undefined,
-          alarm.sensorName ?? undefined,
-          alarm.site ?? undefined,
-          alarm.unit ?? undefined,
-          int64(alarm.opened),
-          int64(alarm.cleared ?? OPEN_END),
-          alarm.peak === null ? undefined : float64(alarm.peak),
-          alarm.late,
-          alarm.withdrawn,
-          // The acknowledgement and the shelving of a long alarm would expire.
-          alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
-          alarm.acknowledgedBy ?? undefined,
-          alarm.comment ?? undefined,
-          alarm.shelvedUntil === null ? undefined : int64(alarm.shelvedUntil),
-          readAt,
-        ]),
+        isOpen && session.write(OPEN, [group, ...key, readAt]),
         session.write(INDEX, [
           int64(dayOf(alarm.start)),
           int64(alarm.start),
@@ -193,6 +172,28 @@ export function createAlarmStore(session) {
           alarm.sensor,
           alarm.rule,
         ]),
+      ]);
+      await session.write(WRITE, [
+        ...key,
+        alarm.version,
+        alarm.ruleName,
+        alarm.severity,
+        alarm.condition ?? undefined,
+        alarm.deviceName ?? undefined,
+        alarm.sensorName ?? undefined,
+        alarm.site ?? undefined,
+        alarm.unit ?? undefined,
+        int64(alarm.opened),
+        int64(alarm.cleared ?? OPEN_END),
+        alarm.peak === null ? undefined : float64(alarm.peak),
+        alarm.late,
+        alarm.withdrawn,
+        // The acknowledgement and the shelving of a long alarm would expire.
+        alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
+        alarm.acknowledgedBy ?? undefined,
+        alarm.comment ?? undefined,
+        alarm.shelvedUntil === null ? undefined : int64(alarm.shelvedUntil),
+        readAt,
       ]);
       if (!isOpen) await session.write(CLOSE, [readAt, group, ...key]);
     },

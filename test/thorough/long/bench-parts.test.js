@@ -9,6 +9,7 @@ import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
 import { createPackingPart } from '../../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
+import { createStreamingPart } from '../../../tools/bench/parts/streaming.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../../support/database/engine.js';
 
@@ -89,6 +90,16 @@ test('Bench, packing: with and without ingest: it is measured until all hours ar
   expect(hours).toBeGreaterThan(0);
   expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
   expect(targetsTable({ packing }).rows).toHaveLength(1);
+});
+
+test('Bench, streaming: one load: Kafka has every block, and its CPU is counted', async () => {
+  const part = createStreamingPart({ loads: ['4x10'], devices, engineDir: ENGINE_DIR });
+  const measured = await part.run(context());
+  expect(measured).toMatchObject([{ shape: '4x10', skipped: 0 }]);
+  const [round] = measured[0]?.rounds ?? [];
+  expect(Number(round?.results.streaming.cpu['kafka'])).toBeGreaterThanOrEqual(0);
+  expect(part.tables(measured)[0]?.rows).toHaveLength(1);
+  expect(targetsTable({ streaming: measured }).rows).toHaveLength(1);
 });
 
 test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {

@@ -224,6 +224,23 @@ test.each([
   },
 );
 
+test('Shelving: it ends while a change of its alarm is being stored: the change does not wait for the end of before', async () => {
+  const shelved = { ...ALARM, cleared: 60_000, shelvedUntil: now + 1_000_000 };
+  const stored = { ...shelved, shelvedUntil: now - 1 };
+  /** @type {string[]} */
+  const sent = [];
+  const deliveries = startDeliveries(
+    async (_, event) => void sent.push(event),
+    async () => stored,
+  );
+  await deliveries.begin(shelved, ['cleared']);
+  deliveries.start();
+  await until(() => sent.length > 0);
+  await deliveries.stop();
+  expect(sent).toEqual(['cleared']);
+  expect(rows.size).toBe(0);
+});
+
 test('Deliveries: a delivery cannot be stored: it is not pending, because its change is not written either', async () => {
   const deliveries = startDeliveries(
     async () => {},

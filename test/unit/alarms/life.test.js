@@ -94,6 +94,30 @@ test('Alarm: late samples disprove it: withdrawn, and reported as corrected', as
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
+test('Acknowledgement: the history of the alarm cannot be written: it fails, and a second one stands in the history', async () => {
+  system = await startMemoryAlarms({ clock });
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  const start = clock();
+  await heat(20, start);
+  await until(() => events().includes('opened'));
+  const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
+  const acknowledge = () => system.alarms.acknowledge(key, { by: 'Ada', comment: 'I look' });
+  const { episodes } = system.store.alarms;
+  const { note } = episodes;
+  episodes.note = async () => {
+    throw new Error('the database is away');
+  };
+  await expect(acknowledge()).rejects.toThrow('the database is away');
+  expect(events()).toEqual(['opened']);
+  episodes.note = note;
+  await acknowledge();
+  expect(events()).toEqual(['opened', 'acknowledged']);
+  expect(await episodes.history(key)).toMatchObject([
+    { kind: 'opened', actor: null },
+    { kind: 'acknowledged', actor: 'Ada', comment: 'I look' },
+  ]);
+});
+
 test('Shelving: the alarm clears, and the shelving ends after 30 days: the change is delivered then', async () => {
   const receiver = await startReceiver();
   try {

@@ -217,8 +217,8 @@ async function overflowing() {
   return scheduler;
 }
 
-/** @param {EvaluationScheduler} scheduler @param {object} store */
-const recoveryOf = (scheduler, store) =>
+/** @param {EvaluationScheduler} scheduler @param {object} store @param {object} [rest] other dependencies */
+const recoveryOf = (scheduler, store, rest = {}) =>
   new Recovery(
     /** @type {any} */ ({
       store: { due: async () => [], all: async () => [], ...store },
@@ -229,8 +229,29 @@ const recoveryOf = (scheduler, store) =>
       process: 'test',
       groups: 1,
       everyMs: 5,
+      ...rest,
     }),
   );
+
+test('Recovery: a device has more sensors than evaluations may wait: each is evaluated, over the whole range', async () => {
+  const sensors = 60_000;
+  let evaluations = 0;
+  const scheduler = schedulerOf(async () => {
+    evaluations++;
+    return { changes: [], episodes: 0, run: null };
+  });
+  const found = Array.from({ length: sensors }, (_, number) => subject(number));
+  const recovery = recoveryOf(
+    scheduler,
+    { seenSince: async () => [Buffer.alloc(16)] },
+    { subjects: { ofDevice: async () => found }, rules: { isEmpty: false, rulesOf: () => [RULE] } },
+  );
+  await recovery.evaluateSince(NOW - HOUR_MS);
+  await until(() => scheduler.waiting === 0);
+  expect(scheduler.isOverflowed).toBe(false);
+  expect(evaluations).toBe(sensors);
+  await scheduler.stop(0);
+});
 
 test('Recovery: the database is away after more waited than may: the next round evaluates what could not wait', async () => {
   const scheduler = await overflowing();

@@ -7,6 +7,7 @@ import { packing } from './packing.js';
 import { peers } from './peers.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
+import { streaming } from './streaming.js';
 import { throughput } from './throughput.js';
 
 /** @import { Context } from '../environment/index.js' */
@@ -34,6 +35,7 @@ export const PARTS = [
   reading,
   disk,
   packing,
+  streaming,
   alarms,
   dashboard,
   opening,

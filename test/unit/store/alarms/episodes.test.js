@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
 import { writeTimestamp } from '../../../../api/store/index.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';
 
 /** @import { Alarm } from '../../../../api/store/alarms/episodes.js' */
+
+const { OperationTimedOutError } = cassandra.errors;
 
 const NOW = Date.UTC(2026, 10, 25, 12);
 
@@ -41,4 +44,24 @@ test('Alarms of a sensor: more than wanted, of two rules: the newest that start 
     (await episodes.ofSensor(device, sensor, page)).map(({ start }) => start - NOW);
   expect(await starts({ until: NOW + 30, limit: 2 })).toEqual([30, 25]);
   expect(await starts({ until: NOW + 1000, limit: 10 })).toEqual([40, 30, 25, 20, 10]);
+});
+
+test('Alarm: the write of its day fails: its row is not written, so the next evaluation writes both', async () => {
+  let isAway = true;
+  const { store } = await createMemoryStore({
+    clock: () => NOW,
+    around: async ({ table }, run) => {
+      if (table === 'alarm_by_day' && isAway)
+        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+      return run();
+    },
+  });
+  const { episodes } = store.alarms;
+  const alarm = alarmOf(1, 0);
+  await expect(episodes.write(0, alarm, writeTimestamp(NOW))).rejects.toThrow();
+  expect(await episodes.find(alarm)).toBeNull();
+  isAway = false;
+  await episodes.write(0, alarm, writeTimestamp(NOW));
+  expect((await episodes.ofDay(NOW - (NOW % 86_400_000), NOW, 10)).map(({ start }) => start)).toEqual([NOW]);
+  expect(await episodes.find(alarm)).toMatchObject({ start: NOW });
 });

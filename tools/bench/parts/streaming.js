@@ -1,0 +1,161 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+import { readSettings } from '../../../common/settings/index.js';
+import { steadyPort } from '../../../infra/engine/ports.js';
+import { holderOf } from '../../../infra/engine/process/lock.js';
+import { startKafka } from '../../../infra/kafka/index.js';
+import { loadOf } from '../load/shapes.js';
+import { measureRate } from '../measure/rate.js';
+import { alternate, medianOf } from '../measure/rounds.js';
+import { figure, stealOf } from '../report/table.js';
+
+/** @import { Environment } from '../environment/index.js' */
+/** @import { Line } from '../environment/pipeline.js' */
+/** @import { Rate } from '../measure/rate.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
+/** A minute of one sensor, the simulator's collar, and a single reading. */
+const LOADS = ['1x60', '4x10', '1x1'];
+
+const PREFIX = 'bench';
+const PARTITIONS = 6;
+
+const LOOK_MS = 250;
+
+/** Kafka must have what waits within this time after a run, in ms. */
+const DRAINS_MS = 60_000;
+
+/** @typedef {'none' | 'streaming'} Name */
+
+/** @type {Name[]} */
+const NAMES = ['none', 'streaming'];
+
+/** @typedef {{ shape: string, rounds: Round<Name, Rate>[], skipped: number }} StreamedLoad `skipped`: blocks that found no room in the queue */
+
+/**
+ * What streaming out costs at the highest rate. Kafka runs on the same machine, so its own work counts too.
+ *
+ * @param {{ loads?: string[], devices?: number, engineDir?: string }} [options] `engineDir`: where Kafka's jars are kept
+ * @returns {Part<StreamedLoad[]>}
+ */
+export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) => ({
+  name: 'streaming',
+  title: 'Streaming out to a Kafka on the same machine',
+
+  async run({ environment, flags, status }) {
+    const kafka = await openKafka(environment, engineDir ?? join(readSettings().dataDir, 'engine'), status);
+    const plain = await environment.pipeline('no-streaming');
+    const streamed = await environment.pipeline('streaming', undefined, {
+      STREAM_KAFKA: kafka.address,
+      STREAM_TOPIC_PREFIX: PREFIX,
+    });
+    const pids = { ...streamed.pids, kafka: kafka.pid };
+    const lines = { none: plain, streaming: { ...streamed, pids } };
+    const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
+    /** @type {StreamedLoad[]} */
+    const measured = [];
+    try {
+      for (const load of loads) {
+        const shape = loadOf(load, devices);
+        const before = await skippedBlocks(streamed);
+        /** @param {Name} name */
+        const measure = async (name) => {
+          const rate = await measureRate(lines[name], shape, timing);
+          if (name === 'streaming') await drain(streamed);
+          return rate;
+        };
+        // Registration and a cold start would make the first round slower.
+        for (const name of NAMES) {
+          status(`${load}, ${name}: warming up`);
+          await measure(name);
+        }
+        const onStatus = (/** @type {string} */ text) => status(`${load}, ${text}`);
+        const rounds = await alternate({ names: NAMES, rounds: flags.rounds, measure, onStatus });
+        measured.push({ shape: load, rounds, skipped: (await skippedBlocks(streamed)) - before });
+      }
+    } finally {
+      for (const name of ['streaming', 'no-streaming', 'kafka']) await environment.close(name);
+    }
+    return measured;
+  },
+
+  tables: (measured) => [
+    {
+      head: [
+        'thousand samples/s',
+        'none',
+        'streaming',
+        'ratio',
+        'ingest µs, none',
+        'streaming',
+        'Kafka µs',
+        'blocks left to the completion',
+        'steal',
+      ],
+      rows: measured.map(({ shape, rounds, skipped }) => [
+        shape,
+        figure(medianOf(rounds, (results) => results.none.rate / 1000)),
+        figure(medianOf(rounds, (results) => results.streaming.rate / 1000)),
+        figure(medianOf(rounds, (results) => results.streaming.rate / results.none.rate)),
+        figure(medianOf(rounds, (results) => Number(results.none.cpu['ingest']))),
+        figure(medianOf(rounds, (results) => Number(results.streaming.cpu['ingest']))),
+        figure(medianOf(rounds, (results) => Number(results.streaming.cpu['kafka']))),
+        String(skipped),
+        stealOf(rounds),
+      ]),
+    },
+  ],
+});
+
+export const streaming = createStreamingPart();
+
+/**
+ * Starts a Kafka with all topics.
+ *
+ * @param {Environment} environment
+ * @param {string} engineDir
+ * @param {(text: string) => void} onStatus
+ */
+const openKafka = (environment, engineDir, onStatus) =>
+  environment.variant('kafka', async (home) => {
+    const engine = await startKafka({ dataDir: home, port: await steadyPort(), engineDir, onStatus });
+    const address = engine.contactPoint;
+    await makeTopics(address);
+    const pid = Number((await holderOf(join(await realpath(home), 'kafka')))?.java);
+    return { address, pid, close: () => engine.stop() };
+  });
+
+/** Loads the client of Kafka only now, because other parts and the reports do without it. @param {string} address */
+async function makeTopics(address) {
+  const { Admin } = await import('@platformatic/kafka');
+  const { TOPICS, topicName } = await import('../../../api/stream-out/index.js');
+  const kinds = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS));
+  const admin = new Admin({ clientId: 'bench', bootstrapBrokers: [address] });
+  try {
+    const topics = kinds.map((kind) => topicName(PREFIX, kind));
+    await admin.createTopics({ topics, partitions: PARTITIONS, replicas: 1 });
+  } finally {
+    await admin.close();
+  }
+}
+
+/** @param {Line} line */
+const skippedBlocks = async (line) => (await line.metrics())('iot_stream_skipped_total');
+
+/**
+ * Waits until Kafka has what waited at the end of a run. Otherwise the next run would pay for it.
+ *
+ * @param {Line} line
+ * @throws {MillraceError} `failed`
+ */
+async function drain(line) {
+  const deadline = performance.now() + DRAINS_MS;
+  while ((await line.metrics())('iot_stream_queue_bytes') > 0) {
+    if (performance.now() > deadline)
+      throw new MillraceError('failed', `Kafka did not take what waited within ${DRAINS_MS / 1000} s.`);
+    await sleep(LOOK_MS);
+  }
+}
