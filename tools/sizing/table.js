@@ -5,7 +5,7 @@ import { betweenMarks, markdownTable } from '../bench/report/table.js';
 import { costOf, errorsOf } from './costs.js';
 import { installationOf } from './formula.js';
 import { limitsOf } from './limits.js';
-import { NODES, RULES } from './rules.js';
+import { RULES } from './rules.js';
 import { compressionOf } from './storage.js';
 import { samplesPerMessage } from './traffic.js';
 
@@ -145,7 +145,6 @@ export function partsOfPage({ fleet, parts }, figures) {
     costs: costsTable(figures),
     compression: compressionTable(figures),
     rules: rulesTable(),
-    nodes: nodesTable(),
   };
 }
 
@@ -197,10 +196,4 @@ const rulesTable = () =>
       unit === 'bytes' ? bytesText(value) : `${countText(value)} ${unit}`,
       source,
     ]),
-  );
-
-const nodesTable = () =>
-  markdownTable(
-    ['type', 'vCPUs', 'disk'],
-    Object.entries(NODES).map(([type, { vcpus, diskBytes }]) => [type, String(vcpus), bytesText(diskBytes)]),
   );

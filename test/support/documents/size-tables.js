@@ -1,4 +1,4 @@
-import { groupsFor, packersFor, partitionsOf, ratesOf, tablesOf } from '../../../schema/sizes.js';
+import { partitionsOf, tablesOf } from '../../../schema/sizes.js';
 import { markdownTable } from '../../../tools/bench/report/table.js';
 import { bytesText, countText } from '../../../tools/sizing/table.js';
 
@@ -16,29 +16,6 @@ const fleet = (sensors, intervalMs) => ({ ...DEFAULTS, sensors, intervalMs });
 
 /** @param {(sensors: number) => string} figure */
 const each = (figure) => Object.values(FLEETS).map(figure);
-
-/** @returns {string} rates for each second, and their distribution, in Markdown */
-export const ratesTable = () =>
-  markdownTable(
-    ['sensors', ...Object.keys(FLEETS)],
-    [
-      ...Object.entries(LOADS).map(([load, intervalMs]) => [
-        `samples/s, ${load}`,
-        ...each((sensors) => countText(ratesOf(fleet(sensors, intervalMs)).samples)),
-      ]),
-      ['messages/s', ...each((sensors) => countText(ratesOf(fleet(sensors, 1000)).messages))],
-      ['hours to pack a second', ...each((sensors) => countText(ratesOf(fleet(sensors, 1000)).packedHours))],
-      ['processes that pack', ...each((sensors) => countText(packersFor(sensors)))],
-      ['`LATEST_GROUPS`', ...each((sensors) => groupsFor(sensors).toLocaleString('en'))],
-      [
-        'rows, bytes of a group of `sensor`',
-        ...each((sensors) => {
-          const { rows, bytes } = partitionsOf(fleet(sensors, 1000)).sensor;
-          return `${countText(rows)}, ${bytesText(bytes)}`;
-        }),
-      ],
-    ],
-  );
 
 /** @returns {string} rows and bytes of all tables, in Markdown */
 export function tablesTable() {

@@ -16,7 +16,7 @@ import {
 } from '../../../schema/sizes.js';
 import { createRandom } from '../../../simulator/random.js';
 import { bytesText, countText } from '../../../tools/sizing/table.js';
-import { partitionsTable, ratesTable, tablesTable } from '../../support/documents/size-tables.js';
+import { partitionsTable, tablesTable } from '../../support/documents/size-tables.js';
 
 const PAGE = readFileSync(new URL('../../../docs/explanation/data-model.md', import.meta.url), 'utf8');
 
@@ -31,7 +31,6 @@ const fleet = (sensors, intervalMs) => ({
 });
 
 test.each([
-  ['what comes in', ratesTable()],
   ['what is kept', tablesTable()],
   ['the partitions', partitionsTable()],
 ])('Sizes: the page on the data model: it has this table of %s', (_, table) => {
