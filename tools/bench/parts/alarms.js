@@ -60,7 +60,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
     try {
       const lines = {
         none: await environment.pipeline('no-rules'),
-        rules: await environment.pipeline('rules', undefined, { ALARM_WEBHOOK_URL: receiver.url }),
+        rules: await environment.pipeline('rules', undefined, { more: { ALARM_WEBHOOK_URL: receiver.url } }),
       };
       const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
       for (const line of Object.values(lines)) {

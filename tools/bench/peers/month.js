@@ -113,7 +113,7 @@ const HISTORY = ['history', 'history_stat'];
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
 async function readMonth({ environment, flags, status }, { rivals, databases, rate, month }) {
-  const { line: ours } = await openOurs(environment, { wired: false });
+  const ours = await openOurs(environment, { wired: false });
   const front = await environment.front(ours);
   const http = createHttpReader(front.url);
   const shape = loadOf(STEADY_LOAD);
