@@ -1,25 +1,33 @@
 import { medianOf } from './measure/rounds.js';
 import { PARTS } from './parts/index.js';
 import { comparison, peerTables } from './peers/report.js';
-import { betweenMarks, figure, markdownTable } from './report/table.js';
+import { figure, markdownTable } from './report/table.js';
 import { targetsTable } from './targets.js';
 
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** The figures of a raw file are between these two lines of a document. */
-const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' };
+/** The lines of a document around the figures. The peers have lines of their own, because a run of their own measures them. */
+const MARKS = {
+  bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
+  peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
+};
 
 /**
+ * Replaces the figures of a document.
+ *
  * @param {string} document
  * @param {string} text
+ * @param {keyof typeof MARKS} [section]
  * @returns {string} the document with the text between the marks
  * @throws {RangeError} when the marks are not there
  */
-export const insertBetweenMarks = (document, text) => betweenMarks(document, MARKS, text);
-
-/** The peers have a section of their own: they are measured by a run of their own. */
-const PEER_MARKS = { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' };
+export function insertBetweenMarks(document, text, section = 'bench') {
+  const { begin, end } = MARKS[section];
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
+  return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
+}
 
 /**
  * @param {string} document
@@ -31,15 +39,12 @@ export function insertPeers(document, raw) {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
     '**These figures are of a quick run**: one short round, Telegraf with one known good setting, and a month with a sample each 30 s. Read the ratios as a first look. `npm run bench -- --only peers` measures all of it.';
-  return betweenMarks(
-    document,
-    PEER_MARKS,
-    [
-      machineOf(raw),
-      ...(raw.flags?.quick ? [quick] : []),
-      ...tables.map(({ head, rows }) => markdownTable(head, rows)),
-    ].join('\n\n'),
-  );
+  const parts = [
+    machineOf(raw),
+    ...(raw.flags?.quick ? [quick] : []),
+    ...tables.map(({ head, rows }) => markdownTable(head, rows)),
+  ];
+  return insertBetweenMarks(document, parts.join('\n\n'), 'peers');
 }
 
 /**
@@ -49,7 +54,7 @@ export function insertPeers(document, raw) {
  * @throws {RangeError} when the marks are not there
  */
 export const insertComparison = (document, raw) =>
-  betweenMarks(document, PEER_MARKS, [comparison(raw.results.peers ?? []), machineOf(raw)].join(' '));
+  insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
 
 /** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
 export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');
