@@ -29,10 +29,7 @@ describe('LATEST_GROUPS: the documents name the sensors for its default', () => 
     ],
     ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
     ['.env.example', `LATEST_GROUPS=${groups}`],
-    [
-      'docs/explanation/sizing.md',
-      `Its default of ${groups} suits up to 160,000 sensors.`,
-    ],
+    ['docs/explanation/sizing.md', `Its default of ${groups} suits up to 160,000 sensors.`],
   ])('%s', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
