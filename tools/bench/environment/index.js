@@ -101,11 +101,8 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       const start = () => startIngest({ name: keyspace, dir: home, settings: env, changed });
       let ingest = await start();
       const parts = { broker, publisher, connections: CONNECTIONS };
-      const line = createLine({
-        ...parts,
-        name: keyspace,
-        ingest: { ...ingest, stop: () => ingest.stop() },
-      });
+      const ingestNow = { ...ingest, stop: () => ingest.stop() };
+      const line = createLine({ ...parts, name: keyspace, ingest: ingestNow });
       return {
         ...line,
         broker,
@@ -187,12 +184,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       once('driver', async (home) => {
         const env = settings('driver');
         const { cql } = await migrate(env);
-        const child = await startChild(DRIVER, {
-          title: 'driver alone',
-          log: join(home, 'driver.log'),
-          nodeFlags: startFlags(),
-          env,
-        });
+        const child = await startScript(DRIVER, 'driver', home, env);
         return {
           cql,
           pid: child.pid,
@@ -205,8 +197,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     /** A process that decodes, validates and encodes messages, and stores nothing. */
     alone: () =>
       once('alone', async (home) => {
-        const log = join(home, 'alone.log');
-        const child = await startChild(ALONE, { title: 'encoder', log, nodeFlags: startFlags() });
+        const child = await startScript(ALONE, 'encoder', home);
         return {
           /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs a sample */
           cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
@@ -228,6 +219,10 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 }
 
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
+
+/** @param {string} script @param {string} title @param {string} home folder of its log @param {NodeJS.ProcessEnv} [env] */
+const startScript = (script, title, home, env) =>
+  startChild(script, { title, log: join(home, `${title}.log`), nodeFlags: startFlags(), env });
 
 /**
  * Each variant has a keyspace.

@@ -68,7 +68,9 @@ describe('Load: npm run load', () => {
   });
 
   test('Loader: several wrong flags: all are reported', () => {
-    expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(/an hour at most.*--into is/s);
+    expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(
+      /an hour at most.*--into is/s,
+    );
     expect(() => readFlags(['--interval', '40ms'], NOW)).toThrow(/--interval must be 41ms or more/);
   });
 

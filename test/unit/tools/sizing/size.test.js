@@ -154,9 +154,7 @@ describe('Sizing: lines for .env', () => {
 
 describe('Sizing: flags', () => {
   test('numbers like 1e6, durations with a unit: read', () => {
-    const { fleet, node } = planOf(
-      '--sensors 2e6 --interval 500ms --batch 5m --history 2y --node-disk 7500',
-    );
+    const { fleet, node } = planOf('--sensors 2e6 --interval 500ms --batch 5m --history 2y --node-disk 7500');
     expect(fleet).toMatchObject({ sensors: 2e6, intervalMs: 500, batchMs: 300_000, historyDays: 730 });
     expect(node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
   });
