@@ -3,6 +3,8 @@ import { ratesOf, tablesOf } from '../../schema/sizes.js';
 
 /** @import { Fleet } from '../../schema/sizes.js' */
 
+const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
+
 /**
  * Numbers that a measurement or another project states.
  *
@@ -11,11 +13,7 @@ import { ratesOf, tablesOf } from '../../schema/sizes.js';
  * @param {V} values
  * @param {string} [source]
  */
-const constant = (label, values, source = '[benchmarks](benchmarks.md), 2026-11-26') => ({
-  label,
-  values,
-  source,
-});
+const constant = (label, values, source = BENCH) => ({ label, values, source });
 
 /** The constants that docs/explanation/sizing.md shows. A test compares the first three with the benchmarks. */
 export const CONSTANTS = {
@@ -100,10 +98,9 @@ export function needsOf({ fleet, signal, replication, node }) {
       (messages * database.values.message * quorum) / 1e6,
     broker: (messages * messageCost(broker.values, shape)) / 1e6,
   };
-  const tables = tablesOf(fleet);
   const share = CONSTANTS[signal].values;
   const [batches, history] = [stayOf(fleet.batchDays), stayOf(fleet.historyDays)];
-  const { message, history: hours, history_stat: statistics, ...others } = tables;
+  const { message, history: hours, history_stat: statistics, ...others } = tablesOf(fleet);
   const rest = Object.values(others);
   const bytes =
     message.bytes * batches * share.messages +
