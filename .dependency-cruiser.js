@@ -16,7 +16,7 @@ const TOP = {
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/stream-out/'],
   // Starts processes, and imports no part of them but their settings and records.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.js'],
-  // The benchmark measures the parts; sizing calculates with its figures.
+  // The benchmark measures the parts; sizing calculates with constants and prints as the benchmark does.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: runs in the browser, and imports itself alone.
   'web/': [],
@@ -121,7 +121,7 @@ const TOOLS = {
     'tools/bench/measure/',
     'tools/bench/environment/',
   ],
-  // Figures as tables and charts.
+  // Figures as tables.
   'tools/bench/report/': ['tools/bench/load/', 'tools/bench/measure/'],
   // Other databases.
   'tools/bench/peers/': [

@@ -11,7 +11,7 @@ const YEAR_HOURS = 366 * DAY_HOURS;
  * Bytes of a row on disk, without compression and blob: what Cassandra 5.0 was seen to write, rounded up. Names of 10 to
  * 15 characters.
  */
-export const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
+const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
 /** Bytes of one sensor's entry in a row of `latest` on disk, as Cassandra 5.0 wrote it. */
 export const LATEST_ENTRY_BYTES = 60;
@@ -93,9 +93,6 @@ export function tablesOf(fleet) {
 
 /** @param {number} devices @param {number} sensors */
 const latestBytes = (devices, sensors) => devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
-
-/** @param {number} messages @param {number} sensors of a device @returns {number} bytes that so many messages write into `latest` */
-export const latestWritten = (messages, sensors) => latestBytes(messages, messages * sensors);
 
 /** @param {number} days @returns {number} calendar years that so many days reach into, at most: one more than they are long */
 export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;

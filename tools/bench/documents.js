@@ -1,26 +1,33 @@
 import { medianOf } from './measure/rounds.js';
 import { PARTS } from './parts/index.js';
 import { comparison, peerTables } from './peers/report.js';
-import { barChart } from './report/chart.js';
-import { betweenMarks, figure, markdownTable } from './report/table.js';
+import { figure, markdownTable } from './report/table.js';
 import { targetsTable } from './targets.js';
 
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** The figures of a raw file are between these two lines of a document. */
-const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' };
+/** The lines of a document around the figures. The peers have lines of their own, because a run of their own measures them. */
+const MARKS = {
+  bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
+  peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
+};
 
 /**
+ * Replaces the figures of a document.
+ *
  * @param {string} document
  * @param {string} text
+ * @param {keyof typeof MARKS} [section]
  * @returns {string} the document with the text between the marks
  * @throws {RangeError} when the marks are not there
  */
-export const insertBetweenMarks = (document, text) => betweenMarks(document, MARKS, text);
-
-/** The peers have a section of their own: they are measured by a run of their own. */
-const PEER_MARKS = { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' };
+export function insertBetweenMarks(document, text, section = 'bench') {
+  const { begin, end } = MARKS[section];
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
+  return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
+}
 
 /**
  * @param {string} document
@@ -32,15 +39,12 @@ export function insertPeers(document, raw) {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
     '**These figures are of a quick run**: one short round, Telegraf with one known good setting, and a month with a sample each 30 s. Read the ratios as a first look. `npm run bench -- --only peers` measures all of it.';
-  return betweenMarks(
-    document,
-    PEER_MARKS,
-    [
-      machineOf(raw),
-      ...(raw.flags?.quick ? [quick] : []),
-      ...tables.map(({ head, rows }) => markdownTable(head, rows)),
-    ].join('\n\n'),
-  );
+  const parts = [
+    machineOf(raw),
+    ...(raw.flags?.quick ? [quick] : []),
+    ...tables.map(({ head, rows }) => markdownTable(head, rows)),
+  ];
+  return insertBetweenMarks(document, parts.join('\n\n'), 'peers');
 }
 
 /**
@@ -50,7 +54,7 @@ export function insertPeers(document, raw) {
  * @throws {RangeError} when the marks are not there
  */
 export const insertComparison = (document, raw) =>
-  betweenMarks(document, PEER_MARKS, [comparison(raw.results.peers ?? []), machineOf(raw)].join(' '));
+  insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
 
 /** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
 export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');
@@ -90,21 +94,6 @@ export function everything(raw) {
   ].join('\n\n');
 }
 
-/** @param {Raw} raw @returns {string | null} SVG of the rates; null where they were not measured */
-export function chart({ results: { throughput } }) {
-  if (!throughput) return null;
-  const names = /** @type {const} */ (['packed', 'rows']);
-  return barChart({
-    title: 'Thousand acknowledged samples/s, by sensors x samples a message',
-    series: ['packed', 'one row per sample'],
-    groups: throughput.map(({ shape, rounds }) => ({
-      name: shape,
-      values: names.map((name) => medianOf(rounds, (results) => results[name].rate / 1000)),
-      note: `${figure(medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate))} times`,
-    })),
-  });
-}
-
 /** @param {Raw} raw */
 const machineOf = ({ began, commit, machine }) =>
   `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
@@ -116,16 +105,6 @@ export function commitText(commit) {
   return `${before ? 'before' : 'at'} commit ${name?.replaceAll(',', ' and ')}`;
 }
 
-/** Significant digits of a figure in the file. */
-const DIGITS = 6;
-
-/** Processes whose CPU counts; the publisher stands for the devices. */
-const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
-
-/** CPU µs a sample by process, and samples/s acknowledged. @typedef {Record<'rate' | typeof PROCESSES[number], number>} Cost */
-
-/** Bytes a sample on disk by table, compressed, with indexes and filters. @typedef {Record<string, number>} DiskFigures */
-
 /**
  * A raw file of the bench.
  *
@@ -136,61 +115,3 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
  * @property {{ quick?: boolean }} [flags] that it was run with
  * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
  */
-
-/**
- * @typedef {object} Figures
- * @property {string} measured days, with commas between
- * @property {string | null} commit whose code was measured, or `before COMMIT`; null: nobody noted it
- * @property {{ processors: number, model: string }} machine
- * @property {Record<string, Record<'packed' | 'rows', Cost>>} throughput by load, as `4x10`
- * @property {Record<'decimals' | 'full', DiskFigures>} disk
- * @property {Record<'loaded' | 'alone', number>} packing hours of sensors/s that one process packs
- */
-
-/**
- * The figures of a run that tools/sizing calculates with: medians over its rounds, the same that the page shows.
- *
- * @param {Raw} raw
- * @returns {Partial<Figures>} of the parts that were run
- */
-export function figuresOf({ began, commit = null, machine, results: { throughput, disk, packing } }) {
-  return {
-    measured: began.replaceAll(/T[^,]*/g, ''),
-    commit,
-    machine: { processors: machine.processors, model: machine.model.trim() },
-    ...(throughput && {
-      throughput: Object.fromEntries(throughput.map((load) => [load.shape, costs(load)])),
-    }),
-    ...(disk && {
-      disk: /** @type {Figures['disk']} */ (
-        Object.fromEntries(disk.map(({ signal, samples, ...bytes }) => [signal, mapped(bytes)]))
-      ),
-    }),
-    ...(packing && { packing: { loaded: perSecond(packing.loaded), alone: perSecond(packing.alone) } }),
-  };
-}
-
-/** @param {NonNullable<Raw['results']['throughput']>[number]} load */
-const costs = ({ rounds }) => {
-  const of = (/** @type {'packed' | 'rows'} */ name) =>
-    /** @type {Cost} */ ({
-      rate: rounded(medianOf(rounds, (results) => results[name].rate)),
-      ...Object.fromEntries(
-        PROCESSES.map((process) => [
-          process,
-          rounded(medianOf(rounds, (results) => Number(results[name].cpu[process]))),
-        ]),
-      ),
-    });
-  return { packed: of('packed'), rows: of('rows') };
-};
-
-/** @param {Record<string, number>} bytes */
-const mapped = (bytes) =>
-  Object.fromEntries(Object.entries(bytes).map(([name, number]) => [name, rounded(number)]));
-
-/** @param {{ hours: number, seconds: number }} phase */
-const perSecond = ({ hours, seconds }) => rounded(hours / seconds);
-
-/** @param {number} number */
-const rounded = (number) => Number(number.toPrecision(DIGITS));

@@ -20,7 +20,7 @@ import { targetsTable } from './targets.js';
 // - measure/      rates, rounds, CPU and memory
 // - loader/       months of data, also for npm run load; reading/ reads them, dashboard/ opens them in Chromium
 // - peers/        Telegraf with QuestDB and InfluxDB
-// - report/       tables and charts; targets.js has the targets, documents.js and readme.js write the pages
+// - report/       tables; targets.js has the targets, documents.js and readme.js write the pages
 await runCommand(async () => {
   const flags = readFlags(process.argv.slice(2));
   await runSession({

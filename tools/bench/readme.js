@@ -5,9 +5,7 @@ import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { readSettings } from '../../common/settings/index.js';
 import {
-  chart,
   everything,
-  figuresOf,
   hasOthers,
   headline,
   insertBetweenMarks,
@@ -28,16 +26,13 @@ const FLAGS = {
 
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
-const FIGURES = new URL('./figures.json', import.meta.url);
-const CHART = new URL('../../docs/images/bench.svg', import.meta.url);
 
-// npm run bench:readme: writes the figures of a run into the documents, so that nobody types a figure. tools/bench/figures.json gets those that
-// `npm run size` calculates with; a part that was not run keeps its figures there.
+// npm run bench:readme: writes the figures of a run into the documents, so that nobody types a figure.
 await runCommand(async () => {
   const flags = parseFlags(
     {
       command: 'npm run bench:readme --',
-      help: 'Writes the figures of a run into README.md, docs/explanation/benchmarks.md and tools/bench/figures.json.',
+      help: 'Writes the figures of a run into README.md and docs/explanation/benchmarks.md.',
       examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
       flags: FLAGS,
     },
@@ -46,26 +41,18 @@ await runCommand(async () => {
   const file = flags.file ?? (await newestRun());
   const raw = together(await Promise.all(file.split(',').map(readRun)));
   if (raw.results.peers) {
-    await writeFile(PAGE, insertPeers(await readFile(PAGE, 'utf8'), raw));
-    await writeFile(README, insertComparison(await readFile(README, 'utf8'), raw));
+    await change(PAGE, (page) => insertPeers(page, raw));
+    await change(README, (readme) => insertComparison(readme, raw));
   }
-  if (hasOthers(raw)) await writeOthers(raw);
-  console.log(`The documents show ${file}; npm run size:docs draws sizes from tools/bench/figures.json`);
+  if (hasOthers(raw)) {
+    await change(README, (readme) => insertBetweenMarks(readme, headline(raw)));
+    await change(PAGE, (page) => insertBetweenMarks(page, everything(raw)));
+  }
+  console.log(`The documents show ${file}.`);
 });
 
-/** @param {Raw} raw what is neither of the peers nor of a run of theirs alone */
-async function writeOthers(raw) {
-  const image = chart(raw);
-  if (image) await writeFile(CHART, image);
-  for (const [document, text] of /** @type {const} */ ([
-    [README, headline(raw)],
-    [PAGE, everything(raw)],
-  ])) {
-    await writeFile(document, insertBetweenMarks(await readFile(document, 'utf8'), text));
-  }
-  const known = JSON.parse(await readFile(FIGURES, 'utf8'));
-  await writeFile(FIGURES, `${JSON.stringify({ ...known, ...figuresOf(raw) }, null, 2)}\n`);
-}
+/** @param {URL} document @param {(text: string) => string} edit */
+const change = async (document, edit) => writeFile(document, edit(await readFile(document, 'utf8')));
 
 /** @param {string} file @returns {Promise<Raw>} */
 async function readRun(file) {

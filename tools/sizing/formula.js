@@ -1,166 +1,156 @@
-import { messageWeight } from '../../schema/rules.js';
-import { groupsFor, historyRowBytes, latestWritten, ROW_BYTES, ratesOf } from '../../schema/sizes.js';
-import { costOf, messageCost } from './costs.js';
-import { RULES } from './rules.js';
-import { compressionOf, storedBy, windowsOf } from './storage.js';
-import { birthsOf, payloadBytes, registryReadsOf, samplesPerMessage, writesOf } from './traffic.js';
+import { windowFor } from '../../schema/rules.js';
+import { ratesOf, tablesOf } from '../../schema/sizes.js';
 
-/** @import { Figures } from '../bench/documents.js' */
-/** @import { Shape } from './costs.js' */
-/** @import { Signal } from './storage.js' */
-/** @import { Fleet } from './traffic.js' */
+/** @import { Fleet } from '../../schema/sizes.js' */
+
+const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
 
 /**
- * The parts of an installation, and how full they may be.
+ * Numbers that a measurement or another project states.
  *
- * @typedef {object} Parts
- * @property {{ vcpus: number, diskBytes: number }} node
+ * @template {Record<string, number>} V
+ * @param {string} label
+ * @param {V} values
+ * @param {string} [source]
+ */
+const constant = (label, values, source = BENCH) => ({ label, values, source });
+
+/** The constants that docs/explanation/sizing.md shows. A test compares the first three with the benchmarks. */
+export const CONSTANTS = {
+  ingest: constant('CPU of ingest, µs', { message: 91, sensor: 3.4, sample: 0.5 }),
+  database: constant('CPU of the database, µs', { message: 109, sensor: 2.2, sample: 0.69 }),
+  broker: constant('CPU of Mosquitto, µs', { message: 27, sensor: 0, sample: 0.095 }),
+  packing: constant('hours of sensors that a process packs in a second', { alone: 222, loaded: 57.5 }),
+  decimals: constant('disk / calculated, decimals', { messages: 0.56, history: 0.89, statistics: 0.5 }),
+  full: constant('disk / calculated, full doubles', { messages: 0.97, history: 4.9, statistics: 0.75 }),
+  busy: constant('share in use at most', { cpus: 0.5, disks: 0.7 }, 'our choice'),
+  packAhead: constant('packing / closing of hours', { times: 2 }, 'our choice, to catch up after a pause'),
+  cluster: constant(
+    'smallest cluster, and its steps',
+    { nodes: 3 },
+    'one node in each of three racks: infra/terraform, infra/kubernetes',
+  ),
+  license: constant(
+    'free under the license of ScyllaDB',
+    { vcpus: 50, terabytes: 10 },
+    'https://www.scylladb.com/source-available-faq, read in November 2026',
+  ),
+};
+
+/**
+ * EC2 types that infra/terraform/modules/aws-ec2 takes: vCPUs and their own disks, in bytes.
+ * Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/so.html
+ *
+ * @type {Record<string, { vcpus: number, diskBytes: number }>}
+ */
+export const NODES = Object.fromEntries(
+  ['i7i', 'i8g'].flatMap((family) =>
+    [1, 2, 4, 8, 16].map((size) => [
+      `${family}.${size === 1 ? '' : size}xlarge`,
+      { vcpus: 4 * size, diskBytes: Math.floor(937.5 * size) * 1e9 },
+    ]),
+  ),
+);
+
+/**
+ * A fleet, and the parts of an installation.
+ *
+ * @typedef {object} Plan
+ * @property {Fleet} fleet
+ * @property {'decimals' | 'full'} signal
  * @property {number} replication copies of everything
- * @property {number} headroom share of all CPUs that is kept free, 0 to below 1
- * @property {number} fill share of the disks that may be filled
- * @property {number} devicesPerConnection more than 1 behind gateways
- * @property {Signal} signal
+ * @property {{ vcpus: number, diskBytes: number }} node
  */
 
+/** @param {Fleet} fleet @returns {number} samples of a sensor in a message */
+export const samplesPerMessage = ({ intervalMs, batchMs }) =>
+  Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
+
 /**
- * Calculates the needs of a fleet from figures of the bench and the stated rules alone. Rates are a second, sizes bytes.
+ * The oldest row stays on disk until its whole time window has expired: one window longer than the retention.
  *
- * @param {Fleet} fleet
- * @param {Parts} parts
- * @param {Figures} figures
+ * @param {number} days of retention
+ * @returns {number} as a factor of the retention
  */
-export function installationOf(fleet, parts, figures) {
-  const plan = { fleet, parts, figures };
-  const { samples, messages } = ratesOf(fleet);
-  const writes = writesOf(fleet);
-  const stored = storedBy(fleet, compressionOf(figures.disk, parts.signal));
-  const one = sum(Object.values(stored.bytes));
-  const all = one * parts.replication;
-  const { processes, registryReads, database } = processesOf(plan);
-  const nodes = nodesOf({ cpu: database, disk: all }, parts);
+export const stayOf = (days) => (days + windowFor(days).windowDays) / days;
+
+/**
+ * @param {{ message: number, sensor: number, sample: number }} cost in µs
+ * @param {{ sensors: number, samples: number }} message `samples` of each sensor
+ * @returns {number} CPU µs of a message
+ */
+export const messageCost = (cost, { sensors, samples }) =>
+  cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
+
+/** @param {Plan} plan @returns the needs of a fleet: rates a second, cores, bytes */
+export function needsOf({ fleet, signal, replication, node }) {
+  const { ingest, database, broker, packing, packAhead, cluster, busy } = CONSTANTS;
+  const { samples, messages, packedHours } = ratesOf(fleet);
+  const shape = { sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) };
+  // Packing shared the two cores of the bench: a core of ingest, and one of the database.
+  const packed = packedHours / packing.values.alone;
+  const quorum = Math.floor(replication / 2) + 1;
+  // In the worst case each message reads its device from the registry, which costs as much as a message.
+  const cores = {
+    ingest: (messages * (messageCost(ingest.values, shape) + ingest.values.message)) / 1e6 + packed,
+    database:
+      ((messages * messageCost(database.values, shape)) / 1e6 + packed) * replication +
+      (messages * database.values.message * quorum) / 1e6,
+    broker: (messages * messageCost(broker.values, shape)) / 1e6,
+  };
+  const share = CONSTANTS[signal].values;
+  const [batches, history] = [stayOf(fleet.batchDays), stayOf(fleet.historyDays)];
+  const { message, history: hours, history_stat: statistics, ...others } = tablesOf(fleet);
+  const rest = Object.values(others);
+  const bytes =
+    message.bytes * batches * share.messages +
+    (hours.bytes * share.history + statistics.bytes * share.statistics) * history +
+    rest.reduce((sum, table) => sum + table.bytes, 0);
+  const partitions =
+    message.partitions * batches +
+    hours.partitions * history +
+    statistics.partitions +
+    rest.reduce((sum, table) => sum + table.partitions, 0);
+  const byCpu = Math.ceil(cores.database / (node.vcpus * busy.values.cpus));
+  const byDisk = Math.ceil((bytes * replication) / (node.diskBytes * busy.values.disks));
+  const packers = (packedHours * packAhead.values.times) / packing.values.loaded;
+  const step = cluster.values.nodes;
   return {
     samples,
     messages,
-    ...windowsOf(fleet),
-    writes,
-    requests: sum(Object.values(writes).map(({ requests }) => requests)),
-    rows: sum(Object.values(writes).map(({ rows }) => rows)),
-    registryReads,
-    groups: groupsFor(fleet.sensors),
-    stored: { ...stored, one, all },
-    nodes,
-    busy: database,
-    vcpus: nodes.count * parts.node.vcpus,
-    diskBytes: nodes.count * parts.node.diskBytes,
-    processes,
-    broker: brokerOf(plan, processes),
-    network: { received: messages * payloadBytes(fleet), written: writtenBytes(fleet, writes) },
+    cores,
+    processes: Math.ceil(Math.max(cores.ingest / busy.values.cpus, packers)),
+    brokers: Math.ceil(cores.broker / busy.values.cpus),
+    partitions,
+    bytes,
+    byCpu,
+    byDisk,
+    nodes: step * Math.ceil(Math.max(byCpu, byDisk) / step),
   };
 }
 
-/** @typedef {ReturnType<typeof installationOf>} Installation */
-/** @typedef {{ fleet: Fleet, parts: Parts, figures: Figures }} Plan */
-
-/** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-
-/** @param {Fleet} fleet @param {ReturnType<typeof writesOf>} writes @returns {number} bytes a second, one copy */
-const writtenBytes = (fleet, writes) =>
-  ratesOf(fleet).messages * messageWeight(shapeOf(fleet)).bytes +
-  latestWritten(writes.latest.rows, fleet.sensorsPerDevice) +
-  writes.history.rows * historyRowBytes(fleet.intervalMs) +
-  writes.statistics.rows * ROW_BYTES.historyStat;
-
-/** Messages that each process receives from each device that connects: its birth and its status. */
-const MESSAGES_OF_A_BIRTH = 2;
-
-/** The search ends after this many steps: the number of processes settles within a few, or grows without end. */
-const MOST_STEPS = 1000;
-
-/**
- * Ingest processes, each of one thread, and the CPUs that the database needs for them. With more processes, each process
- * reads a device from the registry more often, and more of them receive each birth. So the search continues until a number
- * suffices for itself.
- *
- * @param {Plan} plan
- * @returns {{ processes: number, registryReads: number, database: number }} `processes`: Infinity if no number is
- *   enough; `database`: busy vCPUs, copies included
- */
-function processesOf(plan) {
-  const { fleet, figures } = plan;
-  const packers = Math.ceil((ratesOf(fleet).packedHours * RULES.packAhead.value) / figures.packing.loaded);
-  let processes = Math.max(1, packers);
-  for (let step = 0; step < MOST_STEPS; step++) {
-    const needed = Math.max(processes, ingestFor(plan, processes));
-    if (needed === processes || !Number.isFinite(needed)) {
-      const registryReads = registryReadsOf(fleet, needed) + birthsOf(fleet) * needed;
-      return { processes: needed, registryReads, database: databaseFor(plan, registryReads) };
-    }
-    processes = needed;
-  }
-  const none = Number.POSITIVE_INFINITY;
-  return { processes: none, registryReads: none, database: none };
+/** @param {number} bytes @returns {string} `48 kB`, `1.7 TB` */
+export function bytesText(bytes) {
+  const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+  let [rest, power] = [bytes, 0];
+  for (; rest >= 1000 && power < prefixes.length - 1; power++) rest /= 1000;
+  return `${short(rest)} ${prefixes[power]}B`;
 }
 
-/** @param {Plan} plan @param {number} processes @returns {number} processes that these would have to be */
-function ingestFor(plan, processes) {
-  const { fleet, parts, figures } = plan;
-  const cost = costOf(figures.throughput, 'ingest');
-  const shared =
-    ratesOf(fleet).messages * messageCost(cost, shapeOf(fleet)) +
-    packing(plan) +
-    registryReadsOf(fleet, processes) * cost.message;
-  const room = (1 - parts.headroom) * 1e6 - birthsOf(fleet) * MESSAGES_OF_A_BIRTH * cost.message;
-  return room > 0 ? Math.ceil(shared / room) : Number.POSITIVE_INFINITY;
+/** @param {number} count @returns {string} `960`, `17 thousand`, `2.6 billion` */
+export function countText(count) {
+  const words = /** @type {const} */ ([
+    [1e12, ' trillion'],
+    [1e9, ' billion'],
+    [1e6, ' million'],
+    [1e4, ' thousand'],
+  ]);
+  const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
+  return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
 }
 
-/** @param {Plan} plan @param {number} registryReads @returns {number} busy vCPUs: all copies of writes, a quorum of reads */
-function databaseFor(plan, registryReads) {
-  const { fleet, parts, figures } = plan;
-  const cost = costOf(figures.throughput, 'database');
-  const written = ratesOf(fleet).messages * messageCost(cost, shapeOf(fleet)) + packing(plan);
-  const quorum = Math.floor(parts.replication / 2) + 1;
-  return (written * parts.replication + registryReads * cost.message * quorum) / 1e6;
-}
-
-/** Packing in CPU µs a second of each side: ingest and database shared the cores of the bench. @param {Plan} plan */
-const packing = ({ fleet, figures }) =>
-  (ratesOf(fleet).packedHours / figures.packing.alone) * (figures.machine.processors / 2) * 1e6;
-
-/**
- * @param {{ cpu: number, disk: number }} needed busy vCPUs, bytes of all copies
- * @param {Parts} parts
- * @returns {{ byCpu: number, byDisk: number, count: number }}
- */
-export function nodesOf({ cpu, disk }, { node, headroom, fill }) {
-  const byCpu = Math.ceil(cpu / (node.vcpus * (1 - headroom)));
-  const byDisk = Math.ceil(disk / (node.diskBytes * fill));
-  const least = RULES.leastNodes.value;
-  return { byCpu, byDisk, count: least * Math.max(1, Math.ceil(Math.max(byCpu, byDisk) / least)) };
-}
-
-/** Connections of a process: one with its session, and one for live readers and health checks. */
-const CONNECTIONS_OF_A_PROCESS = 2;
-
-/**
- * @param {Plan} plan
- * @param {number} processes
- * @returns {{ connections: number, births: number, cores: number, nodes: number }} `births`: messages of births and status
- *   delivered a second; `cores`: of Mosquitto, each with its share kept free; `nodes`: for connections
- */
-function brokerOf({ fleet, parts, figures }, processes) {
-  const devices = fleet.sensors / fleet.sensorsPerDevice;
-  const cost = costOf(figures.throughput, 'broker');
-  const births = birthsOf(fleet) * MESSAGES_OF_A_BIRTH * processes;
-  const busy = (ratesOf(fleet).messages * messageCost(cost, shapeOf(fleet)) + births * cost.message) / 1e6;
-  const connections = Math.ceil(devices / parts.devicesPerConnection) + CONNECTIONS_OF_A_PROCESS * processes;
-  return {
-    connections,
-    births,
-    cores: Math.ceil(busy / (1 - parts.headroom)),
-    nodes: Math.ceil(connections / RULES.brokerConnections.value),
-  };
-}
-
-/** @param {Fleet} fleet @returns {Shape} */
-const shapeOf = (fleet) => ({ sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) });
+/** @param {number} number @returns {string} of two digits, or whole */
+const short = (number) =>
+  number >= 1000
+    ? Math.round(number).toLocaleString('en')
+    : String(Number(number.toPrecision(number < 100 ? 2 : 3)));

@@ -4,7 +4,7 @@ import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 
 /** Maximum age of an entry, in ms. A change by another process may stay unseen for this long. */
-export const ENTRY_TTL_MS = 600_000;
+const ENTRY_TTL_MS = 600_000;
 
 /** The cache reads its clock at this interval, in ms. With the default of 1 it sets a timer every ms under load. */
 const TTL_RESOLUTION_MS = 1000;

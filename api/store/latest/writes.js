@@ -331,7 +331,7 @@ function mapCell(ts, entries) {
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
 /** Minimum time between two writes of `last_seen` of a device, in ms. */
-export const LAST_SEEN_EVERY_MS = 60_000;
+const LAST_SEEN_EVERY_MS = 60_000;
 
 /** Bytes that a server counts for an update of `last_seen`, rounded up. */
 const LAST_SEEN_WEIGHT = 120;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../../common/settings/index.js';
 import { ensurePython } from '../../../infra/python/ensure.js';
-import { NODES } from '../../../tools/sizing/rules.js';
+import { NODES } from '../../../tools/sizing/formula.js';
 import { AWS } from '../../support/terraform/arguments-aws.js';
 import { NETWORK } from '../../support/terraform/arguments-network.js';
 import { S3 } from '../../support/terraform/arguments-s3.js';

@@ -1,6 +1,6 @@
 import { partitionsOf, tablesOf } from '../../../schema/sizes.js';
 import { markdownTable } from '../../../tools/bench/report/table.js';
-import { bytesText, countText } from '../../../tools/sizing/table.js';
+import { bytesText, countText } from '../../../tools/sizing/formula.js';
 
 /** @import { Fleet } from '../../../schema/sizes.js' */
 

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { LatestWrites, PendingLatest } from '../../../api/store/latest/writes.js';
 import { PendingHour, SampleWrites } from '../../../api/store/measurements/writes.js';
 import { Retry } from '../../../api/store/sending/retry.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
@@ -9,70 +8,48 @@ import { visitBlock } from '../../../schema/packed/block.js';
 import { MESSAGE_ROW_BYTES } from '../../../schema/rules.js';
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
-import { samplesPerMessage } from '../../../tools/sizing/traffic.js';
+import { samplesPerMessage } from '../../../tools/sizing/formula.js';
 
 /** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Fleet } from '../../../tools/sizing/traffic.js' */
+/** @import { Fleet } from '../../../schema/sizes.js' */
 
 /** Begin of the simulated hours, in epoch ms. */
 const START = Date.UTC(2026, 10, 21);
 
 /**
  * Counts messages, rows and bytes of a small fleet in some hours. The simulator's code encodes the messages. The code of ingest decodes,
- * splits and packs them into rows. They are counted where the driver would send them. Each device begins at a
- * different time.
+ * splits and packs them into rows. They are counted where the driver would send them. Each device begins at a different time.
  *
  * @param {Fleet} fleet a small one
  * @param {number} hours
  */
 export async function simulate(fleet, hours) {
-  const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
-  const sent = { requests: 0, rows: 0, partitions: new Set() };
-  const latest = { requests: 0, rows: 0 };
+  const counted = { messages: 0, samples: 0, rowBytes: 0, partitions: new Set() };
   const logger = pino({ level: 'silent' });
-  const deps = {
-    session: countingSession({ counted, sent, latest }),
+  const samples = new SampleWrites({
+    session: countingSession(counted),
     retry: new Retry({ logger, onRetry: () => {} }),
     logger,
     watch: /** @type {any} */ ({ note() {} }),
-  };
-  const samples = new SampleWrites(deps);
-  const newest = new LatestWrites(deps);
+  });
 
   for (const { device, payload } of messagesOf(fleet, hours)) {
-    const series = read(device, payload);
     counted.messages++;
-    counted.payload += payload.length;
-    await samples.write({ ...device, sensors: { size: fleet.sensorsPerDevice } }, series);
-    await newest.write(/** @type {any} */ ({ ...device, retiredAt: null }), series.map(newestOf));
+    await samples.write({ ...device, sensors: { size: fleet.sensorsPerDevice } }, read(device, payload));
   }
-  return { ...counted, sent, latest };
+  return counted;
 }
 
-/**
- * @param {object} counts
- * @param {{ samples: number, rowBytes: number }} counts.counted
- * @param {{ requests: number, rows: number, partitions: Set<unknown> }} counts.sent
- * @param {{ requests: number, rows: number }} counts.latest
- */
-const countingSession = ({ counted, sent, latest }) =>
+/** @param {{ samples: number, rowBytes: number, partitions: Set<unknown> }} counted */
+const countingSession = (counted) =>
   /** @type {any} */ ({
     write: async () => {},
     /** @param {PendingRow<any>} row */
     async writeMerged(row) {
-      if (row instanceof PendingLatest) {
-        row.encode();
-        latest.requests++;
-        latest.rows += row.updates.size;
-        return;
-      }
       if (!(row instanceof PendingHour)) return;
-      const rows = row.encode();
-      sent.requests++;
-      sent.rows += rows.length;
-      sent.partitions.add(row.partition.routing.toString('hex'));
-      for (const { params } of rows) {
+      counted.partitions.add(row.partition.routing.toString('hex'));
+      for (const { params } of row.encode()) {
         const block = /** @type {Buffer} */ (params.at(-1));
         counted.rowBytes += MESSAGE_ROW_BYTES + block.length;
         counted.samples += samplesIn(block);
@@ -114,8 +91,8 @@ function* messagesOf(fleet, hours) {
 function deviceOf(name, sensors) {
   const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
   const names = Array.from({ length: sensors }, (_, index) => `sensor-${String(index).padStart(2, '0')}`);
-  const known = names.map((sensor) => ({ ...identifySensor(id, sensor), ts: null, value: null }));
-  return { id, bytes, group: 0, names, byName: new Map(names.map((sensor, i) => [sensor, known[i]])) };
+  const byName = new Map(names.map((sensor) => [sensor, identifySensor(id, sensor)?.bytes]));
+  return { id, bytes, names, byName };
 }
 
 /** @param {ReturnType<typeof deviceOf>} device @param {Buffer} payload */
@@ -124,14 +101,7 @@ function read(device, payload) {
   const batch = new MessageBatch(anyTime);
   decode(payload, undefined, batch);
   return [...batch.sensors].map(([name, { times, values }]) => {
-    const known = /** @type {any} */ (device.byName.get(name));
-    return { known, sensor: /** @type {Buffer} */ (known.bytes), times, values };
+    const sensor = /** @type {Buffer} */ (device.byName.get(name));
+    return { sensor, times, values };
   });
 }
-
-/** @param {ReturnType<typeof read>[number]} series */
-const newestOf = ({ known, times, values }) => ({
-  sensor: known,
-  ts: Number(times.at(-1)),
-  value: Number(values.at(-1)),
-});

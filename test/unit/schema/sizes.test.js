@@ -15,7 +15,7 @@ import {
   tablesOf,
 } from '../../../schema/sizes.js';
 import { createRandom } from '../../../simulator/random.js';
-import { bytesText, countText } from '../../../tools/sizing/table.js';
+import { bytesText, countText } from '../../../tools/sizing/formula.js';
 import { partitionsTable, tablesTable } from '../../support/documents/size-tables.js';
 
 const PAGE = readFileSync(new URL('../../../docs/explanation/data-model.md', import.meta.url), 'utf8');

@@ -2,19 +2,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
+import { signalProcess } from '../../../infra/engine/process/processes.js';
 import { shapeOf } from '../load/shapes.js';
 import { startChild } from '../process/child.js';
 import { createRowTable } from '../variants/stores.js';
 import { startBroker } from './broker.js';
 import { startFlags, startFront, startIngest } from './ingest.js';
-import { createLine, createWired } from './pipeline.js';
+import { createLine, createPace } from './pipeline.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Changed, Front } from './ingest.js' */
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Line, Variant } from './pipeline.js' */
+/** @import { Line, Reading, Variant } from './pipeline.js' */
 
 /**
  * The context in which a part of the benchmark runs.
@@ -81,6 +82,44 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     return variant;
   }
 
+  /**
+   * A pipeline with a broker of its own.
+   *
+   * @param {string} name
+   * @param {Changed} [changed] none: our own ingest, as it is
+   * @param {object} [options]
+   * @param {NodeJS.ProcessEnv} [options.more] further settings of ingest
+   * @param {boolean} [options.wired] ingest reaches its broker through the publisher's wire
+   * @param {string} [options.keyspace] default: one of its own
+   */
+  const pipeline = (name, changed, { more, wired = false, keyspace = name } = {}) =>
+    once(name, async (home) => {
+      const broker = await startBroker(join(home, 'broker'));
+      const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+      const env = { ...settings(keyspace, reachedAt), ...more };
+      const { cql } = await migrate(env);
+      const start = () => startIngest({ name: keyspace, dir: home, settings: env, changed });
+      let ingest = await start();
+      const parts = { broker, publisher, connections: CONNECTIONS };
+      const ingestNow = { ...ingest, stop: () => ingest.stop() };
+      const line = createLine({ ...parts, name: keyspace, ingest: ingestNow });
+      return {
+        ...line,
+        broker,
+        /** Where it stores. */
+        cql,
+        pace: createPace({ ...parts, line }),
+        /** @returns {Promise<Reading>} since the last call */
+        latencies: () => publisher.ask('latencies', { reset: true }),
+        /** Kills ingest during a run. */
+        kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
+        async start() {
+          await ingest.stop();
+          ingest = await start();
+        },
+      };
+    });
+
   return {
     /** The folder of all files. */
     dir,
@@ -112,32 +151,10 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     /** @param {string} name makes the tables of a variant that is not started yet, to be loaded into @returns {Promise<Config>} */
     prepare: (name) => migrate(settings(name)),
 
-    /**
-     * A pipeline with a broker of its own.
-     *
-     * @param {string} name
-     * @param {Changed} [changed] none: our own ingest, as it is
-     * @param {NodeJS.ProcessEnv} [more] further settings of ingest
-     */
-    pipeline: (name, changed, more) =>
-      once(name, async (home) => {
-        const broker = await startBroker(join(home, 'broker'));
-        const env = { ...settings(name, broker.url), ...more };
-        await migrate(env);
-        const ingest = await startIngest({ name, dir: home, settings: env, changed });
-        return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
-      }),
+    pipeline,
 
     /** Our own ingest, as it is, with a wire on which its acknowledgements can be read. */
-    wired: () =>
-      once('wired', async (home) => {
-        const broker = await startBroker(join(home, 'broker'));
-        const env = settings('wired', await publisher.ask('wire', broker.url));
-        const { cql } = await migrate(env);
-        const ingest = await startIngest({ name: 'wired', dir: home, settings: env });
-        const line = createLine({ name: 'wired', broker, ingest, publisher, connections: CONNECTIONS });
-        return createWired({ line, broker, publisher, connections: CONNECTIONS, cql });
-      }),
+    wired: () => pipeline('wired', undefined, { wired: true }),
 
     /** @param {Line} line serves what it stores @returns {Promise<Front>} */
     front: (line) =>
@@ -167,12 +184,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       once('driver', async (home) => {
         const env = settings('driver');
         const { cql } = await migrate(env);
-        const child = await startChild(DRIVER, {
-          title: 'driver alone',
-          log: join(home, 'driver.log'),
-          nodeFlags: startFlags(),
-          env,
-        });
+        const child = await startScript(DRIVER, 'driver', home, env);
         return {
           cql,
           pid: child.pid,
@@ -185,8 +197,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     /** A process that decodes, validates and encodes messages, and stores nothing. */
     alone: () =>
       once('alone', async (home) => {
-        const log = join(home, 'alone.log');
-        const child = await startChild(ALONE, { title: 'encoder', log, nodeFlags: startFlags() });
+        const child = await startScript(ALONE, 'encoder', home);
         return {
           /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs a sample */
           cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
@@ -208,6 +219,10 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 }
 
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
+
+/** @param {string} script @param {string} title @param {string} home folder of its log @param {NodeJS.ProcessEnv} [env] */
+const startScript = (script, title, home, env) =>
+  startChild(script, { title, log: join(home, `${title}.log`), nodeFlags: startFlags(), env });
 
 /**
  * Each variant has a keyspace.

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { samplesOf } from '../load/shapes.js';
 
-/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Broker } from './broker.js' */
 /** @import { IngestProcess } from './ingest.js' */
 /** @import { Latencies } from '../load/open-loop.js' */
@@ -149,25 +148,10 @@ const LOOK_MS = 200;
 const STUCK_MS = 30_000;
 
 /**
- * A line whose ingest process reaches its broker through the publisher's wire: so the latency of each message is known.
+ * For a line whose ingest process reaches its broker through the publisher's wire: so the latency of each message is known.
  *
- * @param {object} parts
- * @param {Line} parts.line
- * @param {Broker} parts.broker
- * @param {Child} parts.publisher
- * @param {number} parts.connections
- * @param {Config['cql']} parts.cql where it stores
+ * @param {{ line: Pick<Line, 'name'>, broker: Broker, publisher: Child, connections: number }} parts
  */
-export const createWired = ({ cql, ...parts }) => ({
-  ...parts.line,
-  cql,
-  pace: createPace(parts),
-
-  /** @returns {Promise<Reading>} since the last call */
-  latencies: () => parts.publisher.ask('latencies', { reset: true }),
-});
-
-/** @param {Pick<Parameters<typeof createWired>[0], 'line' | 'broker' | 'publisher' | 'connections'>} parts */
 export const createPace =
   ({ line, broker, publisher, connections }) =>
   /**
@@ -209,5 +193,3 @@ export const createPace =
 /** @typedef {{ published: Latencies, delivered: Latencies }} Reading */
 
 /** @typedef {ReturnType<typeof createPace>} Pace */
-
-/** @typedef {ReturnType<typeof createWired>} Wired */

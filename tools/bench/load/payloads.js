@@ -57,7 +57,6 @@ export const STEP_MS = 1;
 
 /** Stands in a payload where its time goes: it has as many digits as any time until the year 2286. */
 const PLACEHOLDER_MS = 1_111_111_111_111;
-const DIGITS = 14;
 
 /** @param {number} index of a sensor in its device */
 export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
@@ -98,16 +97,9 @@ export function encodePayloads(shape) {
 
 /** @param {Buffer} bytes @param {number} at where the time stands @param {number} ms epoch ms, written as seconds */
 export function writeTime(bytes, at, ms) {
-  let seconds = Math.floor(ms / 1000);
-  let rest = ms - seconds * 1000;
-  for (let place = at + DIGITS - 1; place > at + 10; place--) {
-    bytes[place] = 48 + (rest % 10);
-    rest = (rest / 10) | 0;
-  }
-  for (let place = at + 9; place >= at; place--) {
-    bytes[place] = 48 + (seconds % 10);
-    seconds = (seconds / 10) | 0;
-  }
+  const seconds = Math.floor(ms / 1000);
+  writeDigits(bytes, at, seconds, 10);
+  writeDigits(bytes, at + 11, ms - seconds * 1000, 3);
 }
 
 /** The table of the peers, which InfluxDB calls a measurement. */
@@ -127,7 +119,7 @@ export const tagOf = (device, sensor) => `${device}/${sensor}`;
  *
  * @typedef {object} Template
  * @property {Buffer} payload
- * @property {number[]} numbersEndAt where the last digit of the device's number stands, line by line
+ * @property {number[]} numbersAt where the device's number begins, line by line
  * @property {(bytes: Buffer, from: number, time: number) => void} writeTimes `from`: where the copy begins; `time`: of its first sample, epoch ms
  */
 
@@ -145,18 +137,18 @@ export const encodeLines = (shape) =>
       samples.map(({ ts, value }) => `${lineOf(tagOf(device, name), ts, value)}\n`),
     );
     /** @type {number[]} */
-    const numbersEndAt = [];
+    const numbersAt = [];
     /** @type {number[]} */
     const timesAt = [];
     let at = 0;
     for (const line of lines) {
-      numbersEndAt.push(at + line.indexOf(device) + device.length - 1);
+      numbersAt.push(at + line.indexOf(device) + device.length - NUMBER_DIGITS);
       timesAt.push(at + line.length - 1 - TIME_DIGITS);
       at += line.length;
     }
     return {
       payload: Buffer.from(lines.join('')),
-      numbersEndAt,
+      numbersAt,
       writeTimes(bytes, from, time) {
         for (let line = 0; line < timesAt.length; line++) {
           const later = (line % shape.samples) * STEP_MS;
@@ -173,8 +165,8 @@ function writeMilliseconds(bytes, at, time) {
   writeDigits(bytes, at + TIME_DIGITS - 6, time - high * 1e6, 6);
 }
 
-/** @param {Buffer} bytes @param {number} at @param {number} number @param {number} digits */
-function writeDigits(bytes, at, number, digits) {
+/** @param {Buffer} bytes @param {number} at @param {number} number below 2 ** 31 @param {number} digits */
+export function writeDigits(bytes, at, number, digits) {
   let rest = number;
   for (let place = at + digits - 1; place >= at; place--) {
     bytes[place] = 48 + (rest % 10);

@@ -14,7 +14,7 @@ import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js'
 
 /** @typedef {'history' | 'batches' | 'rows'} Into */
 
-/** Samples of a sensor in a message where nothing else is said. */
+/** Samples of a sensor in a message. */
 const BATCH = 60;
 
 /**
@@ -25,24 +25,20 @@ const BATCH = 60;
  * @param {{ seed: number, devices: number, sensors: number }} options.fleet
  * @param {DataSet} options.set
  * @param {Into} options.into
- * @param {number} [options.batch] samples of a sensor in a message; batches and rows alone
  * @param {(hour: number) => number} [options.arrival] when an hour's messages are committed, epoch ms; default now, so that
  *   most of them are late
  * @param {(samples: number) => void} [options.onProgress]
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<{ samples: number }>} committed
  */
-export async function build({ config, fleet, set, into, batch = BATCH, arrival, onProgress, signal }) {
+export async function build({ config, fleet, set, into, arrival, onProgress, signal }) {
   const store = await openStore(config, into);
   try {
     const write =
       into === 'history'
         ? createHistoryWriter(store, Date.now())
-        : createMessageWriter(store, {
-            samples: batch,
-            // Rows are for comparison alone, and nothing of them goes into history.
-            arrival: into === 'rows' ? (hour) => hour : (arrival ?? Date.now),
-          });
+        : // Rows are for comparison alone, and nothing of them goes into history.
+          createMessageWriter(store, into === 'rows' ? (hour) => hour : (arrival ?? Date.now));
     const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
     return await load({ store, write, fleet: devices, set, onProgress, signal });
   } finally {
@@ -159,13 +155,11 @@ const createHistoryWriter =
  * As ingest writes messages of a device that has all of its sensors measure at once.
  *
  * @param {Store} store
- * @param {object} options
- * @param {number} options.samples of each sensor in a message
- * @param {(hour: number) => number} options.arrival when the messages of an hour are committed, epoch ms: what is late for
- *   its hour then goes into history, too
+ * @param {(hour: number) => number} arrival when the messages of an hour are committed, epoch ms: what is late for its
+ *   hour then goes into history, too
  * @returns {HourWriter}
  */
-function createMessageWriter({ write }, { samples, arrival }) {
+function createMessageWriter({ write }, arrival) {
   const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
   const clock = { now: Date.now };
   const late = createLateWriter({
@@ -177,11 +171,11 @@ function createMessageWriter({ write }, { samples, arrival }) {
   });
   return async (device, hour, sensors) => {
     const longest = Math.max(...sensors.map(({ series }) => series.times.length));
-    for (let from = 0; from < longest; from += samples) {
+    for (let from = 0; from < longest; from += BATCH) {
       const message = sensors.map(({ sensor, series: { times, values } }) => ({
         sensor,
-        times: times.slice(from, from + samples),
-        values: values.slice(from, from + samples),
+        times: times.slice(from, from + BATCH),
+        values: values.slice(from, from + BATCH),
       }));
       const hours = await write.samples({ bytes: device.bytes, sensors: { size: sensors.length } }, message);
       await late.write(device, hours, { began: arrival(hour), at: arrival(hour) });

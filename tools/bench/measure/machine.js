@@ -32,6 +32,19 @@ export async function startObserving(pids) {
   };
 }
 
+/**
+ * @template {object} T
+ * @param {Record<string, number>} pids by what the process is
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T & Pick<Observed, 'steal' | 'others'>>} what the work gave, and what others took of the machine meanwhile
+ */
+export async function withShares(pids, work) {
+  const observed = await startObserving(pids);
+  const result = await work();
+  const { steal, others } = await observed();
+  return { ...result, steal, others };
+}
+
 /** @param {Record<string, number>} pids */
 async function look(pids) {
   const [machine, ...seconds] = await Promise.all([machineTime(), ...Object.values(pids).map(cpuSeconds)]);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { MillraceError } from '../../../common/errors.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
 import { formatTime } from '../../../common/times.js';
 import { Latencies as Histogram } from '../../../simulator/meter.js';
 import { deviceName } from '../load/payloads.js';
@@ -60,7 +60,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
     try {
       const lines = {
         none: await environment.pipeline('no-rules'),
-        rules: await environment.pipeline('rules', undefined, { ALARM_WEBHOOK_URL: receiver.url }),
+        rules: await environment.pipeline('rules', undefined, { more: { ALARM_WEBHOOK_URL: receiver.url } }),
       };
       const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
       for (const line of Object.values(lines)) {
@@ -146,18 +146,13 @@ async function startReceiver() {
 
 /** Creates rules, the first of them for the probes. @param {Line} line @param {number} count */
 async function createRules(line, count) {
-  const limit = pLimit(16);
-  await Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      limit(() =>
-        post(line, '/alarm-rules', {
-          name: `rule-${index}`,
-          scope: { device: index === 0 ? PROBE.device : deviceName(index) },
-          condition: { kind: 'above', limit: index === 0 ? PROBE.limit : QUIET_LIMIT },
-          severity: 'warning',
-        }),
-      ),
-    ),
+  await someAtOnce(16, Array.from({ length: count }).keys(), (index) =>
+    post(line, '/alarm-rules', {
+      name: `rule-${index}`,
+      scope: { device: index === 0 ? PROBE.device : deviceName(index) },
+      condition: { kind: 'above', limit: index === 0 ? PROBE.limit : QUIET_LIMIT },
+      severity: 'warning',
+    }),
   );
   while ((await line.metrics())('iot_alarm_rules') < count) await sleep(LOOK_MS);
 }

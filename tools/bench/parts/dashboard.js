@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
-import { startObserving } from '../measure/machine.js';
+import { withShares } from '../measure/machine.js';
 import { median } from '../measure/rounds.js';
 import { startChild } from '../process/child.js';
 import { figure, percent } from '../report/table.js';
@@ -50,16 +50,11 @@ export const dashboard = {
         slow.push(await browser.firstPaint(front.url));
       }
       status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
-      const observed = await startObserving({
-        ...pipeline.pids,
-        http: front.pid,
-        simulator: simulator.pid,
-        database: environment.database,
+      const started = { http: front.pid, simulator: simulator.pid, database: environment.database };
+      return await withShares({ ...pipeline.pids, ...started }, async () => {
+        const watched = await watchDashboard(await browser.open(front.url), flags.watchMs);
+        return { first, slow, ...watched };
       });
-      const opened = await browser.open(front.url);
-      const watched = await watchDashboard(opened, flags.watchMs);
-      const { steal, others } = await observed();
-      return { first, slow, ...watched, steal, others };
     } finally {
       await browser.stop();
       await simulator.stop();

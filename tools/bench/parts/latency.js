@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../../schema/rules.js';
 import { loadOf } from '../load/shapes.js';
-import { startObserving, watchMemory } from '../measure/machine.js';
+import { startObserving, watchMemory, withShares } from '../measure/machine.js';
 import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { storedSamples } from '../measure/stored.js';
@@ -55,13 +55,8 @@ export const latency = {
       names: NAMES,
       rounds: flags.rounds,
       onStatus: status,
-      async measure(name) {
-        const pids = { ...wired.pids, driver: driver.pid, database: environment.database };
-        const observed = await startObserving(pids);
-        const latencies = await run(name);
-        const { steal, others } = await observed();
-        return { ...latencies, steal, others };
-      },
+      measure: (name) =>
+        withShares({ ...wired.pids, driver: driver.pid, database: environment.database }, () => run(name)),
     });
     return { peak, rounds };
   },

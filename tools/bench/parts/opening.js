@@ -1,6 +1,6 @@
 import { startChromium } from '../dashboard/watch.js';
 import { loadOf } from '../load/shapes.js';
-import { startObserving } from '../measure/machine.js';
+import { withShares } from '../measure/machine.js';
 import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { figure, stealOf } from '../report/table.js';
@@ -47,16 +47,15 @@ export const createOpeningPart = (devices) => ({
         names: NAMES,
         rounds: flags.rounds,
         onStatus: status,
-        async measure(name) {
-          const observed = await startObserving({ ...wired.pids, database: environment.database });
-          const [{ latency }, page] = await Promise.all([
-            wired.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * LONGER }),
-            name === 'opened' ? browser.open(String(wired.api)) : null,
-          ]);
-          await page?.close();
-          const { steal, others } = await observed();
-          return { ...latency.published, steal, others };
-        },
+        measure: (name) =>
+          withShares({ ...wired.pids, database: environment.database }, async () => {
+            const [{ latency }, page] = await Promise.all([
+              wired.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * LONGER }),
+              name === 'opened' ? browser.open(String(wired.api)) : null,
+            ]);
+            await page?.close();
+            return latency.published;
+          }),
       });
       return { peak, rounds };
     } finally {

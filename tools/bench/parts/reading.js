@@ -1,5 +1,5 @@
 import { loadOf } from '../load/shapes.js';
-import { startObserving, withPeakMemory } from '../measure/machine.js';
+import { withPeakMemory, withShares } from '../measure/machine.js';
 import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { createBackground, loadAll, planOf } from '../reading/data.js';
@@ -176,13 +176,13 @@ async function openReader(environment, line, config) {
     },
 
     /** @param {Kind} kind @param {Target} target @param {number} forMs @returns {Promise<Measured>} */
-    async read(kind, target, forMs) {
+    read(kind, target, forMs) {
       const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
-      const observed = await startObserving(pids);
-      const reads = readRepeatedly(() => KINDS[kind]({ http, store }, target), forMs);
-      const { value, mb } = await withPeakMemory(front.pid, reads);
-      const { steal, others } = await observed();
-      return { ...value, mb, steal, others };
+      return withShares(pids, async () => {
+        const reads = readRepeatedly(() => KINDS[kind]({ http, store }, target), forMs);
+        const { value, mb } = await withPeakMemory(front.pid, reads);
+        return { ...value, mb };
+      });
     },
   };
 }

@@ -2,7 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
+import { startProgram } from '../process/program.js';
 
+/** @import { Program } from '../process/program.js' */
 /** @import { Kind } from './settings.js' */
 
 /**
@@ -26,6 +28,29 @@ import { MillraceError } from '../../../common/errors.js';
  */
 
 /** @typedef {{ sensor: string, from: number, to: number, bins: number }} Month epoch ms */
+
+/** The process of a database. */
+export class DatabaseProcess {
+  /** @type {Program | null} */
+  #program = null;
+
+  get pid() {
+    return Number(this.#program?.pid);
+  }
+
+  /** @param {Parameters<typeof startProgram>[0]} options */
+  async run(options) {
+    this.#program = await startProgram(options);
+  }
+
+  async kill() {
+    await this.#program?.kill();
+  }
+
+  async stop() {
+    await this.#program?.stop();
+  }
+}
 
 /** Reads of several MB need time on a busy machine; a hung one must end. */
 const ANSWER_MS = 60_000;

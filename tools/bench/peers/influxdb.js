@@ -2,11 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../infra/engine/ports.js';
 import { LINE_TABLE } from '../load/payloads.js';
-import { answers, startProgram } from '../process/program.js';
-import { request, settledBytes } from './database.js';
+import { answers } from '../process/program.js';
+import { DatabaseProcess, request, settledBytes } from './database.js';
 import { DATABASE, influxdbConf } from './settings.js';
 
-/** @import { Program } from '../process/program.js' */
 /** @import { Month, PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
@@ -14,18 +13,17 @@ import { DATABASE, influxdbConf } from './settings.js';
 const SOON = '3s';
 
 /** @implements {PeerDatabase} */
-export class InfluxDb {
+export class InfluxDb extends DatabaseProcess {
   kind = /** @type {const} */ ('influxdb');
   #dir;
   #programs;
   #ports;
   /** Samples that were written before the running process was started. */
   #before = 0;
-  /** @type {Program | null} */
-  #program = null;
 
   /** @param {string} dir @param {Programs} programs @param {{ http: number, rpc: number }} ports */
   constructor(dir, programs, ports) {
+    super();
     this.#dir = dir;
     this.#programs = programs;
     this.#ports = ports;
@@ -45,15 +43,11 @@ export class InfluxDb {
     return `http://127.0.0.1:${this.#ports.http}`;
   }
 
-  get pid() {
-    return Number(this.#program?.pid);
-  }
-
   /** @param {string} [coldAfter] see `influxdbConf` */
   async start(coldAfter) {
     const config = join(this.#dir, 'influxdb.conf');
     writeFileSync(config, influxdbConf({ dir: this.#dir, ports: this.#ports, coldAfter }));
-    this.#program = await startProgram({
+    await this.run({
       title: 'InfluxDB',
       command: this.#programs.influxdb,
       args: ['-config', config],
@@ -116,14 +110,6 @@ export class InfluxDb {
     return series.flatMap(({ tags, values }) =>
       values.map((row) => /** @type {[string, number]} */ ([String(tags?.['sensor']), Number(row[0])])),
     );
-  }
-
-  async kill() {
-    await this.#program?.kill();
-  }
-
-  async stop() {
-    await this.#program?.stop();
   }
 
   /** @param {string} [coldAfter] */

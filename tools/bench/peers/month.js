@@ -4,7 +4,7 @@ import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.js';
 import { loadOf, samplesOf } from '../load/shapes.js';
 import { build } from '../loader/build.js';
 import { fleetOf, samplesOfHour } from '../loader/data-set.js';
-import { startObserving } from '../measure/machine.js';
+import { withShares } from '../measure/machine.js';
 import { alternate } from '../measure/rounds.js';
 import { tableBytes } from '../measure/stored.js';
 import { createHttpReader } from '../reading/http.js';
@@ -113,7 +113,7 @@ const HISTORY = ['history', 'history_stat'];
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
 async function readMonth({ environment, flags, status }, { rivals, databases, rate, month }) {
-  const { line: ours } = await openOurs(environment, { wired: false });
+  const ours = await openOurs(environment, { wired: false });
   const front = await environment.front(ours);
   const http = createHttpReader(front.url);
   const shape = loadOf(STEADY_LOAD);
@@ -144,17 +144,14 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
   async function measure(name) {
     const rival = byName(rivals, name);
     const line = rival.tunable ? await rival.line(KNOWN_TUNING, samplesOf(shape)) : ours;
-    const observed = await startObserving({ ...line.pids, database: rival.databasePid() });
     const end = await line.hold({ ...shape, format: rival.format }, rate);
     try {
       await sleep(flags.warmMs + REGISTER_MS);
       const { latest, series } = readerOf(name);
-      const read = {
+      return await withShares({ ...line.pids, database: rival.databasePid() }, async () => ({
         latest: await readRepeatedly(latest, flags.runMs),
         series: await readRepeatedly(series, flags.runMs),
-      };
-      const { steal, others } = await observed();
-      return { ...read, steal, others };
+      }));
     } finally {
       await end();
     }

@@ -1,8 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signalProcess } from '../../../infra/engine/process/processes.js';
 import { startBroker } from '../environment/broker.js';
-import { startIngest } from '../environment/ingest.js';
 import { createLine, createPace } from '../environment/pipeline.js';
 import { startProgram } from '../process/program.js';
 import { telegrafToml } from './settings.js';
@@ -12,7 +10,6 @@ import { telegrafToml } from './settings.js';
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Tuning } from './settings.js' */
 /** @import { Programs } from './tools.js' */
-/** @import { Child } from '../process/child.js' */
 /** @import { Program } from '../process/program.js' */
 
 /**
@@ -35,7 +32,7 @@ export const ourselves = (environment) => ({
   format: 'senml',
   databasePid: () => environment.database,
   tunable: false,
-  line: async () => (await openOurs(environment, { wired: false })).line,
+  line: () => openOurs(environment, { wired: false }),
   wired: async () => (await openOurs(environment, { wired: true })).pace,
 });
 
@@ -52,32 +49,7 @@ const OUR_NAMES = ['ours', 'ours-wired'];
 export async function openOurs(environment, { wired }) {
   const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
   await environment.close(String(other));
-  return environment.variant(String(name), async (dir) => {
-    const { publisher, connections } = environment;
-    const broker = await startBroker(join(dir, 'broker'));
-    const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
-    const settings = environment.settings(OURS, reachedAt);
-    const { cql } = await environment.prepare(OURS);
-    const start = () => startIngest({ name: OURS, dir, settings });
-    let ingest = await start();
-    const line = createLine({ name: OURS, broker, ingest, publisher, connections });
-    return {
-      line,
-      pace: createPace({ line, broker, publisher, connections }),
-      broker,
-      cql,
-      /** Kills ingest during a run. */
-      kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
-      async start() {
-        await ingest.stop();
-        ingest = await start();
-      },
-      async close() {
-        await ingest.stop();
-        await broker.stop();
-      },
-    };
-  });
+  return environment.pipeline(String(name), undefined, { wired, keyspace: OURS });
 }
 
 /** @param {Environment} environment ends our own processes */
@@ -109,103 +81,77 @@ export const behindTelegraf = (environment, database, programs) => ({
 });
 
 /**
+ * The whole way of a peer: a Mosquitto of its own, Telegraf, and its database.
+ *
  * @param {Environment} environment
  * @param {object} options
  * @param {string} options.name
  * @param {PeerDatabase} options.database
  * @param {Programs} options.programs
  * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
- * @returns {Promise<Peer>} started once for each name
+ * @returns started once for each name
  */
 export const openPeer = (environment, { name, database, programs, wired = false }) =>
   environment.variant(name, async (dir) => {
-    const broker = await startBroker(join(dir, 'broker'));
-    const reachedAt = wired ? await environment.publisher.ask('wire', broker.url) : undefined;
     const { publisher, connections } = environment;
-    return createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections });
-  });
+    const broker = await startBroker(join(dir, 'broker'));
+    const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+    /** @type {Program | null} */
+    let telegraf = null;
+    /** @type {Tuning & { samples: number } | null} */
+    let tuned = null;
 
-/**
- * The whole way of a peer: a Mosquitto of its own, Telegraf, and its database.
- *
- * @param {object} options
- * @param {string} options.name
- * @param {string} options.dir
- * @param {Programs} options.programs
- * @param {PeerDatabase} options.database
- * @param {Awaited<ReturnType<typeof startBroker>>} options.broker
- * @param {string} [options.reachedAt] where Telegraf connects instead of to the broker: a wire
- * @param {Child} options.publisher
- * @param {number} options.connections of the publisher
- */
-function createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections }) {
-  /** @type {Program | null} */
-  let telegraf = null;
-  /** @type {Tuning & { samples: number } | null} */
-  let tuned = null;
+    async function start() {
+      if (!tuned) return;
+      const config = join(dir, 'telegraf.conf');
+      const { samples, ...tuning } = tuned;
+      const { kind, url } = database;
+      writeFileSync(config, telegrafToml({ kind, broker: reachedAt, database: url, tuning, samples }));
+      telegraf = await startProgram({
+        title: 'Telegraf',
+        command: programs.telegraf,
+        args: ['--config', config],
+        log: join(dir, 'telegraf.log'),
+        isReady: (log) => log.includes('Connected ['),
+      });
+    }
 
-  async function start() {
-    if (!tuned) return;
-    const config = join(dir, 'telegraf.conf');
-    mkdirSync(dir, { recursive: true });
-    const { samples, ...tuning } = tuned;
-    const text = telegrafToml({
-      kind: database.kind,
-      broker: reachedAt ?? broker.url,
-      database: database.url,
-      tuning,
-      samples,
-    });
-    writeFileSync(config, text);
-    telegraf = await startProgram({
-      title: 'Telegraf',
-      command: programs.telegraf,
-      args: ['--config', config],
-      log: join(dir, 'telegraf.log'),
-      isReady: (log) => log.includes('Connected ['),
-    });
-  }
+    return {
+      broker,
 
-  return {
-    name,
-    broker,
-    database,
+      /** Kills Telegraf during a run. */
+      kill: async () => telegraf?.kill(),
+      start,
 
-    /** Kills Telegraf during a run. */
-    kill: async () => telegraf?.kill(),
-    start,
+      /**
+       * Restarts Telegraf with these settings, unless it already runs with them.
+       *
+       * @param {Tuning} tuning
+       * @param {number} samples in a message
+       * @returns {Promise<Line>}
+       */
+      async line(tuning, samples) {
+        const wanted = { ...tuning, samples };
+        if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {
+          await telegraf?.stop();
+          tuned = wanted;
+          await start();
+        }
+        const ingest = {
+          pid: Number(telegraf?.pid),
+          async metrics() {
+            const counted = await database.counted();
+            return (/** @type {string} */ metric) => (metric === 'iot_ingest_samples_total' ? counted : 0);
+          },
+          ask: async () => {},
+          stop: async () => telegraf?.stop(),
+        };
+        return createLine({ name, broker, ingest, publisher, connections });
+      },
 
-    /**
-     * Restarts Telegraf with these settings, unless it already runs with them.
-     *
-     * @param {Tuning} tuning
-     * @param {number} samples in a message
-     * @returns {Promise<Line>}
-     */
-    async line(tuning, samples) {
-      const wanted = { ...tuning, samples };
-      if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {
+      async close() {
         await telegraf?.stop();
-        tuned = wanted;
-        await start();
-      }
-      const ingest = {
-        pid: Number(telegraf?.pid),
-        async metrics() {
-          const counted = await database.counted();
-          return (/** @type {string} */ metric) => (metric === 'iot_ingest_samples_total' ? counted : 0);
-        },
-        ask: async () => {},
-        stop: async () => telegraf?.stop(),
-      };
-      return createLine({ name, broker, ingest, publisher, connections });
-    },
-
-    async close() {
-      await telegraf?.stop();
-      await broker.stop();
-    },
-  };
-}
-
-/** @typedef {ReturnType<typeof createPeer>} Peer */
+        await broker.stop();
+      },
+    };
+  });

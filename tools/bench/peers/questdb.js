@@ -4,11 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { freePort } from '../../../infra/engine/ports.js';
 import { LINE_TABLE } from '../load/payloads.js';
-import { answers, startProgram } from '../process/program.js';
-import { request, settledBytes } from './database.js';
+import { answers } from '../process/program.js';
+import { DatabaseProcess, request, settledBytes } from './database.js';
 import { QUESTDB_TABLE, questdbConf } from './settings.js';
 
-/** @import { Program } from '../process/program.js' */
 /** @import { Month, PeerDatabase } from './database.js' */
 /** @import { Class } from './settings.js' */
 /** @import { Programs } from './tools.js' */
@@ -20,16 +19,15 @@ const APPLIED_WITHIN_MS = 60_000;
 const binSeconds = ({ from, to, bins }) => Math.round((to - from) / 1000 / bins);
 
 /** @implements {PeerDatabase} */
-export class QuestDb {
+export class QuestDb extends DatabaseProcess {
   kind = /** @type {const} */ ('questdb');
   #dir;
   #programs;
   #port;
-  /** @type {Program | null} */
-  #program = null;
 
   /** @param {string} dir @param {Programs} programs @param {number} port */
   constructor(dir, programs, port) {
+    super();
     this.#dir = dir;
     this.#programs = programs;
     this.#port = port;
@@ -52,12 +50,8 @@ export class QuestDb {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  get pid() {
-    return Number(this.#program?.pid);
-  }
-
   async start() {
-    this.#program = await startProgram({
+    await this.run({
       title: 'QuestDB',
       command: this.#programs.java,
       args: [
@@ -123,14 +117,6 @@ export class QuestDb {
       const [sensor = '', micros] = line.split(',');
       return /** @type {[string, number]} */ ([sensor.replaceAll('"', ''), Number(micros) / 1000]);
     });
-  }
-
-  async kill() {
-    await this.#program?.kill();
-  }
-
-  async stop() {
-    await this.#program?.stop();
   }
 
   /** @throws {MillraceError} `failed`: the table takes what it is sent, and shows it no more */

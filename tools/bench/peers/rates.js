@@ -1,5 +1,5 @@
 import { loadOf, samplesOf } from '../load/shapes.js';
-import { startObserving } from '../measure/machine.js';
+import { withShares } from '../measure/machine.js';
 import { measureRate, SWEEP_PART, sweep } from '../measure/rate.js';
 import { alternate } from '../measure/rounds.js';
 import { KNOWN_TUNING, TUNINGS } from './settings.js';
@@ -88,10 +88,7 @@ export async function measureLatencies({ flags, status }, rivals, rate) {
   async function paceOne({ format, wired }, forMs) {
     const shape = { ...loadOf(STEADY_LOAD), format };
     const pace = await wired(KNOWN_TUNING, samplesOf(shape));
-    const observed = await startObserving({});
-    const { latency } = await pace(shape, { rate, forMs });
-    const { steal, others } = await observed();
-    return { ...latency.published, steal, others };
+    return withShares({}, async () => (await pace(shape, { rate, forMs })).latency.published);
   }
   for (const rival of rivals) {
     status(`latency: warming up ${rival.name}`);

@@ -61,26 +61,13 @@ export function telegrafToml({ kind, broker, database, tuning: { undelivered, ba
   data_format = "influx"
   influx_timestamp_precision = "1ms"
 
-${kind === 'questdb' ? influxdb2Output(database) : influxdb1Output(database)}`;
+[[outputs.${kind === 'questdb' ? 'influxdb_v2' : 'influxdb'}]]
+  urls = ["${database}"]
+  # Compressing on loopback costs CPU on both sides and gains nothing.
+  content_encoding = "identity"
+  timeout = "10s"
+${kind === 'questdb' ? '' : `  database = "${DATABASE}"\n  skip_database_creation = true\n`}`;
 }
-
-/** Not compressed: on loopback that would cost CPU on both sides and gain nothing. @param {string} database */
-const influxdb2Output = (database) => `\
-[[outputs.influxdb_v2]]
-  urls = ["${database}"]
-  content_encoding = "identity"
-  timeout = "10s"
-`;
-
-/** @param {string} database */
-const influxdb1Output = (database) => `\
-[[outputs.influxdb]]
-  urls = ["${database}"]
-  database = "${DATABASE}"
-  skip_database_creation = true
-  content_encoding = "identity"
-  timeout = "10s"
-`;
 
 /** The samples of all sensors, as QuestDB advises it for telemetry; a sample that is delivered twice is stored once. */
 export const QUESTDB_TABLE = `CREATE TABLE IF NOT EXISTS ${LINE_TABLE} (ts TIMESTAMP, sensor SYMBOL CAPACITY 100000, value DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts, sensor)`;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MillraceError } from '../../../common/errors.js';
@@ -32,15 +33,13 @@ const PLUGINS = [
  */
 export async function ensurePrograms(dir, onStatus) {
   const { java, maven, go } = await findTools(['java', 'maven', 'go']);
-  /** @param {string} name @param {(part: string) => Promise<void>} make */
-  const once = (name, make) => installOnce(dir, name, make);
   const telegraf = await installTelegraf(dir, {
     go: String(go?.path),
     name: 'telegraf',
     plugins: PLUGINS,
     onStatus,
   });
-  const questdb = await once(`questdb-${VERSIONS.questdb}`, (part) =>
+  const questdb = await installOnce(dir, `questdb-${VERSIONS.questdb}`, (part) =>
     runShown(
       String(maven?.path),
       [
@@ -57,7 +56,9 @@ export async function ensurePrograms(dir, onStatus) {
       },
     ),
   );
-  const influxdb = await once(`influxdb-${VERSIONS.influxdb}`, (part) => unpackInfluxdb(part, onStatus));
+  const influxdb = await installOnce(dir, `influxdb-${VERSIONS.influxdb}`, (part) =>
+    unpackInfluxdb(part, onStatus),
+  );
   return {
     telegraf,
     questdb: join(questdb, `questdb-${VERSIONS.questdb}.jar`),
@@ -91,7 +92,7 @@ export async function installTelegraf(dir, { go, name, plugins, onStatus }) {
 /** @param {string} dir @param {string} name @param {(part: string) => Promise<void>} make fills a folder @returns {Promise<string>} path of the folder, which appears by one rename */
 async function installOnce(dir, name, make) {
   const whole = join(dir, name);
-  if (await exists(whole)) return whole;
+  if (existsSync(whole)) return whole;
   const part = `${whole}.part-${process.pid}`;
   await mkdir(part, { recursive: true });
   try {
@@ -113,7 +114,7 @@ async function installOnce(dir, name, make) {
  * @param {(text: string) => void} onStatus
  */
 async function unpackInfluxdb(part, onStatus) {
-  if (!(await exists('/usr/bin/apt-get')))
+  if (!existsSync('/usr/bin/apt-get'))
     throw new Error(`InfluxDB ${VERSIONS.influxdb} is a package of Debian 12: run this on Debian 12.`);
   const shown = { title: `InfluxDB ${VERSIONS.influxdb}`, cwd: part, onStatus };
   await runShown('apt-get', ['-q', 'download', 'influxdb'], shown).catch(async () => {
@@ -126,10 +127,3 @@ async function unpackInfluxdb(part, onStatus) {
   await run('dpkg', ['-x', join(part, file), part]);
   await rm(join(part, file));
 }
-
-/** @param {string} path */
-const exists = (path) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -40,11 +40,7 @@ async function open(load) {
   return publisher;
 }
 
-const counts = () => ({
-  published: publisher?.published ?? 0,
-  acknowledged: publisher?.acknowledged ?? 0,
-  committed,
-});
+const counts = () => ({ published: publisher?.published ?? 0, committed });
 
 serve({
   /** @param {Load} load as fast as `allow` allows */

@@ -1,5 +1,12 @@
 import { generate } from 'mqtt-packet';
-import { deviceName, encodeLines, encodePayloads, NUMBER_DIGITS, writeTime } from '../load/payloads.js';
+import {
+  deviceName,
+  encodeLines,
+  encodePayloads,
+  NUMBER_DIGITS,
+  writeDigits,
+  writeTime,
+} from '../load/payloads.js';
 
 /** @import { Template } from '../load/payloads.js' */
 /** @import { Shape } from '../load/shapes.js' */
@@ -14,7 +21,7 @@ export function createPackets(shape) {
   const encoded = shape.format === 'lines' ? encodeLines(shape) : encodeSenml(shape);
   const name = deviceName(0);
   const topic = `iot/v1/${name}/measurements`;
-  const templates = encoded.map(({ payload, numbersEndAt, writeTimes }) => {
+  const templates = encoded.map(({ payload, numbersAt, writeTimes }) => {
     const packet = generate({
       cmd: 'publish',
       topic,
@@ -31,9 +38,9 @@ export function createPackets(shape) {
       idAt: payloadAt - 2,
       payloadAt,
       writeTimes,
-      numbersEndAt: [
-        topicAt + topic.indexOf(name) + name.length - 1,
-        ...numbersEndAt.map((at) => payloadAt + at),
+      numbersAt: [
+        topicAt + topic.indexOf(name) + name.length - NUMBER_DIGITS,
+        ...numbersAt.map((at) => payloadAt + at),
       ],
     };
   });
@@ -57,7 +64,7 @@ export function createPackets(shape) {
       target[at + template.idAt] = id >> 8;
       target[at + template.idAt + 1] = id & 255;
       template.writeTimes(target, at + template.payloadAt, time);
-      for (const endAt of template.numbersEndAt) writeNumber(target, at + endAt, number);
+      for (const numberAt of template.numbersAt) writeDigits(target, at + numberAt, number, NUMBER_DIGITS);
       return at + template.packet.length;
     },
   };
@@ -70,16 +77,7 @@ function encodeSenml(shape) {
   const { payloads, timeAt } = encodePayloads(shape);
   return payloads.map((payload) => ({
     payload,
-    numbersEndAt: [],
+    numbersAt: [],
     writeTimes: (bytes, from, time) => writeTime(bytes, from + timeAt, time),
   }));
-}
-
-/** @param {Buffer} target @param {number} endAt where its last digit goes @param {number} number */
-function writeNumber(target, endAt, number) {
-  let rest = number;
-  for (let digit = 0; digit < NUMBER_DIGITS; digit++) {
-    target[endAt - digit] = 48 + (rest % 10);
-    rest = (rest / 10) | 0;
-  }
 }

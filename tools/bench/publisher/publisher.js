@@ -27,7 +27,6 @@ const LAST_PACKET_ID = 65_535;
 export async function createPublisher({ url, shape, connections, clocks, onBroken, onPaced = () => {} }) {
   const packets = createPackets(shape);
   let published = 0;
-  let acknowledged = 0;
   let allowed = 0;
   let next = 0;
 
@@ -46,7 +45,6 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
       url,
       clientId: `bench-publisher-${process.pid}-${index}`,
       onAcknowledged(many) {
-        acknowledged += many;
         unacknowledged -= many;
         pump();
       },
@@ -127,9 +125,6 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
     },
     get published() {
       return published;
-    },
-    get acknowledged() {
-      return acknowledged;
     },
     close() {
       for (const { close } of senders) close();

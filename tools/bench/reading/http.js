@@ -29,8 +29,6 @@ export function createHttpReader(url) {
   }
 
   return {
-    open,
-
     /** @param {string} path @returns {Promise<any>} */
     json: async (path) => json(await open(path)),
 

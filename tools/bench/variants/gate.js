@@ -10,17 +10,11 @@ export function createGate() {
   const bound = { size: FIRST };
   const permits = new Permits(bound);
 
-  return {
-    enter: () => permits.enter(),
-    /** @param {number} began in ms of `performance.now()` @param {unknown} [error] */
-    leave: (began, error) => permits.leave(began, error),
-    cancel: () => permits.cancel(),
+  return Object.assign(permits, {
     /** @param {number} number of requests in flight from now on */
     set(number) {
       bound.size = number;
       permits.admit();
     },
-  };
+  });
 }
-
-/** @typedef {ReturnType<typeof createGate>} Gate */

@@ -68,21 +68,10 @@ describe('Load: npm run load', () => {
   });
 
   test('Loader: several wrong flags: all are reported', () => {
-    const wrong = [
-      '--from',
-      '2026-11-20T00:30',
-      '--days',
-      '3',
-      '--signal',
-      'loud',
-      '--into',
-      'air',
-      '--jitter',
-      '1s',
-    ];
-    expect(() => readFlags(wrong, NOW)).toThrow(
-      /start of an hour.*last closed hour.*half of --interval.*--signal.*--into/s,
+    expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(
+      /an hour at most.*--into is/s,
     );
+    expect(() => readFlags(['--interval', '40ms'], NOW)).toThrow(/--interval must be 41ms or more/);
   });
 
   test('npm run load: a cluster on another machine: only with --force', () => {

@@ -1,0 +1,135 @@
+import { parseFlags, usageError } from '../../common/flags.js';
+import { namesOf } from '../../schema/migrate/installation.js';
+import {
+  DAY_MS,
+  MAX_SAMPLES_PER_MESSAGE,
+  MAX_SENSORS_PER_DEVICE,
+  MAX_TTL_SECONDS,
+  MIN_BATCH_DAYS,
+  partitionPerHour,
+} from '../../schema/rules.js';
+import { groupsFor } from '../../schema/sizes.js';
+import { textTable } from '../bench/report/table.js';
+import { bytesText, CONSTANTS, countText, NODES, needsOf, samplesPerMessage } from './formula.js';
+
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
+/** @import { Plan } from './formula.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },
+  'sensors-per-device': { type: 'integer', help: 'all of them in every message', fallback: 10, min: 1 },
+  interval: { type: 'duration', help: 'between two samples of a sensor', fallback: 1000, min: 1 },
+  batch: { type: 'duration', help: 'between two messages of a device', fallback: 60_000, min: 1 },
+  retention: { type: 'duration', help: 'of batches, BATCH_DAYS', fallback: 30 * DAY_MS },
+  history: { type: 'duration', help: 'of history, HISTORY_DAYS', fallback: 365 * DAY_MS },
+  signal: { type: 'text', help: 'decimals or full (doubles), which compress worse', fallback: 'decimals' },
+  replication: { type: 'integer', help: 'copies of everything', fallback: 3, min: 1 },
+  node: { type: 'text', help: 'EC2 type of the database nodes', fallback: 'i8g.2xlarge' },
+  'node-vcpu': { type: 'integer', help: 'vCPUs of a node; default as the type has them', min: 1 },
+  'node-disk': { type: 'number', help: 'GB of a node; default as the type has them', min: 1 },
+};
+
+const COMMAND = 'npm run size --';
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Prints what a fleet needs: ingest processes, nodes, disks and settings.',
+  examples: [
+    `${COMMAND} --sensors 1e6 --interval 1s --batch 60s`,
+    `${COMMAND} --node i7i.4xlarge --retention 10d --history 2y`,
+  ],
+  flags: FLAGS,
+};
+
+/**
+ * @param {string[]} argv without node and script
+ * @returns {Plan}
+ * @throws {MillraceError} `usage`, with every problem
+ */
+export function readPlan(argv) {
+  const flags = parseFlags(LINE, argv);
+  const fleet = {
+    sensors: flags.sensors,
+    sensorsPerDevice: flags['sensors-per-device'],
+    intervalMs: flags.interval,
+    batchMs: flags.batch,
+    batchDays: flags.retention / DAY_MS,
+    historyDays: flags.history / DAY_MS,
+  };
+  const type = NODES[flags.node];
+  const vcpus = flags['node-vcpu'] ?? type?.vcpus ?? 0;
+  const diskBytes = flags['node-disk'] === undefined ? (type?.diskBytes ?? 0) : flags['node-disk'] * 1e9;
+  const inMessage = samplesPerMessage(fleet) * fleet.sensorsPerDevice;
+  const problems = /** @type {Array<[boolean, string]>} */ ([
+    [fleet.sensors < fleet.sensorsPerDevice, '--sensors is fewer than one device has'],
+    [
+      fleet.sensorsPerDevice > MAX_SENSORS_PER_DEVICE,
+      `--sensors-per-device is ${MAX_SENSORS_PER_DEVICE} at most`,
+    ],
+    [
+      inMessage > MAX_SAMPLES_PER_MESSAGE,
+      `${inMessage} samples in a message; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
+    ],
+    [
+      !isDays(fleet.batchDays, MIN_BATCH_DAYS, MOST_BATCH_DAYS),
+      `--retention is whole days, ${MIN_BATCH_DAYS} to ${MOST_BATCH_DAYS}`,
+    ],
+    [
+      !isDays(fleet.historyDays, fleet.batchDays, MAX_TTL_SECONDS / 86_400),
+      '--history is whole days, not fewer than --retention, 20 years at most',
+    ],
+    [!['decimals', 'full'].includes(flags.signal), '--signal is decimals or full'],
+    [
+      !vcpus || !diskBytes,
+      `--node is one of ${Object.keys(NODES).join(', ')}; or set --node-vcpu and --node-disk`,
+    ],
+  ]).flatMap(([wrong, label]) => (wrong ? [label] : []));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
+  const signal = /** @type {Plan['signal']} */ (flags.signal);
+  return { fleet, signal, replication: flags.replication, node: { vcpus, diskBytes } };
+}
+
+/** BATCH_DAYS goes no further. */
+const MOST_BATCH_DAYS = 3650;
+
+/** @param {number} days @param {number} least @param {number} most */
+const isDays = (days, least, most) => Number.isInteger(days) && days >= least && days <= most;
+
+/** @param {Plan} plan @returns {string} the needs as a table, and the lines for .env */
+export function reportOf(plan) {
+  const { fleet, replication, node } = plan;
+  const needs = needsOf(plan);
+  const partition = partitionPerHour({ ...fleet, sensors: fleet.sensorsPerDevice });
+  const all = { vcpus: needs.nodes * node.vcpus, diskBytes: needs.nodes * node.diskBytes };
+  const { vcpus, terabytes } = CONSTANTS.license.values;
+  const isFree = all.vcpus <= vcpus && all.diskBytes <= terabytes * 1e12;
+  const settings = namesOf({ latestGroups: groupsFor(fleet.sensors), ...fleet });
+  return [
+    textTable(
+      ['', 'needed'],
+      [
+        ['samples/s', countText(needs.samples)],
+        ['messages/s', countText(needs.messages)],
+        ['cores of the broker, as Mosquitto', countText(needs.brokers)],
+        ['ingest processes', countText(needs.processes)],
+        ['largest partition of messages', `${countText(partition.rows)} rows, ${bytesText(partition.bytes)}`],
+        ['partitions', countText(needs.partitions)],
+        ['stored, one copy', bytesText(needs.bytes)],
+        ['stored, all copies', bytesText(needs.bytes * replication)],
+        ['vCPUs busy in the database', countText(needs.cores.database)],
+        ['nodes by CPU', countText(needs.byCpu)],
+        ['nodes by disk', countText(needs.byDisk)],
+        ['nodes', countText(needs.nodes)],
+        ['their vCPUs', countText(all.vcpus)],
+        ['their disks', bytesText(all.diskBytes)],
+        ["ScyllaDB's free license", isFree ? 'enough' : 'not enough'],
+      ],
+    ),
+    'For .env of every process, before the first migration, which fixes LATEST_GROUPS for ever:',
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n'),
+  ].join('\n\n');
+}
