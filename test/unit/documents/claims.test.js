@@ -5,8 +5,8 @@ import { ERRORS } from '../../../common/errors.js';
 import { SETTINGS } from '../../../common/settings/index.js';
 import { checkNode } from '../../../infra/bootstrap/node.js';
 import { groupsFor } from '../../../schema/sizes.js';
-import { startHttpApp, TOKENS } from '../../support/http/app.js';
 import { SUITES } from '../../suites.js';
+import { startHttpApp, TOKENS } from '../../support/http/app.js';
 
 /** @import { ZodObject } from 'zod' */
 /** @import { HttpApp } from '../../support/http/app.js' */
