@@ -95,6 +95,12 @@ const TARGETS = [
       atLoad(cost.loads, '1x60', ({ packed }) => Number(packed.cpu['ingest']) / Number(cost.least['1x60'])),
   },
   {
+    figure: 'CPU of a message of one value as a map of sensors, against plain JSON, alone',
+    part: 'cost',
+    atMost: 1.2,
+    read: ({ cost: { json } }) => (json ? median(json.map(({ plain, map }) => map / plain)) : Number.NaN),
+  },
+  {
     figure: 'CPU of ingest and database with latest against without, 1x60',
     part: 'cost',
     atMost: 1.2,
