@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -166,5 +166,42 @@ test('npm run export: a data set by site and day: the same rows, also when it is
       expect({ reader, rows: sorted(found[reader]) }).toEqual({ reader, rows: sorted(stored) });
     const days = [0, 1, 3].map((day) => dayText(BEGIN + day * DAY_MS));
     expect(found['partitions']).toEqual(['', 'Süd 1'].flatMap((site) => days.map((day) => [site, day])));
+  }
+});
+
+// The last tests of this file: they store further devices.
+
+/** Writes a frame with times as its index, and a column with gaps: PATH, epoch ms of the first row. */
+const WRITE_FRAME = `
+import sys
+import pandas
+path, begin = sys.argv[1], pandas.Timestamp(int(sys.argv[2]), unit='ms', tz='UTC')
+index = pandas.date_range(begin, periods=200, freq='90s', name='ts')
+values = {'a b': [row / 3 for row in range(200)], 'ü': [None if row % 2 else 1e17 + row * 64 for row in range(200)]}
+frame = pandas.DataFrame(values, index=index)
+frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
+`;
+
+test.each([
+  ['csv', 'text/csv'],
+  ['parquet', 'application/vnd.apache.parquet'],
+])('pandas, to_%s: the import stores the same values to the last bit', async (format, type) => {
+  const path = join(directory, `frame.${format}`);
+  await run(program('python'), ['-c', WRITE_FRAME, path, String(BEGIN)]);
+  const response = await world.system.fetch(`/import?device=pandas-${format}`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: readFileSync(path),
+  });
+  expect(await response.json()).toMatchObject({ rows: 200, samples: 300, refused: 0 });
+  const rows = Array.from({ length: 200 }, (_, row) => row);
+  const wanted = {
+    'a b': rows.map((row) => [BEGIN + row * 90_000, row / 3]),
+    ü: rows.filter((row) => row % 2 === 0).map((row) => [BEGIN + row * 90_000, 1e17 + row * 64]),
+  };
+  for (const [sensor, samples] of Object.entries(wanted)) {
+    const address = `/devices/pandas-${format}/sensors/${encodeURIComponent(sensor)}/measurements`;
+    const { items } = await world.system.get(`${address}?order=asc&limit=1000`);
+    expect(items.map((/** @type {any} */ { ts, value }) => [Date.parse(ts), value])).toEqual(samples);
   }
 });
