@@ -34,7 +34,7 @@ const SCHEMA = new Schema([
 ]);
 
 /** Bytes of a batch, until they leave the process. The queue of apache-arrow has no bound. */
-class BatchBytes extends AsyncByteQueue {
+export class BatchBytes extends AsyncByteQueue {
   /** @type {Uint8Array[]} */
   #chunks = [];
 

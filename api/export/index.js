@@ -1,11 +1,13 @@
 import { encodeArrow } from './arrow.js';
 import { encodeParquet } from './parquet.js';
+import { encodeArrowTable, encodeParquetTable } from './table.js';
 
 /** @import { Samples } from './rows.js' */
+/** @import { Row, TableColumn } from './table.js' */
 
 /**
- * Export: samples of many sensors as files for programs that analyze them. Callers choose sensors and a format, and get bytes. Memory does
- * not grow with the range, because one group of rows is encoded at a time. HTTP is not known here.
+ * Export: samples of many sensors, and rows of any columns, as files for programs that analyze them. Callers choose sensors and a format,
+ * and get bytes. Memory does not grow with the range, because one group of rows is encoded at a time. HTTP is not known here.
  */
 export { writeDataset } from './dataset.js';
 export { encodeParquet } from './parquet.js';
@@ -18,12 +20,23 @@ export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.js
  * @property {string} name as in the parameter `format`
  * @property {string} extension of a file's name
  * @property {(source: AsyncIterable<Samples>) => AsyncGenerator<Uint8Array, void>} encode
+ * @property {(columns: TableColumn[], source: AsyncIterable<Iterable<Row>>) => AsyncGenerator<Uint8Array, void>} encodeTable
  */
 
 /** By media type. @type {Record<'application/vnd.apache.parquet' | 'application/vnd.apache.arrow.stream', ColumnFormat>} */
 export const COLUMN_FORMATS = {
-  'application/vnd.apache.parquet': { name: 'parquet', extension: 'parquet', encode: encodeParquet },
-  'application/vnd.apache.arrow.stream': { name: 'arrow', extension: 'arrows', encode: encodeArrow },
+  'application/vnd.apache.parquet': {
+    name: 'parquet',
+    extension: 'parquet',
+    encode: encodeParquet,
+    encodeTable: encodeParquetTable,
+  },
+  'application/vnd.apache.arrow.stream': {
+    name: 'arrow',
+    extension: 'arrows',
+    encode: encodeArrow,
+    encodeTable: encodeArrowTable,
+  },
 };
 
 /** @typedef {keyof typeof COLUMN_FORMATS} ColumnType */

@@ -41,7 +41,7 @@ const SCHEMA = [
 ];
 
 /** Bytes that leave the process before the next group is encoded. */
-class ChunkWriter extends ByteWriter {
+export class ChunkWriter extends ByteWriter {
   /** @returns {Uint8Array} what was written since the last call */
   take() {
     const bytes = this.getBytes().slice();

@@ -3,6 +3,7 @@ import { CHUNK } from './export.js';
 import { createWrite } from './write.js';
 
 /** @import { Response } from 'express' */
+/** @import { Kind, TableColumn } from '../export/table.js' */
 /** @import { Aggregate, Bins } from '../history/reading/bins.js' */
 /** @import { Grid } from '../history/reading/grid.js' */
 /** @import { Group } from '../history/reading/aligned.js' */
@@ -59,6 +60,17 @@ const LABELS = {
 
 /** @param {AlignedShape} shape @returns {string[]} the columns of a table */
 export const columnsOf = ({ group, aggregates }) => ['ts', ...LABELS[group], ...aggregates];
+
+/** @param {AlignedShape} shape @returns {TableColumn[]} the same columns, with the kinds of their cells */
+export const typedColumnsOf = (shape) =>
+  columnsOf(shape).map((name) => ({ name, kind: kindOf(name, shape) }));
+
+/** @param {string} name of a column @param {AlignedShape} shape @returns {Kind} */
+function kindOf(name, { group }) {
+  if (name === 'ts') return 'time';
+  if (LABELS[group].includes(name)) return 'text';
+  return name === 'count' ? 'count' : 'number';
+}
 
 /** @param {SelectedSensor[]} sensors @returns {string | null} the unit that all of them have */
 function unitOf(sensors) {

@@ -83,7 +83,7 @@ export const TYPE_OF = /** @type {const} */ ({
 });
 
 /** @param {ExportType} type @returns {type is ColumnType} */
-const hasColumns = (type) => Object.hasOwn(COLUMN_FORMATS, type);
+export const hasColumns = (type) => Object.hasOwn(COLUMN_FORMATS, type);
 
 /**
  * @param {Request} req
@@ -178,13 +178,34 @@ export async function sendExport(req, res, options) {
 export async function sendColumns(req, res, { limit, type, name, read, metrics }) {
   const { name: format, encode } = COLUMN_FORMATS[type];
   const onSamples = (/** @type {number} */ count) => metrics.exportedSamples.inc({ format }, count);
+  await sendEncoded(req, res, {
+    limit,
+    type,
+    name,
+    encode: (signal) => encode(countSamples(read(signal), onSamples)),
+  });
+}
+
+/**
+ * Streams a file of columns while it is encoded.
+ *
+ * @param {Request} req
+ * @param {Response} res
+ * @param {object} options
+ * @param {ConcurrencyLimit} options.limit
+ * @param {ColumnType} options.type
+ * @param {string} options.name of the file
+ * @param {(signal: AbortSignal) => AsyncIterable<Uint8Array>} options.encode
+ * @throws {MillraceError} `busy`, and those of `encode`
+ */
+export async function sendEncoded(req, res, { limit, type, name, encode }) {
   await sendFile(req, res, {
     limit,
     type,
     name,
     async send(signal) {
       const write = createWrite(res, signal, 'latin1');
-      for await (const bytes of encode(countSamples(read(signal), onSamples))) await write(bytes);
+      for await (const bytes of encode(signal)) await write(bytes);
       res.end();
     },
   });

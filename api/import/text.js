@@ -27,7 +27,7 @@ const DELIMITERS = [',', ';', '\t'];
  * @throws {MillraceError} `bad_file`
  */
 export async function* readCsv(source, { device }) {
-  /** @type {{ delimiter: string, layout: Layout, columns: Map<string, number> } | undefined} */
+  /** @type {Head | undefined} */
   let head;
   let list = new RowList(device);
   let line = 0;
@@ -50,24 +50,25 @@ export async function* readCsv(source, { device }) {
   yield list;
 }
 
-/** @param {string} text the first line @param {string | undefined} device */
+/** The first line of a CSV file. `width`: its cells, which may end with empty ones. @typedef {{ delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head */
+
+/** @param {string} text the first line @param {string | undefined} device @returns {Head} @throws {MillraceError} `bad_file` */
 function readHead(text, device) {
   const line = text.replace(BYTE_ORDER_MARK, '');
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
   const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
   const names = cellsOf(line, delimiter) ?? [];
-  return {
-    delimiter,
-    layout: layoutOf(names, device),
-    columns: new Map(names.map((name, index) => [name, index])),
-  };
+  const columns = new Map(names.map((name, index) => [name, index]));
+  const twice = names.find((name, index) => name !== '' && columns.get(name) !== index);
+  if (twice !== undefined) throw new MillraceError('bad_file', `Two columns are named ${twice}. Rename one.`);
+  return { delimiter, layout: layoutOf(names, device), columns, width: names.length };
 }
 
-/** @param {RowList} list @param {number} line @param {string[] | null} cells @param {{ layout: Layout, columns: Map<string, number> }} head */
-function addRecord(list, line, cells, { layout, columns }) {
+/** @param {RowList} list @param {number} line @param {string[] | null} cells @param {Head} head */
+function addRecord(list, line, cells, { layout, columns, width }) {
   if (cells === null) list.malformed.push({ line, rule: 'must have an even number of quotes' });
-  else if (cells.length > columns.size)
-    list.malformed.push({ line, rule: `must not have more than ${columns.size} cells` });
+  else if (cells.length > width)
+    list.malformed.push({ line, rule: `must not have more than ${width} cells` });
   else list.add(line, layout, (name) => cells[columns.get(name) ?? -1]);
 }
 

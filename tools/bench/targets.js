@@ -10,6 +10,7 @@ import { figure } from './report/table.js';
 /** @import { alarms } from './parts/alarms.js' */
 /** @import { cost, fleet } from './parts/cost.js' */
 /** @import { Result } from './parts/dashboard.js' */
+/** @import { files } from './parts/files.js' */
 /** @import { latency, overload } from './parts/latency.js' */
 /** @import { opening } from './parts/opening.js' */
 /** @import { packing } from './parts/packing.js' */
@@ -40,6 +41,7 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof fleet.run>>} [fleet]
  * @property {Awaited<ReturnType<typeof reading.run>>} [reading]
  * @property {Awaited<ReturnType<typeof disk.run>>} [disk]
+ * @property {Awaited<ReturnType<typeof files.run>>} [files]
  * @property {Awaited<ReturnType<typeof packing.run>>} [packing]
  * @property {Awaited<ReturnType<typeof streaming.run>>} [streaming]
  * @property {Awaited<ReturnType<typeof alarms.run>>} [alarms]
@@ -95,6 +97,12 @@ const TARGETS = [
       atLoad(cost.loads, '1x60', ({ packed }) => Number(packed.cpu['ingest']) / Number(cost.least['1x60'])),
   },
   {
+    figure: 'CPU of a message of one value as a map of sensors, against plain JSON, alone',
+    part: 'cost',
+    atMost: 1.2,
+    read: ({ cost: { json } }) => (json ? median(json.map(({ plain, map }) => map / plain)) : Number.NaN),
+  },
+  {
     figure: 'CPU of ingest and database with latest against without, 1x60',
     part: 'cost',
     atMost: 1.2,
@@ -122,6 +130,24 @@ const TARGETS = [
   },
   onDisk('decimals', 'two decimals', 0.1),
   onDisk('full', 'full doubles', 0.5),
+  {
+    figure: 'thousand samples/s that an export as Parquet reads',
+    part: 'files',
+    atLeast: 2100,
+    read: ({ files: { samples, out } }) => samples / out.seconds / 1000,
+  },
+  {
+    figure: 'memory of the HTTP process that this export adds, MB',
+    part: 'files',
+    atMost: 60,
+    read: ({ files: { before, out } }) => out.mb - before,
+  },
+  {
+    figure: 'thousand samples/s that the import of a Parquet file stores',
+    part: 'files',
+    atLeast: 500,
+    read: ({ files: { samples, first } }) => samples / first.seconds / 1000,
+  },
   {
     figure: 'sensors at 1 Hz that packing keeps up with, next to half of the highest rate',
     part: 'packing',

@@ -45,7 +45,7 @@ const sensorMap = (others) =>
 const SensorMap = sensorMap(OTHERS).meta({
   description: `Maps names of sensors to values. Keys of nested objects, of at most 8 levels, are joined by dots. \`true\` is stored as 1,
 \`false\` as 0. Texts and \`null\` are skipped, but a number in quotation marks is refused, and so is an array. \`ts\` is the time of all values, as in
-a plain measurement.`,
+a plain measurement, or a number in s, ms, µs or ns. Without it, a number or text \`time\` or \`timestamp\` is the time.`,
   examples: [
     {
       ts: '2026-11-21T08:00:00Z',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.js';
 import { MillraceError } from '../../../common/errors.js';
+import { COLUMN_FORMATS } from '../../export/index.js';
 import {
   addGroups,
   binsOf,
@@ -11,10 +12,18 @@ import {
   uniformGrid,
   wholeGrid,
 } from '../../history/reading/index.js';
-import { columnsOf, GROUP_KEYS, orderOf, sendColumns, sendRows, tableRows } from '../aligned-answers.js';
+import {
+  columnsOf,
+  GROUP_KEYS,
+  orderOf,
+  sendColumns,
+  sendRows,
+  tableRows,
+  typedColumnsOf,
+} from '../aligned-answers.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
-import { tableType } from '../export.js';
+import { exportType, hasColumns, sendEncoded } from '../export.js';
 import { abortOnClose } from '../long-requests.js';
 import { cutRange, fields, readQuery } from '../parameters.js';
 import { selectSensors } from '../sensor-selection.js';
@@ -34,6 +43,8 @@ const MAX_BINS = 100_000;
 const MAX_CELLS = 1_000_000;
 
 const AGGREGATES = /** @type {const} */ (['avg', 'min', 'max', 'count', 'sum', 'first', 'last']);
+
+const FORMATS = /** @type {const} */ (['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow']);
 
 /** A step: a width in ms, or a unit of the calendar. @typedef {number | CalendarUnit} Step */
 
@@ -105,9 +116,9 @@ export const QUERY = {
     description:
       'Bins without samples: left out, with the values of the bin before, or with null. Columns have all bins, so there `none` is `null`.',
   }),
-  format: z.enum(['json', 'rows', 'csv', 'ndjson'], 'json, rows, csv or ndjson').optional().meta({
+  format: z.enum(FORMATS, 'json, rows, csv, ndjson, parquet or arrow').optional().meta({
     description:
-      'The format of the answer: columns as JSON, an array of objects as JSON, CSV or NDJSON. It replaces `Accept`, which a link cannot send.',
+      'The format of the answer: columns as JSON, an array of objects as JSON, CSV, NDJSON, a Parquet file or an Arrow IPC stream. It replaces `Accept`, which a link cannot send.',
   }),
 };
 
@@ -145,12 +156,16 @@ export const getQuery = (deps) => async (req, res) => {
   }
 
   const limit = deps.limits.queries;
-  const file = tableType(req, format === 'rows' ? 'json' : format);
+  const file = exportType(req, format === 'rows' ? 'json' : format);
   res.vary('Accept');
-  if (file !== null) {
-    const table = (/** @type {AbortSignal} */ signal) => tableRows(read(signal), shape);
-    return sendTable(req, res, { limit, type: file, name: 'query', columns: columnsOf(shape), read: table });
+  const table = (/** @type {AbortSignal} */ signal) => tableRows(read(signal), shape);
+  if (file !== null && hasColumns(file)) {
+    const { extension, encodeTable } = COLUMN_FORMATS[file];
+    const encode = (/** @type {AbortSignal} */ signal) => encodeTable(typedColumnsOf(shape), table(signal));
+    return sendEncoded(req, res, { limit, type: file, name: `query.${extension}`, encode });
   }
+  if (file !== null)
+    return sendTable(req, res, { limit, type: file, name: 'query', columns: columnsOf(shape), read: table });
   res.once('close', limit.acquire());
   const send = format === 'rows' ? sendRows : sendColumns;
   await abortOnClose(res, (signal) => send(res, read(signal), shape, signal));
@@ -219,6 +234,10 @@ The answer is a stream. If reading fails, the connection breaks. So an answer th
         example:
           '{"ts":"2026-11-21T00:00:00.000Z","device":"my-desk","sensor":"temperature","unit":"Cel","avg":21.5,"max":22.25}\n',
       },
+      'application/vnd.apache.parquet': {
+        text: 'A Parquet file with the columns of CSV. `ts` is a timestamp (ms, UTC), `count` a 64-bit integer, each other aggregate a double or null.',
+      },
+      'application/vnd.apache.arrow.stream': { text: 'The same columns as an Arrow IPC stream.' },
     },
   },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'query_too_large', 'busy', 'unavailable'],

@@ -8,6 +8,9 @@ import { PATHS, ruleOf } from './refusals.js';
 /** @import { NameCache } from './json-cursor.js' */
 /** @import { PathOf } from './refusals.js' */
 
+/** Milliseconds in each unit of a time that is a number: s, ms, µs and ns. */
+const UNITS_MS = [1000, 1, 1e-3, 1e-6];
+
 /**
  * The good samples of one sensor in a message.
  *
@@ -120,6 +123,20 @@ export class MessageBatch {
     const { unitMs = 1 } = this.#rules;
     if (unitMs !== 1) return Number.isFinite(ts) ? Math.round(ts * unitMs) : null;
     return Number.isInteger(ts) ? ts : null;
+  }
+
+  /**
+   * Reads the time of a map of sensors, which programs in the field send in any unit. A number that is no good time in the unit of TS_UNIT
+   * counts in the only other unit in which it is one.
+   *
+   * @param {unknown} ts
+   * @returns {number | null} epoch ms; null: it is no time
+   */
+  timeBySize(ts) {
+    const time = this.timeOf(ts);
+    if (typeof ts !== 'number' || (time !== null && this.isTimely(time))) return time;
+    const times = UNITS_MS.map((ms) => Math.round(ts * ms)).filter((other) => this.isTimely(other));
+    return times.length === 1 ? Number(times[0]) : time;
   }
 
   /** Refuses an element for a `ts` that `timeOf` cannot read. @param {number} index @param {unknown} ts */

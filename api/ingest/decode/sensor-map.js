@@ -12,6 +12,9 @@ const TOO_DEEP = `must not be in more than ${MAX_DEPTH} objects`;
 const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 const IN_ARRAY = 'must be a number, true, false, or an object of these, not an array';
 
+/** Other names of the time of a map. Next to a `ts` they are sensors. */
+const OTHER_TIMES = ['time', 'timestamp'];
+
 /** A number that was written as a text. The sender wanted it stored. */
 const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
 
@@ -32,7 +35,8 @@ export const isSensorMap = (element) =>
 /**
  * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of
  * the sensor that its key names. Keys of nested objects are joined by dots: `battery.level`. `true` is stored as 1, `false` as 0. Other
- * texts and `null` are skipped. Without `ts` the measurements get the time of receipt.
+ * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, else the time of receipt. The size
+ * of a number shows whether it is in s, ms, µs or ns.
  *
  * Refusals count the values and not the objects. So a replay of one refused value stores that value alone.
  *
@@ -54,7 +58,11 @@ class MapReader {
   /** @type {number[]} */
   #owners = [];
   #element = 0;
-  /** `ts` of the element. @type {unknown} */
+  /** The name of the time of the element. */
+  #timeKey = 'ts';
+  /** By element, where it is not `ts`. @type {string[]} */
+  #timeKeys = [];
+  /** The time of the element, as it has it. @type {unknown} */
   #ts = undefined;
   /** The same in epoch ms; null: it is no time. @type {number | null} */
   #time = null;
@@ -63,8 +71,10 @@ class MapReader {
   constructor(batch, isArray) {
     this.#batch = batch;
     batch.pathOf = (index, field) => {
-      const name = field === 'ts' || field === 'sensor_id' ? field : String(this.#names[index]);
-      const begin = isArray ? `[${this.#owners[index]}]` : '';
+      const owner = Number(this.#owners[index]);
+      const own = field === 'ts' ? (this.#timeKeys[owner] ?? field) : String(this.#names[index]);
+      const name = field === 'sensor_id' ? field : own;
+      const begin = isArray ? `[${owner}]` : '';
       return begin === '' || name === '' ? begin + name : `${begin}.${name}`;
     };
   }
@@ -80,8 +90,10 @@ class MapReader {
       this.#batch.countReceived(1);
       return this.#batch.refuse(this.#count(''), 'bad_id', 'sensor_id', NO_SENSOR_ID);
     }
-    this.#ts = content['ts'];
-    this.#time = this.#ts === undefined ? null : this.#batch.timeOf(this.#ts);
+    this.#timeKey = timeKeyOf(content);
+    if (this.#timeKey !== 'ts') this.#timeKeys[element] = this.#timeKey;
+    this.#ts = content[this.#timeKey];
+    this.#time = this.#ts === undefined ? null : this.#batch.timeBySize(this.#ts);
     const before = this.#names.length;
     this.#readMembers(content, '', 1);
     if (this.#names.length === before) {
@@ -93,7 +105,7 @@ class MapReader {
   /** @param {object} object @param {string} prefix of its keys @param {number} depth */
   #readMembers(object, prefix, depth) {
     for (const [key, value] of Object.entries(object)) {
-      const isTime = depth === 1 && key === 'ts' && (typeof value !== 'object' || value === null);
+      const isTime = depth === 1 && key === this.#timeKey && (typeof value !== 'object' || value === null);
       if (isTime) continue;
       const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
       if (!isNested || depth === MAX_DEPTH) this.#batch.countReceived(1);
@@ -136,3 +148,12 @@ class MapReader {
     return index;
   }
 }
+
+/** @param {Record<string, unknown>} content @returns {string} the name of its time, which it may not have */
+function timeKeyOf(content) {
+  if ('ts' in content) return 'ts';
+  return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';
+}
+
+/** A device without a clock may send null, and `time` may be an object of sensors. @param {unknown} value */
+const isTime = (value) => typeof value === 'number' || typeof value === 'string';

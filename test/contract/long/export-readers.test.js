@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ import { useHistorySystem } from '../../support/system/history.js';
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 const READER = fileURLToPath(new URL('read_export.py', import.meta.url));
+const QUERY_READER = fileURLToPath(new URL('read_query.py', import.meta.url));
 const READERS = ['pyarrow', 'pandas', 'polars', 'duckdb'];
 const BEGIN = dayOf(Date.now() - 20 * DAY_MS);
 
@@ -80,9 +81,9 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 /** @param {Row[]} rows */
 const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
 
-/** @param {string} path @returns {Promise<Record<string, any>>} what each program has read */
-async function read(path) {
-  const { stdout } = await run(program('python'), [READER, path], { maxBuffer: 2 ** 26 });
+/** @param {string} path @param {string} [reader] @returns {Promise<Record<string, any>>} what each program has read */
+async function read(path, reader = READER) {
+  const { stdout } = await run(program('python'), [reader, path], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);
 }
 
@@ -131,6 +132,20 @@ test.each([
   expect(sorted(found['duckdb'])).toEqual(sorted(wanted));
 });
 
+test.each([
+  ['parquet', 'parquet'],
+  ['arrow', 'arrows'],
+])('Query as %s: pyarrow, pandas, polars and duckdb read the rows of format=rows', async (format, ending) => {
+  const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
+  // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
+  const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
+  const { items } = await world.system.get(`${query}&format=rows`);
+  const wanted = items.map((/** @type {any} */ item) => Object.values({ ...item, ts: Date.parse(item.ts) }));
+  expect(wanted).toHaveLength(2 * 5 * 60);
+  const found = await read(await download(`${query}&format=${format}`, ending), QUERY_READER);
+  for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });
+});
+
 test('npm run export: a data set by site and day: the same rows, also when it is written again', async () => {
   const { cql, retention } = world.system.config;
   const settings = {
@@ -151,5 +166,42 @@ test('npm run export: a data set by site and day: the same rows, also when it is
       expect({ reader, rows: sorted(found[reader]) }).toEqual({ reader, rows: sorted(stored) });
     const days = [0, 1, 3].map((day) => dayText(BEGIN + day * DAY_MS));
     expect(found['partitions']).toEqual(['', 'Süd 1'].flatMap((site) => days.map((day) => [site, day])));
+  }
+});
+
+// The last tests of this file: they store further devices.
+
+/** Writes a frame with times as its index, and a column with gaps: PATH, epoch ms of the first row. */
+const WRITE_FRAME = `
+import sys
+import pandas
+path, begin = sys.argv[1], pandas.Timestamp(int(sys.argv[2]), unit='ms', tz='UTC')
+index = pandas.date_range(begin, periods=200, freq='90s', name='ts')
+values = {'a b': [row / 3 for row in range(200)], 'ü': [None if row % 2 else 1e17 + row * 64 for row in range(200)]}
+frame = pandas.DataFrame(values, index=index)
+frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
+`;
+
+test.each([
+  ['csv', 'text/csv'],
+  ['parquet', 'application/vnd.apache.parquet'],
+])('pandas, to_%s: the import stores the same values to the last bit', async (format, type) => {
+  const path = join(directory, `frame.${format}`);
+  await run(program('python'), ['-c', WRITE_FRAME, path, String(BEGIN)]);
+  const response = await world.system.fetch(`/import?device=pandas-${format}`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: readFileSync(path),
+  });
+  expect(await response.json()).toMatchObject({ rows: 200, samples: 300, refused: 0 });
+  const rows = Array.from({ length: 200 }, (_, row) => row);
+  const wanted = {
+    'a b': rows.map((row) => [BEGIN + row * 90_000, row / 3]),
+    ü: rows.filter((row) => row % 2 === 0).map((row) => [BEGIN + row * 90_000, 1e17 + row * 64]),
+  };
+  for (const [sensor, samples] of Object.entries(wanted)) {
+    const address = `/devices/pandas-${format}/sensors/${encodeURIComponent(sensor)}/measurements`;
+    const { items } = await world.system.get(`${address}?order=asc&limit=1000`);
+    expect(items.map((/** @type {any} */ { ts, value }) => [Date.parse(ts), value])).toEqual(samples);
   }
 });

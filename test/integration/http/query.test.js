@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { tableFromIPC } from 'apache-arrow';
+import { parquetReadObjects } from 'hyparquet';
 import { identifyDevice } from '../../../schema/ids.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { alignedOf } from '../../support/history/brute-force.js';
@@ -71,6 +73,26 @@ const ask = (query) => world.system.get(`/query?${query}`);
 /** @param {string} query @param {string} [accept] */
 const raw = (query, accept = '*/*') =>
   send(world.system.httpUrl, `/api/v1/query?${query}`, { headers: { Accept: accept } });
+
+/** @param {string} query @param {Record<string, string>} [headers] */
+async function fileOf(query, headers = {}) {
+  const response = await world.system.fetch(`/query?${query}`, { headers });
+  expect(response.status).toBe(200);
+  return { headers: response.headers, file: await response.arrayBuffer() };
+}
+
+/** @param {ArrayBuffer} file */
+const rowsOfArrow = (file) =>
+  tableFromIPC(new Uint8Array(file))
+    .toArray()
+    .map((row) => row.toJSON());
+
+/** @param {Record<string, any>} row of a file @returns {Record<string, unknown>} as `format=rows` has it */
+const asItem = ({ ts, count, ...row }) => ({
+  ts: new Date(Number(ts)).toISOString(),
+  ...row,
+  ...(count === undefined ? {} : { count: Number(count) }),
+});
 
 const ALL = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
 
@@ -214,6 +236,34 @@ describe('Query: rows', () => {
     ).toEqual(items);
   });
 
+  test.each([
+    ['parquet', 'application/vnd.apache.parquet', 'query.parquet'],
+    ['arrow', 'application/vnd.apache.arrow.stream', 'query.arrows'],
+  ])('%s: the rows of format=rows, with nulls', async (format, type, name) => {
+    const queries = [
+      `site=North&${range}&aggregate=avg,count&fill=null`,
+      `${range}&aggregate=max,sum&group=site&fill=previous`,
+      'device=oven&from=1990-01-01&to=1991-01-01&step=1h',
+    ];
+    for (const query of queries) {
+      const { items } = await ask(`${query}&format=rows`);
+      const { headers, file } = await fileOf(`${query}&format=${format}`);
+      expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
+        type,
+        expect.stringContaining(name),
+      ]);
+      const rows = format === 'parquet' ? await parquetReadObjects({ file }) : rowsOfArrow(file);
+      expect(rows.map((row) => asItem(row))).toEqual(items);
+    }
+  });
+
+  test('Accept: the same file as with format', async () => {
+    const query = `site=North&${range}`;
+    const accepted = await fileOf(query, { Accept: 'application/vnd.apache.parquet' });
+    const asked = await fileOf(`${query}&format=parquet`);
+    expect(Buffer.from(accepted.file)).toEqual(Buffer.from(asked.file));
+  });
+
   test('fill=null and fill=previous: a row for each bin', async () => {
     const nulls = await raw(`device=pump-2&${range}&aggregate=max,count&fill=null&format=csv`);
     const max = Math.max(...(stored['pump-2'] ?? []).map(([, value]) => value));
@@ -257,11 +307,11 @@ describe('Query: refusals', () => {
     ['from=-5d&step=1m&site=North', 200, ''],
     ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
   ])('%s: %i %s', async (query, status, code) => {
-    for (const format of ['json', 'csv']) {
+    for (const format of ['json', 'csv', 'parquet', 'arrow']) {
       const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
       if (status === 200) expect(answer.status).toBe(200);
       else expectProblem(answer, status, code);
-      expect('content-disposition' in answer.headers).toBe(status === 200 && format === 'csv');
+      expect('content-disposition' in answer.headers).toBe(status === 200 && format !== 'json');
     }
   });
 });

@@ -12,6 +12,7 @@ import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payload
 import { startCommand } from '../../support/processes/api-process.js';
 import { useHistorySystem } from '../../support/system/history.js';
 import { startTestSystem } from '../../support/system/index.js';
+import { until } from '../../support/until.js';
 
 /** @import { Sample } from '../../support/history/index.js' */
 /** @import { TestSystem } from '../../support/system/index.js' */
@@ -305,14 +306,19 @@ describe('npm run import', () => {
   afterAll(() => target?.stop());
 
   /** @param {string[]} args */
-  async function run(...args) {
+  function start(...args) {
     const { cql, retention } = target.config;
     const settings = {
       CQL_CONTACT_POINTS: String(cql.contactPoints),
       CQL_KEYSPACE: cql.keyspace,
       LATEST_GROUPS: String(retention.latestGroups),
     };
-    const { code, output } = await startCommand('api/commands/import/index.js', settings, args).ended;
+    return startCommand('api/commands/import/index.js', settings, args);
+  }
+
+  /** @param {string[]} args */
+  async function run(...args) {
+    const { code, output } = await start(...args).ended;
     return { code, output };
   }
 
@@ -424,6 +430,32 @@ describe('npm run import', () => {
       });
       const page = await target.get('/devices/resumed/sensors/s/measurements?order=asc&limit=1');
       expect(page.items).toEqual([{ ts: time(begin + 10_000_000), value: 10_000 }]);
+    },
+    PROCESSES_MS,
+  );
+
+  test(
+    'killed after a commit: the same command continues, and all samples are stored',
+    async () => {
+      const count = 2_400_000;
+      const path = join(directory, 'killed.parquet');
+      const times = Float64Array.from({ length: count }, (_, index) => begin + index * 1000);
+      const values = Float64Array.from({ length: count }, (_, index) => index % 100);
+      const labels = labelsNamed({ device: 'killed', sensor: 's' });
+      writeFileSync(path, await buffer(encodeParquet(each([{ labels, times, values, from: 0, to: count }]))));
+      const first = start(path);
+      await until(() => existsSync(`${path}.import.json`), { withinMs: PROCESSES_MS / 2, what: 'a commit' });
+      await first.kill();
+      const { rows } = JSON.parse(readFileSync(`${path}.import.json`, 'utf8'));
+      expect(rows).toBeGreaterThan(0);
+      const { code, output } = await run(path);
+      expect({ code, output }).toMatchObject({
+        code: 0,
+        output: expect.stringContaining(`${count} rows, ${count - rows} samples stored, 0 refused`),
+      });
+      const range = `from=${begin}&to=${begin + count * 1000}`;
+      const { series } = await target.get(`/query?device=killed&${range}&aggregate=count,sum`);
+      expect(series).toMatchObject([{ count: [count], sum: [(count / 100) * 4950] }]);
     },
     PROCESSES_MS,
   );

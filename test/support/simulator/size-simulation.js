@@ -30,7 +30,6 @@ export async function simulate(fleet, hours) {
   const samples = new SampleWrites({
     session: countingSession(counted),
     retry: new Retry({ logger, onRetry: () => {} }),
-    logger,
     watch: /** @type {any} */ ({ note() {} }),
   });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../tools/bench/environment/database.js';
 import { openEnvironment } from '../../../tools/bench/environment/index.js';
 import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
+import { createFilesPart } from '../../../tools/bench/parts/files.js';
 import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
 import { createPackingPart } from '../../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../../tools/bench/parts/reading.js';
@@ -81,6 +82,19 @@ test('Bench, disk: three layouts: bytes of each sample are counted on the disk',
     expect(rows).toBeGreaterThan(history);
   }
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
+});
+
+test('Bench, files: a Parquet file out and in, twice: all samples are stored', async () => {
+  const part = createFilesPart({ days: 2, intervalMs: 20_000 });
+  const files = await part.run(context());
+  expect(files.samples).toBe(44 * 180);
+  expect(files.bytes).toBeGreaterThan(1000);
+  for (const { seconds, mb } of [files.out, files.first, files.again]) {
+    expect(seconds).toBeGreaterThan(0);
+    expect(mb).toBeGreaterThan(20);
+  }
+  expect(part.tables(files)[0]?.rows).toHaveLength(3);
+  expect(targetsTable({ files }).rows).toHaveLength(3);
 });
 
 test('Bench, packing: with and without ingest: it is measured until all hours are packed', async () => {

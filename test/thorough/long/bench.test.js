@@ -70,3 +70,10 @@ test('Bench, driver alone: fixed rate: the database holds every sample', async (
   expect(latencies.p99).toBeGreaterThan(0);
   expect(await stored(driver.cql)).toBe(2000);
 });
+
+test('Bench, parsing alone: SenML, plain JSON and a map of sensors: each has a cost', async () => {
+  const alone = await environment.alone();
+  expect(await alone.cost('4x10', 200)).toBeGreaterThan(0);
+  for (const form of /** @type {const} */ (['plain', 'map']))
+    expect(await alone.jsonCost(form, 200)).toBeGreaterThan(0);
+});

@@ -97,6 +97,24 @@ test.each([
   });
 });
 
+test('CSV: two columns of one name: bad_file, since one of them would be lost', async () => {
+  await expect(rowsOf(readCsv, 'ts,a,b,a\n1,2,3,4\n', 'd')).rejects.toMatchObject({
+    code: 'bad_file',
+    message: 'Two columns are named a. Rename one.',
+  });
+});
+
+test('CSV: columns without a name, as spreadsheets have them at the end: left out', async () => {
+  expect(await rowsOf(readCsv, 'ts,a,,\n1,2,,\n2,3\n3,4,,,\n', 'd')).toEqual({
+    samples: [
+      [2, 'd', 'a', '1', '2', null],
+      [3, 'd', 'a', '2', '3', null],
+    ],
+    malformed: [{ line: 4, rule: 'must not have more than 4 cells' }],
+    end: 3,
+  });
+});
+
 test('CSV and NDJSON: more than 2000 columns: bad_file, and a refused line', async () => {
   const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
   await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });

@@ -16,6 +16,7 @@ import { createLine, createPace } from './pipeline.js';
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Line, Reading, Variant } from './pipeline.js' */
+/** @import { JsonForm } from '../variants/alone.js' */
 
 /**
  * The context in which a part of the benchmark runs.
@@ -201,6 +202,8 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         return {
           /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs a sample */
           cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
+          /** @param {JsonForm} form @param {number} forMs @returns {Promise<number>} CPU µs a message of one value */
+          jsonCost: (form, forMs) => child.ask('jsonCost', { form, forMs }),
           close: () => child.stop(),
         };
       }),

@@ -1,6 +1,6 @@
 import { loadOf } from '../load/shapes.js';
 import { compare, cpuOfBoth, measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
+import { alternate, median, medianOf } from '../measure/rounds.js';
 import { figure, stealOf } from '../report/table.js';
 
 /** @import { Comparison, Rate } from '../measure/rate.js' */
@@ -40,10 +40,16 @@ export const cost = {
       status(`${shape}, parsing, digest and encoding alone`);
       least[shape] = await alone.cost(shape, flags.runMs);
     }
-    return { loads, least };
+    const json = [];
+    for (let round = 0; round < flags.rounds; round++) {
+      status('plain JSON, and a map of sensors');
+      const plain = await alone.jsonCost('plain', flags.runMs);
+      json.push({ plain, map: await alone.jsonCost('map', flags.runMs) });
+    }
+    return { loads, least, json };
   },
 
-  tables: ({ loads, least }) => [
+  tables: ({ loads, least, json = [] }) => [
     {
       head: [
         'CPU µs a sample',
@@ -66,10 +72,25 @@ export const cost = {
         stealOf(rounds),
       ]),
     },
+    ...(json.length === 0
+      ? []
+      : [
+          {
+            head: ['a message of one value, parsing, digest, encoding alone', 'CPU µs'],
+            rows: /** @type {const} */ (['plain', 'map']).map((form) => [
+              form === 'plain' ? 'plain JSON' : 'map of sensors',
+              figure(median(json.map((round) => round[form]))),
+            ]),
+          },
+        ]),
   ],
 };
 
-/** @typedef {{ loads: Comparison<Name>[], least: Record<string, number> }} Result */
+/**
+ * `json`: CPU µs of a message of one value as plain JSON and as a map of sensors, by round; a raw file of before has none.
+ *
+ * @typedef {{ loads: Comparison<Name>[], least: Record<string, number>, json?: Array<{ plain: number, map: number }> }} Result
+ */
 
 /** The simulator's collar: four sensors a device. */
 const FLEET_LOAD = '4x10';

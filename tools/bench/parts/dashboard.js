@@ -37,6 +37,7 @@ export const dashboard = {
     const browser = await startChromium();
     try {
       await untilAllThere(front.url);
+      /** @type {number[]} */
       const first = [];
       for (let visit = 1; visit <= VISITS; visit += 1) {
         status(`visit ${visit} of ${VISITS}`);
@@ -44,6 +45,7 @@ export const dashboard = {
         first.push(Number((await opened.seen()).firstCellsMs));
         await opened.close();
       }
+      /** @type {number[]} */
       const slow = [];
       for (let visit = 1; visit <= VISITS; visit += 1) {
         status(`visit ${visit} of ${VISITS}, slow network`);

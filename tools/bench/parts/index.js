@@ -1,6 +1,7 @@
 import { alarms } from './alarms.js';
 import { cost, fleet } from './cost.js';
 import { dashboard } from './dashboard.js';
+import { files } from './files.js';
 import { latency, overload } from './latency.js';
 import { opening } from './opening.js';
 import { packing } from './packing.js';
@@ -34,6 +35,7 @@ export const PARTS = [
   fleet,
   reading,
   disk,
+  files,
   packing,
   streaming,
   alarms,

@@ -48,10 +48,8 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
   async run({ environment, flags, status }) {
     const kafka = await openKafka(environment, engineDir ?? join(readSettings().dataDir, 'engine'), status);
     const plain = await environment.pipeline('no-streaming');
-    const streamed = await environment.pipeline('streaming', undefined, {
-      STREAM_KAFKA: kafka.address,
-      STREAM_TOPIC_PREFIX: PREFIX,
-    });
+    const more = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX };
+    const streamed = await environment.pipeline('streaming', undefined, { more });
     const pids = { ...streamed.pids, kafka: kafka.pid };
     const lines = { none: plain, streaming: { ...streamed, pids } };
     const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };

@@ -29,6 +29,8 @@ export function createHttpReader(url) {
   }
 
   return {
+    open,
+
     /** @param {string} path @returns {Promise<any>} */
     json: async (path) => json(await open(path)),
 

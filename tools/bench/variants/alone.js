@@ -11,6 +11,8 @@ import { serve } from '../process/child.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
+/** JSON of one value: `{"sensor_id", "ts", "value"}`, or a map of sensors. @typedef {'plain' | 'map'} JsonForm */
+
 /** Messages between two looks at the clock. */
 const STRETCH = 500;
 
@@ -20,24 +22,45 @@ serve({
    * @param {{ shape: Shape, forMs: number }} load
    * @returns {number} CPU µs a sample; the first half of the time only warms up
    */
-  cost({ shape, forMs }) {
-    const work = createWork(shape);
-    const until = (/** @type {number} */ end) => {
-      let messages = 0;
-      for (; performance.now() < end; messages += STRETCH) for (let at = 0; at < STRETCH; at++) work();
-      return messages;
-    };
-    until(performance.now() + forMs / 2);
-    const before = process.cpuUsage();
-    const messages = until(performance.now() + forMs / 2);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / (messages * samplesOf(shape));
-  },
+  cost: ({ shape, forMs }) => cpuOf(createWork(shape), forMs) / samplesOf(shape),
+
+  /**
+   * @param {{ form: JsonForm, forMs: number }} load messages of one value
+   * @returns {number} CPU µs a message
+   */
+  jsonCost: ({ form, forMs }) => cpuOf(createJsonWork(form), forMs),
 });
+
+/** @param {() => void} work for one message @param {number} forMs the first half only warms up @returns {number} CPU µs a message */
+function cpuOf(work, forMs) {
+  const until = (/** @type {number} */ end) => {
+    let messages = 0;
+    for (; performance.now() < end; messages += STRETCH) for (let at = 0; at < STRETCH; at++) work();
+    return messages;
+  };
+  until(performance.now() + forMs / 2);
+  const before = process.cpuUsage();
+  const messages = until(performance.now() + forMs / 2);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / messages;
+}
+
+/** @param {JsonForm} form @returns {() => void} does the work for one message */
+function createJsonWork(form) {
+  const store = createStore(1);
+  const time = Date.now();
+  const payloads = Array.from({ length: STRETCH }, (_, index) => {
+    const [ts, value] = [time + index, 20 + index / 100];
+    const content = form === 'map' ? { ts, temperature: value } : { sensor_id: 'temperature', ts, value };
+    return Buffer.from(JSON.stringify(content));
+  });
+  let next = 0;
+  return () => store(/** @type {Buffer} */ (payloads[next++ % payloads.length]), 0, Date.now());
+}
 
 /** @param {Shape} shape @returns {() => void} does the work for one message */
 function createWork(shape) {
-  const partitions = new DevicePartitions();
+  const store = createStore(shape.devices);
   const { payloads, timeAt } = encodePayloads(shape);
   const devices = createDevices({
     clocks: createClocks(),
@@ -45,13 +68,28 @@ function createWork(shape) {
     count: shape.devices,
     samples: shape.samples,
   });
-  const identities = Array.from({ length: shape.devices }, (_, number) => {
+  let next = 0;
+  return () => {
+    const now = Date.now();
+    devices.advance(now);
+    const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
+    writeTime(payload, timeAt, devices.time);
+    store(payload, devices.number, now);
+  };
+}
+
+/**
+ * @param {number} devices
+ * @returns {(payload: Buffer, device: number, now: number) => void} reads a message, and lays out its rows
+ */
+function createStore(devices) {
+  const partitions = new DevicePartitions();
+  const identities = Array.from({ length: devices }, (_, number) => {
     const identity = identifyDevice(deviceName(number));
     return /** @type {Identity} */ (identity);
   });
   /** @type {Map<string, Buffer>} of one device; the others' would cost as much */
   const sensors = new Map();
-  let next = 0;
 
   /** @param {string} ref */
   function sensorOf(ref) {
@@ -63,11 +101,7 @@ function createWork(shape) {
     return bytes;
   }
 
-  return () => {
-    const now = Date.now();
-    devices.advance(now);
-    const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
-    writeTime(payload, timeAt, devices.time);
+  return (payload, device, now) => {
     const batch = new MessageBatch({
       receivedAt: now,
       oldest: now - DAY_MS,
@@ -78,7 +112,7 @@ function createWork(shape) {
     const series = [];
     for (const [ref, { times, values }] of batch.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
-    const { bytes } = /** @type {Identity} */ (identities[devices.number]);
+    const { bytes } = /** @type {Identity} */ (identities[device]);
     for (const hour of planHours(series, 1)) encodeHour(partitions.find(bytes, hour.bucket, hour.part), hour);
   };
 }

@@ -25,7 +25,7 @@ const anyValue = fc.oneof(
   fc.double(),
   fc.jsonValue({ maxDepth: 3 }),
 );
-const anyName = fc.constantFrom('t', 'h', 'ts', 'a.b', '', 'x'.repeat(200));
+const anyName = fc.constantFrom('t', 'h', 'ts', 'time', 'timestamp', 'a.b', '', 'x'.repeat(200));
 
 const plain = fc.record({ sensor_id: anyName, ts: anyTime, value: anyValue }, { requiredKeys: [] });
 const map = fc.dictionary(anyName, anyValue);

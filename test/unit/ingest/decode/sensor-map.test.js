@@ -49,6 +49,27 @@ describe('Map of sensors: what is stored', () => {
     ['a time in ms', { ts: NOW - 5, t: 1 }, [['t', -5, 1]]],
     ['a time as text', { ts: '2026-11-22T11:59:59Z', temperature: 1 }, [['temperature', -1000, 1]]],
     ['a ts further inside, which is a sensor', { a: { ts: 7 } }, [['a.ts', 0, 7]]],
+    ['a time named time', { time: NOW - 5, t: 1 }, [['t', -5, 1]]],
+    ['a time named timestamp', { timestamp: '2026-11-22T11:59:59Z', t: 1 }, [['t', -1000, 1]]],
+    ['two times: time counts', { timestamp: 7, time: NOW - 5 }, [['timestamp', -5, 7]]],
+    [
+      'time next to ts, which is a sensor',
+      { time: 35, ts: NOW - 5, t: 1 },
+      [
+        ['time', -5, 35],
+        ['t', -5, 1],
+      ],
+    ],
+    ['a time that is null: that of the receipt', { time: null, t: 1 }, [['t', 0, 1]]],
+    [
+      'a time that is an object of sensors',
+      { time: { on: 3 }, t: 1 },
+      [
+        ['time.on', 0, 3],
+        ['t', 0, 1],
+      ],
+    ],
+    ['a time further inside, which is a sensor', { a: { time: 7 } }, [['a.time', 0, 7]]],
     ['-0', '{"temperature":-0}', [['temperature', 0, -0]]],
     [
       'an array of maps',
@@ -180,6 +201,17 @@ describe('Map of sensors: what is refused', () => {
     ]);
   });
 
+  test('a bad time or timestamp: the path has its name', () => {
+    const { refused } = read([
+      { time: 'noon', a: 1 },
+      { timestamp: 35, b: 1 },
+    ]);
+    expect(refused).toEqual([
+      [0, 'bad_timestamp', '[0].time: must be whole epoch milliseconds or ISO 8601'],
+      [1, 'too_old', expect.stringContaining('[1].timestamp: must not be before ')],
+    ]);
+  });
+
   test('a name that is no name: the path is its key', () => {
     const name = 'x'.repeat(129);
     const { batch } = read({ a: { [name]: 1 } });
@@ -195,9 +227,9 @@ describe('Map of sensors: what is refused', () => {
   });
 
   test('a replay of one refused value: stores that value alone', () => {
-    const content = { ts: NOW / 1000, a: 1, b: 2 };
+    const content = { time: NOW - 400 * DAY_MS, a: 1, b: 2 };
     expect(read(content).refused.map(([index]) => index)).toEqual([0, 1]);
-    const { batch } = read(content, { tsUnitMs: 1000 });
+    const { batch } = read(content, { historyMs: 800 * DAY_MS });
     batch.keepOnly((index) => index === 1);
     expect([...batch.sensors.keys()]).toEqual(['b']);
   });
@@ -208,12 +240,43 @@ describe('Time of plain JSON and maps of sensors', () => {
   const asPlain = (/** @type {unknown} */ ts) => ({ sensor_id: 't', ts, value: 1 });
   const forms = [asMap, asPlain];
 
-  test.each(forms)('TS_UNIT is ms, seconds: refused with the question: %#', (form) => {
+  test('TS_UNIT is ms, seconds in plain JSON: refused with the question', () => {
     for (const seconds of [NOW / 1000, NOW / 1000 + 0.25]) {
-      expect(read(form(seconds)).refused).toMatchObject([
+      expect(read(asPlain(seconds)).refused).toMatchObject([
         [0, expect.anything(), expect.stringMatching(/^ts: .*did you send seconds\?$/)],
       ]);
     }
+  });
+
+  test.each([
+    ['s', NOW / 1000 - 1, -1000],
+    ['s with a fraction', NOW / 1000 - 1.2345, -1234],
+    ['ms', NOW - 1, -1],
+    ['µs', (NOW - 1) * 1e3, -1],
+    ['µs with less than a millisecond', (NOW - 1) * 1e3 + 400, -1],
+    // No double has exactly these nanoseconds.
+    ['ns', (NOW - 1) * 1e6, -1],
+    ['the oldest, in s', NOW / 1000 - 365 * 86_400, -365 * DAY_MS],
+    ['the newest, in ns', (NOW + 300_000) * 1e6, 300_000],
+  ])('map of sensors, a time in %s: stored, with any TS_UNIT and name', (_, time, expected) => {
+    for (const tsUnitMs of [1, 1000]) {
+      for (const name of ['ts', 'time', 'timestamp']) {
+        const { found, refused } = read({ [name]: time, t: 1 }, { tsUnitMs });
+        expect([found, refused]).toEqual([[['t', expected, 1]], []]);
+      }
+    }
+  });
+
+  test.each([
+    ['seconds since the start of a device', 35],
+    ['seconds before the oldest', NOW / 1000 - 366 * 86_400],
+    ['a time that is good in no unit', NOW * 10],
+    ['more than any time', 1e300],
+    ['negative', -NOW],
+  ])('map of sensors, %s: refused', (_, time) => {
+    const { found, refused } = read({ time, t: 1 });
+    expect(found).toEqual([]);
+    expect(refused).toEqual([[0, expect.stringMatching(/^(?:too_old|in_future)$/), expect.any(String)]]);
   });
 
   test.each(forms)('TS_UNIT is s, seconds with a fraction: stored to the millisecond: %#', (form) => {
@@ -221,9 +284,9 @@ describe('Time of plain JSON and maps of sensors', () => {
     expect([found, refused]).toEqual([[['t', -1234, 1]], []]);
   });
 
-  test.each(forms)('TS_UNIT is s, milliseconds: refused with the question: %#', (form) => {
+  test('TS_UNIT is s, milliseconds in plain JSON: refused with the question', () => {
     const rule = `ts: ${NOW} is beyond 2026-11-22T12:05:00.000Z in seconds; did you send milliseconds? TS_UNIT is s`;
-    expect(read(form(NOW), { tsUnitMs: 1000 }).refused).toEqual([[0, 'in_future', rule]]);
+    expect(read(asPlain(NOW), { tsUnitMs: 1000 }).refused).toEqual([[0, 'in_future', rule]]);
   });
 
   test.each(forms)('TS_UNIT is s, a text: ISO 8601 as ever: %#', (form) => {

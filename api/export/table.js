@@ -1,0 +1,149 @@
+import {
+  Field,
+  Float64,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMillisecond,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { ParquetWriter } from 'hyparquet-writer';
+import { BatchBytes } from './arrow.js';
+import { ChunkWriter } from './parquet.js';
+
+/** @import { Data, DataType } from 'apache-arrow' */
+/** @import { SchemaElement } from 'hyparquet' */
+
+/**
+ * What the cells of a column are. A `time` is a text of RFC 3339. Only a `text` and a `number` may be null.
+ *
+ * @typedef {'time' | 'text' | 'number' | 'count'} Kind
+ */
+/** @typedef {{ name: string, kind: Kind }} TableColumn */
+/** @typedef {Record<string, string | number | boolean | null>} Row by the names of columns */
+
+/** Rows that are encoded at once. Other requests are served in between. */
+const ROWS_AT_ONCE = 2 ** 13;
+
+/** @type {Record<Kind, DataType>} */
+const ARROW_TYPES = {
+  time: new TimestampMillisecond('UTC'),
+  text: new Utf8(),
+  number: new Float64(),
+  count: new Int64(),
+};
+
+/** @type {Record<Kind, Omit<SchemaElement, 'name'>>} */
+const PARQUET_TYPES = {
+  time: {
+    type: 'INT64',
+    repetition_type: 'REQUIRED',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  text: {
+    type: 'BYTE_ARRAY',
+    repetition_type: 'OPTIONAL',
+    converted_type: 'UTF8',
+    logical_type: { type: 'STRING' },
+  },
+  number: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
+  count: { type: 'INT64', repetition_type: 'REQUIRED' },
+};
+
+/**
+ * Encodes rows of any columns as a Parquet file, some rows at a time.
+ *
+ * @param {TableColumn[]} columns
+ * @param {AsyncIterable<Iterable<Row>>} source
+ * @returns {AsyncGenerator<Uint8Array, void>}
+ */
+export async function* encodeParquetTable(columns, source) {
+  const writer = new ChunkWriter();
+  const file = new ParquetWriter({
+    writer,
+    schema: [
+      { name: 'rows', num_children: columns.length },
+      ...columns.map(({ name, kind }) => ({ name, ...PARQUET_TYPES[kind] })),
+    ],
+    codec: 'UNCOMPRESSED',
+    createdBy: 'millrace',
+    // Bounds of texts are whole, so they are exact.
+    statisticsTruncateLength: Number.POSITIVE_INFINITY,
+  });
+  for await (const rows of chunksOf(source)) {
+    const columnData = columns.map((column) => parquetColumn(column, cellsOf(rows, column)));
+    await file.write({ columnData, rowGroupSize: rows.length });
+    yield writer.take();
+  }
+  await file.finish();
+  yield writer.take();
+}
+
+/** @param {TableColumn} column @param {unknown[]} data */
+function parquetColumn({ name, kind }, data) {
+  // Names repeat, so Snappy makes them short. A page without values stays as it is.
+  const isCompressed = kind === 'text' && data.some((cell) => cell !== null);
+  return {
+    name,
+    data,
+    // The dictionaries of hyparquet-writer take -0 for 0.
+    encoding: /** @type {const} */ ('PLAIN'),
+    codec: isCompressed ? /** @type {const} */ ('SNAPPY') : /** @type {const} */ ('UNCOMPRESSED'),
+  };
+}
+
+/**
+ * Encodes rows of any columns as an Arrow IPC stream, a batch for some rows at a time.
+ *
+ * @param {TableColumn[]} columns
+ * @param {AsyncIterable<Iterable<Row>>} source
+ * @returns {AsyncGenerator<Uint8Array, void>}
+ */
+export async function* encodeArrowTable(columns, source) {
+  const schema = new Schema(
+    columns.map(({ name, kind }) => new Field(name, ARROW_TYPES[kind], kind === 'text' || kind === 'number')),
+  );
+  const bytes = new BatchBytes();
+  const writer = new RecordBatchStreamWriter().reset(bytes, schema);
+  for await (const rows of chunksOf(source)) {
+    const children = columns.map((column) => arrowColumn(column, cellsOf(rows, column)));
+    const data = makeData({ type: new Struct(schema.fields), length: rows.length, nullCount: 0, children });
+    writer.write(new RecordBatch(schema, data));
+    yield bytes.take();
+  }
+  writer.finish();
+  yield bytes.take();
+}
+
+/** @param {TableColumn} column @param {unknown[]} cells one or more @returns {Data} */
+function arrowColumn({ kind }, cells) {
+  const [data] = vectorFromArray(cells, ARROW_TYPES[kind]).data;
+  return /** @type {Data} */ (data);
+}
+
+/** @param {AsyncIterable<Iterable<Row>>} source @returns {AsyncGenerator<Row[], void>} none is empty */
+async function* chunksOf(source) {
+  /** @type {Row[]} */
+  let rows = [];
+  for await (const some of source) {
+    for (const row of some) {
+      rows.push(row);
+      if (rows.length < ROWS_AT_ONCE) continue;
+      yield rows;
+      rows = [];
+    }
+  }
+  if (rows.length > 0) yield rows;
+}
+
+/** @param {Row[]} rows @param {TableColumn} column @returns {unknown[]} its cells, with 64-bit integers as BigInt */
+function cellsOf(rows, { name, kind }) {
+  if (kind === 'time') return rows.map((row) => BigInt(Date.parse(String(row[name]))));
+  if (kind === 'count') return rows.map((row) => BigInt(Number(row[name])));
+  return rows.map((row) => row[name] ?? null);
+}

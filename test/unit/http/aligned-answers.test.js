@@ -1,0 +1,221 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { addGroups, readAligned } from '../../../api/history/reading/aligned.js';
+import { calendarGrid, uniformGrid } from '../../../api/history/reading/grid.js';
+import { GROUP_KEYS, tableRows } from '../../../api/http/aligned-answers.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
+import { alignedOf } from '../../support/history/brute-force.js';
+import { runs } from '../../support/runs.js';
+
+/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
+/** @import { Grid } from '../../../api/history/reading/grid.js' */
+/** @import { Range } from '../../../api/history/reading/hours.js' */
+/** @import { Fill } from '../../../api/http/aligned-answers.js' */
+/** @import { SelectedSensor } from '../../../api/http/sensor-selection.js' */
+/** @import { Sample } from '../../support/history/index.js' */
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const QUARTER = HOUR / 4;
+const MINUTE = 60_000;
+
+/** Zones, and days on which the clocks of most of them change. @type {Array<[zone: string, day: number]>} */
+const DAYS = [
+  ['Europe/Berlin', Date.UTC(2026, 2, 29)],
+  ['Europe/Berlin', Date.UTC(2026, 9, 25)],
+  ['America/New_York', Date.UTC(2026, 2, 8)],
+  ['America/New_York', Date.UTC(2026, 10, 1)],
+  // Half an hour.
+  ['Australia/Lord_Howe', Date.UTC(2026, 3, 4)],
+  // Midnight is skipped.
+  ['Asia/Beirut', Date.UTC(2026, 2, 28)],
+  ['Asia/Kolkata', Date.UTC(2026, 5, 1)],
+];
+
+/** `late`: a part came after packing. @typedef {'packed' | 'late' | 'batches'} Fate */
+/** An hour of a sensor. @typedef {{ hour: number, fate: Fate, samples: Sample[] }} StoredHour */
+/** A width in ms, or a unit of the calendar. @typedef {number | 'day' | 'week'} Step */
+
+const FATES = /** @type {Fate[]} */ (['packed', 'late', 'batches']);
+const STEPS = /** @type {Step[]} */ (['day', 'week', HOUR, 90 * MINUTE, 25 * MINUTE, DAY]);
+const GROUPS = /** @type {Array<'sensor' | 'site'>} */ (['sensor', 'site']);
+const FILLS = /** @type {Fill[]} */ (['none', 'previous', 'null']);
+
+/** Eighths, so that sums are exact in any order. */
+const value = fc.integer({ min: -4000, max: 4000 }).map((number) => number / 8);
+
+/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} with gaps */
+function hoursFrom(begin) {
+  const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: HOUR - 1 }), value), {
+    selector: ([offset]) => offset,
+    minLength: 1,
+    maxLength: 6,
+  });
+  const stored = fc
+    .record({ index: fc.integer({ min: 0, max: 150 }), fate: fc.constantFrom(...FATES), samples })
+    .map(({ index, fate, samples }) => ({
+      hour: begin + index * HOUR,
+      fate,
+      samples: samples
+        .map(([offset, number]) => /** @type {Sample} */ ([begin + index * HOUR + offset, number]))
+        .sort(([a], [b]) => a - b),
+    }));
+  return fc
+    .uniqueArray(stored, { selector: ({ hour }) => hour, maxLength: 20 })
+    .map((hours) => hours.toSorted((a, b) => a.hour - b.hour));
+}
+
+/** @param {Sample[]} samples */
+const seriesOf = (samples) => ({
+  times: samples.map(([ts]) => ts),
+  values: samples.map(([, number]) => number),
+});
+
+/** What history has of some sensors, in memory. @param {StoredHour[][]} sensors by the first byte of their device @returns {any} */
+function historyOf(sensors) {
+  /** @param {Buffer} device @param {number} from @param {number} to */
+  const hoursOf = (device, from, to) =>
+    (sensors[Number(device[0])] ?? []).filter(({ hour }) => hour >= from && hour < to);
+  const source = {
+    packed: {
+      /** @param {{ device: Buffer }} sensor @param {number} from @param {number} to */
+      readSamples: async ({ device }, from, to) =>
+        new Map(
+          hoursOf(device, from, to)
+            .filter(({ fate }) => fate !== 'batches')
+            .map(({ hour, fate, samples }) => {
+              const late = samples.filter((_, index) => fate === 'late' && index % 2 === 1);
+              const packed = samples.filter((sample) => !late.includes(sample));
+              return /** @type {const} */ ([hour, [packed, late].map(seriesOf)]);
+            }),
+        ),
+    },
+    samples: {
+      /** @param {Buffer} device @param {Buffer} _ @param {number} from */
+      readHour: async (device, _, from) => {
+        const hour = Math.floor(from / HOUR) * HOUR;
+        const [stored] = hoursOf(device, hour, hour + HOUR);
+        return seriesOf(stored?.fate === 'batches' ? stored.samples : []);
+      },
+    },
+  };
+  return {
+    source: { ...source, scans: source },
+    /** @param {{ device: Buffer }} sensor @param {number} from @param {number} to */
+    lookUp: async ({ device }, from, to) =>
+      hoursOf(device, from, to).map(({ hour, fate, samples }) => ({
+        hour,
+        packed: fate !== 'batches',
+        exact: fate === 'packed' ? hourStatisticsOf(seriesOf(samples).values) : null,
+        count: fate === 'batches' ? null : samples.length,
+      })),
+  };
+}
+
+/** @param {Range} range @param {number} width ms @returns {number[]} edges of bins */
+function uniformEdges({ from, to }, width) {
+  const edges = [Math.floor(from / width) * width];
+  while (Number(edges.at(-1)) < to) edges.push(Number(edges.at(-1)) + width);
+  return edges;
+}
+
+/**
+ * Finds the edges of days or weeks by a look at the calendar of each quarter of an hour.
+ *
+ * @param {Range} range
+ * @param {'day' | 'week'} unit
+ * @param {string} zone
+ * @returns {number[]}
+ */
+function calendarEdges({ from, to }, unit, zone) {
+  const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
+  /** @param {number} ts @returns {number} the same for all instants of a day, or of a week from Monday on */
+  const numberOf = (ts) => {
+    const days = Date.parse(calendar.format(ts)) / DAY;
+    return unit === 'day' ? days : Math.floor((days + 3) / 7);
+  };
+  let at = Math.floor(from / QUARTER) * QUARTER;
+  while (numberOf(at - QUARTER) === numberOf(at)) at -= QUARTER;
+  const edges = [at];
+  while (Number(edges.at(-1)) < to) {
+    at += QUARTER;
+    if (numberOf(at) !== numberOf(at - QUARTER)) edges.push(at);
+  }
+  return edges;
+}
+
+/**
+ * The rows of a group, in the simplest way.
+ *
+ * @param {string} label
+ * @param {Record<string, Array<number | null>>} columns of all bins
+ * @param {{ edges: number[], aggregates: string[], fill: string }} shape
+ */
+function rowsOf(label, columns, { edges, aggregates, fill }) {
+  const counts = columns['count'] ?? [];
+  return counts.flatMap((count, bin) => {
+    if (fill === 'none' && count === 0) return [];
+    let from = bin;
+    if (fill === 'previous') while (from > 0 && counts[from] === 0) from--;
+    const cells = aggregates.map((name) => columns[name]?.[name === 'count' ? bin : from] ?? null);
+    return [[new Date(Number(edges[bin])).toISOString(), label, ...cells]];
+  });
+}
+
+const query = fc.constantFrom(...DAYS).chain(([zone, day]) =>
+  fc.record({
+    zone: fc.constant(zone),
+    sensors: fc.array(hoursFrom(day - 3 * DAY), { minLength: 1, maxLength: 3 }),
+    from: fc.integer({ min: 0, max: 3 * DAY }).map((offset) => day - 3 * DAY + offset),
+    length: fc.integer({ min: 1, max: 4 * DAY }),
+    step: fc.constantFrom(...STEPS),
+    group: fc.constantFrom(...GROUPS),
+    fill: fc.constantFrom(...FILLS),
+  }),
+);
+
+/** @param {Range} range @param {Step} step @param {string} zone @returns {{ grid: Grid, edges: number[] }} both are the same bins */
+const binsOf = (range, step, zone) =>
+  typeof step === 'number'
+    ? { grid: uniformGrid(range, step), edges: uniformEdges(range, step) }
+    : { grid: calendarGrid(range, step, zone), edges: calendarEdges(range, step, zone) };
+
+/** @param {Sample[][]} samples of each sensor, in order of time @returns {SelectedSensor[]} */
+const selectedOf = (samples) =>
+  samples.map((list, index) => {
+    const row = { deviceId: `d${index}`, deviceName: null, id: 's', name: 's', unit: null, site: 'here' };
+    const key = { group: 0, device: Buffer.from([index]), sensor: Buffer.alloc(16) };
+    return /** @type {any} */ ({ key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null });
+  });
+
+test('Query: late data, gaps, changes of the clock, groups and fills: the rows of brute force', async () => {
+  await fc.assert(
+    fc.asyncProperty(query, async ({ zone, sensors, from, length, step, group, fill }) => {
+      const range = { from, to: from + length };
+      const { grid, edges } = binsOf(range, step, zone);
+      /** @type {Aggregate[]} */
+      const all = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
+      const aggregates = group === 'sensor' ? all : all.slice(0, -2);
+      const samples = sensors.map((hours) => hours.flatMap((hour) => hour.samples));
+
+      const { signal } = new AbortController();
+      const read = readAligned(historyOf(sensors), selectedOf(samples), range, { grid, signal });
+      const found = [];
+      const shape = { grid, aggregates, fill, group };
+      for await (const rows of tableRows(addGroups(read, GROUP_KEYS[group]), shape))
+        for (const row of rows)
+          found.push([row['ts'], row['device'] ?? row['site'], ...aggregates.map((name) => row[name])]);
+
+      const groups = group === 'site' ? [samples.flat()] : samples;
+      const wanted = groups.flatMap((list, index) =>
+        rowsOf(group === 'site' ? 'here' : `d${index}`, alignedOf(list, range, edges), {
+          edges,
+          aggregates,
+          fill,
+        }),
+      );
+      expect(found).toEqual(wanted);
+    }),
+    { numRuns: runs(100) },
+  );
+});
