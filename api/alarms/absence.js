@@ -135,6 +135,7 @@ export class AbsenceWatch {
   async #release() {
     const groups = [...this.#held.keys()];
     this.#held.clear();
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
     await Promise.all(groups.map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})));
   }
 

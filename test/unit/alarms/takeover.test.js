@@ -104,7 +104,7 @@ test('AbsenceWatch: the takeover of one group fails again and again: the other g
   await watch.stop();
 });
 
-test('AbsenceWatch: the process cannot receive for a while: it gives its leases back, and takes them again', async () => {
+test('AbsenceWatch: the process cannot receive any more: it gives its leases back', async () => {
   let watches = true;
   /** @type {string[]} */
   const calls = [];
@@ -120,11 +120,10 @@ test('AbsenceWatch: the process cannot receive for a while: it gives its leases 
   watch.start();
   await until(() => watch.held === 1);
   watches = false;
-  await until(() => watch.held === 0 && calls.includes('release'));
-  watches = true;
-  await until(() => watch.held === 1);
+  await until(() => calls.includes('release'));
+  expect(watch.held).toBe(0);
   await watch.stop();
-  expect(calls).toEqual(['take', 'release', 'take', 'release']);
+  expect(calls).toEqual(['take', 'release']);
 });
 
 test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
