@@ -137,12 +137,14 @@ export async function startSystem(parts) {
   events.on('committed', live.publishChanges);
   if (streamOut && config.stream.latest) events.on('committed', streamOut.noteLatest);
   const reading = createReading(store);
+  const watches = () => messageSource !== null && messageSource.checks.broker().ok && clockGuard.isTrusted;
+  const unwatchedTime = new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat });
   const alarms = createAlarms(context, {
     store,
     reading,
     clockGuard,
-    setSampleObserver: ingest.setSampleObserver,
-    peek: ingest.peek,
+    ingest,
+    watch: { watches, unwatchedTime },
     publish: live.publishAlarm,
     outbox,
     periods: {
@@ -194,7 +196,7 @@ export async function startSystem(parts) {
         retire,
         credentials,
         unmatchedTopics: ingest.unmatchedTopics,
-        unwatchedTime: new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat }),
+        unwatchedTime,
         mqttPort: () => messageSource?.mqttPort ?? 0,
         live,
         stats,
@@ -218,7 +220,7 @@ export async function startSystem(parts) {
   const watchedTime = messageSource
     ? new WatchedTime({
         store: store.watchedTime,
-        watches: () => messageSource.checks.broker().ok && clockGuard.isTrusted,
+        watches,
         everyMs: periods.heartbeat,
       })
     : null;

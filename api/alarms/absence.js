@@ -1,16 +1,18 @@
 import { uuidBytes } from '../../schema/ids.js';
-import { silenceOf } from './evaluation/condition.js';
+import { DAY_MS } from '../../schema/rules.js';
 import { covers, newestOf } from './rules/rule.js';
+import { WatchedSensor } from './watched-sensor.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Device } from '../ingest/registry/cache.js' */
+/** @import { UnwatchedTime } from '../observability/watched-time.js' */
 /** @import { AlarmProgress } from '../store/alarms/progress.js' */
 /** @import { LatestRow } from '../store/devices/latest-rows.js' */
 /** @import { Store } from '../store/index.js' */
-/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
 /** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
 /** @import { RuleRegistry } from './rules/rule-registry.js' */
 /** @import { Rule } from './rules/rule.js' */
+/** @import { Watch } from './watched-sensor.js' */
 
 /** A lease is renewed this often, in ms: three times before it expires. */
 const RENEW_EVERY_MS = 5000;
@@ -18,20 +20,18 @@ const RENEW_EVERY_MS = 5000;
 /** The sensors of a group are read again after this time, in ms: sensors come, intervals change. */
 const REREAD_EVERY_MS = 60_000;
 
-/** A silent sensor is looked at again after this time, in ms, or after its silence if that is longer. */
-const SILENT_MS = 5000;
+/** Time in which no process watched counts so far back, in ms. No rule waits longer, unless it counts intervals. */
+const UNWATCHED_MS = 31 * DAY_MS;
 
 /**
- * A sensor under rules of absence.
+ * The sensors of a device under rules of absence, by id.
  *
- * @typedef {object} Watched
- * @property {MonitoredSensor} subject
- * @property {Rule[]} rules
- * @property {number} ts epoch ms of the newest sample known
- * @property {number} found epoch ms of the sample whose silence all rules were evaluated for; NaN: none
+ * @typedef {object} WatchedDevice
+ * @property {string} id
+ * @property {Buffer} bytes
+ * @property {Map<string, WatchedSensor>} sensors
+ * @property {number} dueAt epoch ms at which the first of them may be absent
  */
-
-/** The sensors of a device under rules of absence, and when the first of them may be absent. @typedef {{ id: string, bytes: Buffer, sensors: Watched[], dueAt: number }} WatchedDevice */
 
 /**
  * A group whose lease this process has.
@@ -41,6 +41,7 @@ const SILENT_MS = 5000;
  * @property {number} readAt when its sensors were read, by `performance.now()`
  * @property {number} generation of the rules by which they were read
  * @property {boolean} isTakenOver its open episodes were taken over since
+ * @property {Watch} watch since this process took the lease
  */
 
 /**
@@ -48,6 +49,8 @@ const SILENT_MS = 5000;
  * sensor when it will have been silent for too long, and then reads its newest value again. So an absence is
  * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
  * also takes over the open episodes of the group, so that those of a process that ended go on.
+ *
+ * A process that cannot receive or commit notices no silence, so it has no lease.
  */
 export class AbsenceWatch {
   #deps;
@@ -60,6 +63,8 @@ export class AbsenceWatch {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #renewedAt = Number.NEGATIVE_INFINITY;
+  /** Read once for all leases that are taken in one turn. @type {Promise<Watch['unwatched']> | null} */
+  #unwatched = null;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
   #stopped = false;
@@ -72,6 +77,8 @@ export class AbsenceWatch {
    * @param {EvaluationScheduler} deps.scheduler
    * @param {(group: number) => Promise<void>} deps.takeOverOpenEpisodes takes over the open episodes of a group
    * @param {(id: string) => Device | undefined} deps.peek
+   * @param {() => boolean} deps.watches whether this process receives samples, and can commit them
+   * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
    * @param {string} deps.owner no other process has it
@@ -97,9 +104,7 @@ export class AbsenceWatch {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#round;
-    await Promise.all(
-      [...this.#held.keys()].map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})),
-    );
+    await this.#release();
   }
 
   /** The groups that this process looks at. */
@@ -116,13 +121,22 @@ export class AbsenceWatch {
 
   async #once() {
     if (this.#deps.rules.isEmpty && this.#held.size === 0) return;
+    if (!this.#deps.watches()) return this.#release();
     await this.#renewIfDue();
     for (const group of [...this.#held.keys()]) {
-      if (this.#stopped) return;
+      if (this.#stopped || !this.#deps.watches()) return;
       await this.#try(() => this.#look(group));
       await this.#try(() => this.#takeOver(group));
       await this.#renewIfDue();
     }
+  }
+
+  /** Gives the leases back. One that cannot be given back expires. */
+  async #release() {
+    const groups = [...this.#held.keys()];
+    this.#held.clear();
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
+    await Promise.all(groups.map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})));
   }
 
   /** A failure of one group delays no other. @param {() => Promise<void>} work */
@@ -137,6 +151,7 @@ export class AbsenceWatch {
   /** Renews the leases, and takes free ones. After a failure the next turn comes before a lease expires. */
   async #renewIfDue() {
     if (performance.now() - this.#renewedAt < RENEW_EVERY_MS) return;
+    this.#unwatched = null;
     for (let group = 0; group < this.#groups && !this.#stopped; group++)
       await this.#try(() => this.#renew(group));
     this.#renewedAt = performance.now();
@@ -144,13 +159,23 @@ export class AbsenceWatch {
 
   /** @param {number} group */
   async #renew(group) {
-    const { leases } = this.#deps;
+    const { leases, clock } = this.#deps;
     if (this.#held.has(group)) {
       if (!(await leases.renew(group, this.#owner))) this.#held.delete(group);
-    } else if (await leases.take(group, this.#owner)) {
-      const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
-      this.#held.set(group, { devices: new Map(), ...never });
+      return;
     }
+    const since = clock();
+    if (!(await leases.take(group, this.#owner))) return;
+    this.#unwatched ??= this.#readUnwatched(since);
+    const watch = { since, unwatched: await this.#unwatched };
+    const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
+    this.#held.set(group, { devices: new Map(), watch, ...never });
+  }
+
+  /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms */
+  async #readUnwatched(now) {
+    const { spans } = await this.#deps.unwatchedTime.read({ from: now - UNWATCHED_MS, to: now });
+    return spans;
   }
 
   /** @param {number} group */
@@ -201,72 +226,55 @@ export class AbsenceWatch {
     const own = rules.filter((rule) => covers(newestOf(rule), row.deviceId, row));
     if (own.length === 0 || row.ts === null) return;
     const bytes = uuidBytes(row.deviceId);
-    const device = devices.get(row.deviceId) ?? { id: row.deviceId, bytes, sensors: [], dueAt: 0 };
+    const known = before.get(row.deviceId)?.sensors.get(row.id);
+    const { deviceId: id } = row;
+    const device = devices.get(id) ?? { id, bytes, sensors: new Map(), dueAt: 0 };
     const subject = {
-      device: { id: row.deviceId, bytes, group, name: row.deviceName },
+      device: { id, bytes, group, name: row.deviceName },
       sensor: { ...row, bytes: uuidBytes(row.id) },
     };
-    const known = before.get(row.deviceId)?.sensors.find(({ subject }) => subject.sensor.id === row.id);
-    device.sensors.push({ subject, rules: own, ts: row.ts, found: foundBy(known, own, row.intervalMs) });
-    devices.set(row.deviceId, device);
+    device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known));
+    devices.set(id, device);
   }
 
   /** @param {number} group */
   async #check(group) {
+    const held = this.#held.get(group);
+    if (!held) return;
     const now = this.#deps.clock();
-    const due = [...(this.#held.get(group)?.devices.values() ?? [])].filter(({ dueAt }) => dueAt <= now);
+    const due = [...held.devices.values()].filter(({ dueAt }) => dueAt <= now);
     for (const device of due) {
-      if (this.#stopped) return;
-      if (this.#judge(device, (id) => this.#deps.peek(device.id)?.sensors.get(id)?.ts)) continue;
+      if (this.#stopped || !this.#deps.watches()) return;
+      const asked = { watch: held.watch, now: this.#deps.clock() };
+      const inMemory = this.#deps.peek(device.id)?.sensors;
+      if (this.#judge(device, { ...asked, newest: inMemory, isCertain: false })) continue;
       const rows = await this.#deps.store.devices.sensors({ group, bytes: device.bytes });
       const newest = new Map(rows.map((row) => [row.id, row]));
-      this.#judge(device, (id) => newest.get(id)?.ts, true);
+      // A read may have waited for a database that was away, and so may the samples.
+      if (this.#deps.watches()) this.#judge(device, { ...asked, newest, isCertain: true });
     }
   }
 
   /**
    * @param {WatchedDevice} device
-   * @param {(sensor: string) => number | null | undefined} newest epoch ms of its newest sample, as far as it is known
-   * @param {boolean} [isCertain] the database was asked
+   * @param {object} known
+   * @param {Watch} known.watch
+   * @param {Map<string, { ts: number | null }> | undefined} known.newest sample of each sensor, as far as it is known
+   * @param {number} known.now epoch ms, before the samples were read
+   * @param {boolean} known.isCertain the database was asked
    * @returns {boolean} false: a sensor may be absent, and the database has to be asked
    */
-  #judge(device, newest, isCertain = false) {
-    const now = this.#deps.clock();
+  #judge(device, { watch, newest, now, isCertain }) {
     let dueAt = Number.POSITIVE_INFINITY;
-    for (const sensor of device.sensors) {
-      sensor.ts = Math.max(sensor.ts, newest(sensor.subject.sensor.id) ?? Number.NEGATIVE_INFINITY);
-      let isFound = true;
-      for (const rule of sensor.rules) {
-        const { condition } = newestOf(rule).definition;
-        if (condition.kind !== 'absent') continue;
-        const silence = silenceOf(condition, sensor.subject.sensor.intervalMs);
-        if (silence === null) continue;
-        if (sensor.ts + silence > now) {
-          isFound = false;
-          dueAt = Math.min(dueAt, sensor.ts + silence);
-          continue;
-        }
-        if (!isCertain) return false;
-        const range = { from: sensor.ts, to: sensor.ts };
-        const isTaken =
-          sensor.found === sensor.ts || this.#deps.scheduler.evaluate(sensor.subject, rule, range);
-        if (!isTaken) isFound = false;
-        dueAt = Math.min(dueAt, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
-      }
-      if (isCertain) sensor.found = isFound ? sensor.ts : Number.NaN;
+    for (const [id, sensor] of device.sensors) {
+      sensor.ts = Math.max(sensor.ts, newest?.get(id)?.ts ?? Number.NEGATIVE_INFINITY);
+      const next = sensor.judge(now, watch, isCertain, (rule, range) =>
+        this.#deps.scheduler.evaluate(sensor.subject, rule, range),
+      );
+      if (next === null) return false;
+      dueAt = Math.min(dueAt, next);
     }
     device.dueAt = dueAt;
     return true;
   }
-}
-
-/**
- * @param {Watched | undefined} known
- * @param {Rule[]} rules of the sensor now
- * @param {number | null} intervalMs of the sensor now
- * @returns {number} `found`, if it is what these rules find; else NaN
- */
-function foundBy(known, rules, intervalMs) {
-  if (!known || known.subject.sensor.intervalMs !== intervalMs) return Number.NaN;
-  return rules.every((rule) => known.rules.includes(rule)) ? known.found : Number.NaN;
 }

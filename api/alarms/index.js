@@ -23,8 +23,8 @@ export { createSubjects } from './subjects.js';
 /** @import { Reading } from '../history/reading/index.js' */
 /** @import { Noted, Outbox } from '../ingest/outbox.js' */
 /** @import { SampleObserver } from '../ingest/handlers/measurements.js' */
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { Context } from '../observability/index.js' */
+/** @import { Ingest } from '../ingest/index.js' */
+/** @import { Context, UnwatchedTime } from '../observability/index.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Alarm, EpisodeKey } from '../store/alarms/episodes.js' */
 /** @import { Store } from '../store/index.js' */
@@ -33,6 +33,12 @@ export { createSubjects } from './subjects.js';
 
 /** Samples that are older than this when they are committed are noted before the acknowledgement, in ms. */
 const LATE_MS = 10 * 60_000;
+
+/** Ingest has got no answer of the database for so long: it is away, in ms. */
+const AWAY_MS = 1000;
+
+/** While the end of a shelving is changed, its deliveries wait for so long, in ms. It takes longer than the write of the new end. */
+const SHELVING_MS = 10_000;
 
 /** An orderly end waits so long for evaluations, in ms. */
 const STOP_WITHIN_MS = 3000;
@@ -63,15 +69,16 @@ const STOP_WITHIN_MS = 3000;
  * @param {Store} deps.store
  * @param {Reading} deps.reading
  * @param {Pick<ClockGuard, 'now'>} deps.clockGuard
- * @param {(observer: SampleObserver | null) => void} deps.setSampleObserver sets what receives the committed samples
- * @param {(id: string) => Device | undefined} deps.peek the devices in the memory of ingest
+ * @param {Pick<Ingest, 'setSampleObserver' | 'peek'>} deps.ingest
+ * @param {{ watches: () => boolean, unwatchedTime: Pick<UnwatchedTime, 'read'> }} deps.watch whether this process receives what devices
+ *   send, and when no process did
  * @param {(message: AlarmMessage) => void} deps.publish to readers
  * @param {Outbox | null} deps.outbox of streaming out; null: nothing is streamed out
  * @param {AlarmPeriods} deps.periods
  */
 export function createAlarms(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const { store, reading, clockGuard, setSampleObserver, peek, publish, outbox, periods } = deps;
+  const { store, reading, clockGuard, ingest, watch, publish, outbox, periods } = deps;
   const tables = store.alarms;
   const groups = config.retention.latestGroups;
   const owner = `${config.mqtt.clientId}:${randomUUID()}`;
@@ -192,7 +199,9 @@ export function createAlarms(context, deps) {
     rules,
     scheduler,
     takeOverOpenEpisodes: (group) => openEpisodes.takeOver(group),
-    peek,
+    peek: ingest.peek,
+    watches: () => watch.watches() && store.retry.failingForMs < AWAY_MS,
+    unwatchedTime: watch.unwatchedTime,
     clock,
     logger,
     owner,
@@ -229,7 +238,7 @@ export function createAlarms(context, deps) {
   };
 
   rules.onChange((changed) => {
-    setSampleObserver(rules.isEmpty ? null : observer);
+    ingest.setSampleObserver(rules.isEmpty ? null : observer);
     scheduler.renewRules();
     void openEpisodes
       .endOld(changed)
@@ -305,8 +314,13 @@ export function createAlarms(context, deps) {
     async shelve(key, { by, until, comment }) {
       const before = await found(key);
       const alarm = { ...before, shelvedUntil: until };
+      const soon = Math.max(until, clock() + SHELVING_MS);
+      // A process that dies behind this leaves no delivery at an end that nobody knows any more.
+      await deliveries.shelve(before, soon);
       await tables.episodes.shelve(key, until);
+      // Some may have been stored meanwhile.
       await deliveries.shelve(before, until);
+      if (soon > until) await deliveries.shelve({ ...before, shelvedUntil: soon }, until);
       await tables.episodes.note(key, { at: clock(), kind: 'shelved', actor: by, comment });
       publish({ event: 'shelved', alarm: toItem(alarm) });
       return alarm;
@@ -322,7 +336,7 @@ export function createAlarms(context, deps) {
     /** Ends when what was committed is evaluated, or after three seconds. */
     async stop() {
       rules.stop();
-      setSampleObserver(null);
+      ingest.setSampleObserver(null);
       retry.abort();
       await scheduler.stop(STOP_WITHIN_MS);
       await Promise.all([recovery.stop(), absence.stop(), deliveries.stop()]);

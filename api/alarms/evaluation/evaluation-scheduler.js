@@ -30,7 +30,15 @@ export const SETTLE_MS = 15 * 60_000;
 /** The first and the longest pause before a task is evaluated again, in ms. */
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
-/** New samples. @typedef {{ from: number, to: number, committedAt: number }} Due epoch ms; `committedAt` of the oldest of them */
+/**
+ * New samples, or a silence.
+ *
+ * @typedef {object} Due
+ * @property {number} from epoch ms
+ * @property {number} to epoch ms
+ * @property {number} committedAt epoch ms, of the oldest of them
+ * @property {number} silentAt epoch ms: a silence that had lasted long enough then is an absence; infinitely long ago: none is
+ */
 
 /**
  * The evaluation of a rule for a sensor. It waits, or is repeated until it settles.
@@ -178,10 +186,10 @@ export class EvaluationScheduler {
    *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
-   * @param {{ from: number, to: number }} range epoch ms
+   * @param {{ from: number, to: number, silentAt?: number }} range epoch ms; `silentAt`: see `Due`
    * @returns {boolean} false: too many wait already, or this process ends
    */
-  evaluate(subject, rule, { from, to }) {
+  evaluate(subject, rule, { from, to, silentAt = Number.NEGATIVE_INFINITY }) {
     if (this.#stopped) return false;
     const key = keyOf(subject.sensor.bytes, rule.bytes);
     let task = this.#tasks.get(key);
@@ -198,7 +206,7 @@ export class EvaluationScheduler {
     task.subject = subject;
     // The caller may have read the rule before it changed.
     task.rule = this.#newest(rule);
-    task.due = merged(task.due, { from, to, committedAt: this.#clock() });
+    task.due = merged(task.due, { from, to, committedAt: this.#clock(), silentAt });
     if (!task.current) this.#waiting.add(task);
     this.#next();
     return true;
@@ -352,6 +360,7 @@ const merged = (a, b) =>
         from: Math.min(a.from, b.from),
         to: Math.max(a.to, b.to),
         committedAt: Math.min(a.committedAt, b.committedAt),
+        silentAt: Math.max(a.silentAt, b.silentAt),
       }
     : b;
 

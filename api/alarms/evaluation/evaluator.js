@@ -6,7 +6,7 @@ import { readWindow } from './windows.js';
 /** @import { Reading } from '../../history/reading/index.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.js' */
-/** @import { Rule, RuleVersion } from '../rules/rule.js' */
+/** @import { Rule, RuleCondition, RuleVersion } from '../rules/rule.js' */
 /** @import { Window } from './windows.js' */
 
 /**
@@ -59,12 +59,16 @@ export class Evaluator {
   }
 
   /**
+   * A silence without a later sample may end before it is known: a sample may be on its way. So only who watches the sensor may find that
+   * it is an absence. One that is stored goes on.
+   *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
-   * @param {{ from: number, to: number }} range epoch ms of the samples that are new
+   * @param {{ from: number, to: number, silentAt: number }} range epoch ms of the samples that are new; a silence that had lasted long
+   *   enough at `silentAt` is an absence
    * @returns {Promise<Evaluated>}
    */
-  async evaluate(subject, rule, { from, to }) {
+  async evaluate(subject, rule, { from, to, silentAt }) {
     const { clock, historyMs } = this.#deps;
     const now = await clock.now();
     const readAt = writeTimestamp(now);
@@ -74,7 +78,7 @@ export class Evaluator {
     for (const version of rule.versions) {
       // An episode that ended with its version may begin before the samples.
       if (version.removed || version.until <= first || version.since > Math.max(to, now)) continue;
-      const task = { subject, rule, version, now, readAt };
+      const task = { subject, rule, version, now, readAt, silentAt };
       const { changes, episodes, run } = await this.#evaluateVersion(task, first, to);
       result.changes.push(...changes);
       result.episodes += episodes;
@@ -100,7 +104,7 @@ export class Evaluator {
   }
 
   /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer, silentAt: number }} task
    * @param {number} from
    * @param {number} to
    * @returns {Promise<Evaluated>}
@@ -137,6 +141,8 @@ export class Evaluator {
       .filter(({ start }) => start >= earliest && start <= window.to)
       // A sensor that left the scope gets no new episode, and its open one ends as usual.
       .filter(({ start }) => isCovered || known.has(start))
+      // What was silent when its version ended is past.
+      .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt))
       .map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
     // A retired sensor has samples, but no end of its last episode.
@@ -155,7 +161,8 @@ export class Evaluator {
       changes.push(await this.#write({ group: device.group, readAt: task.readAt }, withdrawn, ['corrected']));
     }
     const isWatched = !isGone && (isCovered || computed.length > 0);
-    return { changes, episodes: computed.length, run: isWatched ? window.run : null };
+    const isRunning = isWatched && (isOpen || condition.kind !== 'absent');
+    return { changes, episodes: computed.length, run: isRunning ? window.run : null };
   }
 
   /**
@@ -227,6 +234,19 @@ export class Evaluator {
     await this.#deps.episodes.write(group, alarm, readAt);
     return change;
   }
+}
+
+/**
+ * Whether an episode is a silence that goes on, and nobody has found yet that it is an absence.
+ *
+ * @param {RuleCondition} condition
+ * @param {Episode} episode
+ * @param {Map<number, Alarm>} known by start
+ * @param {number} silentAt epoch ms
+ */
+function isUnjudged({ kind }, { start, opened, cleared }, known, silentAt) {
+  if (kind !== 'absent' || cleared !== null || opened <= silentAt) return false;
+  return known.get(start)?.withdrawn !== false;
 }
 
 /** @param {Episode} episode @param {number} until epoch ms, the end of its version */

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createAlarms } from '../../../api/alarms/index.js';
 import { createReading } from '../../../api/history/reading/index.js';
-import { createContext } from '../../../api/observability/index.js';
+import { createContext, UnwatchedTime } from '../../../api/observability/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { until } from '../until.js';
@@ -13,6 +13,9 @@ import { startMemoryPipeline } from './memory-pipeline.js';
 
 /** Short ones: tests wait for what happens in them. */
 const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing: 2 };
+
+/** Of the processes that write watched time: breaks of more than 25 s count. */
+const HEARTBEAT_MS = 10_000;
 
 /**
  * Starts a pipeline with alarms, and a database in memory.
@@ -27,22 +30,29 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
   /** @type {AlarmMessage[]} */
   const messages = [];
+  /** Whether the processes receive what devices send. */
+  const world = { watches: true };
   /** Another process on the same database, for what a successor does. @param {string} clientId */
   const start = async (clientId) => {
     const own = { ...config, mqtt: { ...config.mqtt, clientId } };
-    const alarms = createAlarms(
-      createContext({ config: own, version: 'test', logger: pino({ level: 'silent' }), clock }),
-      {
-        store: pipeline.store,
-        reading: createReading(pipeline.store),
-        clockGuard: { now: clock },
-        setSampleObserver: pipeline.ingest.setSampleObserver,
-        peek: pipeline.ingest.peek,
-        publish: (message) => messages.push(message),
-        outbox: null,
-        periods: { ...PERIODS, ...periods },
-      },
-    );
+    const context = createContext({
+      config: own,
+      version: 'test',
+      logger: pino({ level: 'silent' }),
+      clock,
+    });
+    const { store, ingest } = pipeline;
+    const unwatchedTime = new UnwatchedTime(context, { store: store.watchedTime, everyMs: HEARTBEAT_MS });
+    const alarms = createAlarms(context, {
+      store,
+      reading: createReading(store),
+      clockGuard: { now: clock },
+      ingest,
+      watch: { watches: () => world.watches, unwatchedTime },
+      publish: (message) => messages.push(message),
+      outbox: null,
+      periods: { ...PERIODS, ...periods },
+    });
     await alarms.start();
     return alarms;
   };
@@ -59,6 +69,7 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
     alarms,
     start,
     keyOf,
+    world,
     /** The changes of alarms as readers receive them. */
     messages,
 

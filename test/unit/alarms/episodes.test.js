@@ -79,7 +79,9 @@ test(
         }
         await system.evaluated();
         const inOrder = samples.sort(([a], [b]) => a - b);
-        const expected = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW + calls });
+        const all = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW + calls });
+        // Whether a silence goes on is found later: see `life.test.js`.
+        const expected = all.filter(({ cleared }) => condition.kind !== 'absent' || cleared !== null);
         const found = await system.episodes(device, 's');
         expect(found.map(({ late: _, ...episode }) => episode)).toEqual(expected);
       }),

@@ -195,6 +195,37 @@ test('Shelving: the alarm changes while the receiver still answers the report of
   }
 });
 
+test('Shelving: the process dies behind the write of an earlier end: what waits is delivered then', async () => {
+  const receiver = await startReceiver();
+  try {
+    system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
+    const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+    const start = clock();
+    await heat(20, start);
+    await until(() => receiver.received.length === 1);
+    const { deliveries, episodes } = system.store.alarms;
+    await until(async () => (await deliveries.begunIn({ from: start, to: clock() })).length === 0);
+    const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
+    /** @param {number} ms */
+    const shelve = (ms) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
+    await shelve(NOW + DAY_MS);
+    await heat(0);
+    await until(() => events().includes('cleared'));
+    const write = episodes.shelve;
+    episodes.shelve = async (...given) => {
+      await write(...given);
+      throw new Error('the process dies');
+    };
+    await expect(shelve(NOW)).rejects.toThrow('the process dies');
+    await until(() => {
+      shifted += SECOND_MS;
+      return receiver.received.some(({ event }) => event === 'cleared');
+    });
+  } finally {
+    await receiver.stop();
+  }
+});
+
 test('Process: it dies between the commit and the evaluation: its successor finds the episode', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - 3 * HOUR_MS);
@@ -235,12 +266,13 @@ test('Process: it dies between the commit and the evaluation: its successor find
 });
 
 test('Absence: two processes, one of which has the lease: one episode, which the next sample ends', async () => {
-  system = await startMemoryAlarms({ clock, periods: { recheck: 20 } });
+  system = await startMemoryAlarms({ clock, periods: { recheck: 20, reread: 20 } });
   const second = await system.start('second');
   try {
-    await system.addRule({ scope, condition: { kind: 'absent', for_ms: 5 * MINUTE_MS } }, NOW - HOUR_MS);
+    await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
     const last = clock();
     await heat(1, last);
+    await untilLeased();
     shifted += 6 * MINUTE_MS;
     await until(async () => (await system.episodes('oven', 'heat')).length === 1);
     expect(await system.episodes('oven', 'heat')).toMatchObject([
@@ -255,12 +287,12 @@ test('Absence: two processes, one of which has the lease: one episode, which the
   }
 });
 
-/** Waits until a process has the leases of all groups. */
-const untilLeased = () =>
+/** Waits until processes have the leases of all groups, or of none. @param {0 | 1} [leases] of a group */
+const untilLeased = (leases = 1) =>
   until(async () => {
     const query = 'SELECT owner FROM alarm_lease WHERE grp = ?';
     const results = await Promise.all([0, 1, 2, 3].map((group) => system.client.execute(query, [group])));
-    return results.every(({ rows }) => rows.length === 1);
+    return results.every(({ rows }) => rows.length === leases);
   });
 
 test('Alarm: its process restarts while another holds the lease: the next value that clears ends it', async () => {
@@ -413,10 +445,11 @@ const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
 
 test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends it', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
-  system = await startMemoryAlarms({ clock, settings });
+  system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - 10 * DAY_MS);
   const start = clock();
   await heat(1, start);
+  await untilLeased();
   shifted += 6 * MINUTE_MS;
   await until(() => events().includes('opened'));
   shifted = 5 * DAY_MS;
@@ -430,10 +463,11 @@ test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends 
 });
 
 test('Absence: the alarm of one rule is open when another is added: it opens an alarm at once', async () => {
-  system = await startMemoryAlarms({ clock });
+  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();
   await heat(1, last);
+  await untilLeased();
   shifted += 6 * MINUTE_MS;
   await until(async () => (await system.episodes('oven', 'heat')).length === 1);
   await system.addRule({ scope, condition: absent(1) }, NOW - HOUR_MS);
@@ -442,11 +476,100 @@ test('Absence: the alarm of one rule is open when another is added: it opens an 
   expect(opened.sort()).toEqual([last + MINUTE_MS, last + 5 * MINUTE_MS]);
 });
 
+/**
+ * Receives nothing for two hours.
+ *
+ * @returns {Promise<number>} epoch ms of the sample before them
+ */
+async function outage() {
+  system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
+  await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
+  const last = clock();
+  await heat(1, last);
+  await untilLeased();
+  system.world.watches = false;
+  await untilLeased(0);
+  shifted += 2 * HOUR_MS;
+  system.world.watches = true;
+  await untilLeased();
+  return last;
+}
+
+/** Waits until the holder of the leases has looked again. */
+async function untilLooked() {
+  const { fleet } = system.store;
+  const { latestOfGroup } = fleet;
+  let looks = 0;
+  fleet.latestOfGroup = (group) => {
+    looks++;
+    return latestOfGroup(group);
+  };
+  // Two looks at each group: the first may have been under way.
+  await until(() => looks > 8);
+  fleet.latestOfGroup = latestOfGroup;
+}
+
+test('Absence: an outage longer than the silence, and the device sends what it queued: no alarm', async () => {
+  const last = await outage();
+  await untilLooked();
+  // It sends in order, and takes longer than the silence.
+  for (let count = 1; last + count * MINUTE_MS < NOW + shifted; count++) {
+    await heat(1, last + count * MINUTE_MS);
+    if (count % 20 > 0) continue;
+    await system.evaluated();
+    await untilLooked();
+    shifted += 2 * MINUTE_MS;
+  }
+  for (let count = 0; count < 4; count++) {
+    await heat(1);
+    await untilLooked();
+    shifted += 2 * MINUTE_MS;
+  }
+  await system.evaluated();
+  expect(events()).toEqual([]);
+});
+
+test('Absence: an outage longer than the silence, and the device is gone: one alarm, after the silence was watched', async () => {
+  const last = await outage();
+  await untilLooked();
+  shifted += 2 * MINUTE_MS;
+  await untilLooked();
+  await system.evaluated();
+  expect(events()).toEqual([]);
+  shifted += 4 * MINUTE_MS;
+  await until(() => events().includes('opened'));
+  await untilLooked();
+  await system.evaluated();
+  expect(events()).toEqual(['opened']);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([
+    { start: last, opened: last + 5 * MINUTE_MS, cleared: null },
+  ]);
+});
+
+test('Absence: the device sent nothing for an outage longer than the silence, and goes on: one alarm of the past', async () => {
+  const last = await outage();
+  await untilLooked();
+  const next = clock();
+  await heat(1, next);
+  for (let count = 0; count < 3; count++) {
+    shifted += 2 * MINUTE_MS;
+    await heat(1);
+  }
+  await until(() => events().length === 2);
+  await untilLooked();
+  await system.evaluated();
+  expect(events()).toEqual(['opened', 'cleared']);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([
+    { start: last, opened: last + 5 * MINUTE_MS, cleared: next, late: true },
+  ]);
+});
+
 test('Absence: its rule gets a longer silence while the alarm is open: it ends, and one opens after the silence', async () => {
-  system = await startMemoryAlarms({ clock });
+  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();
   await heat(1, last);
+  await untilLeased();
   shifted += 6 * MINUTE_MS;
   await until(async () => (await system.episodes('oven', 'heat')).length === 1);
   const changedAt = clock();

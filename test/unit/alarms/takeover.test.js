@@ -37,12 +37,16 @@ const RULE = {
   ],
 };
 
+/** The process receives what devices send, and some process always did. */
+const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ spans: [] }) } };
+
 /** A watch without rules of absence, for what else it does. @param {object} deps some of its dependencies */
 const watchOf = (deps) =>
   new AbsenceWatch(
     /** @type {any} */ ({
       leases: { take: async () => true, renew: async () => true, release: async () => {} },
       rules: { isEmpty: false, list: () => [], onChange: () => {} },
+      ...WATCHING,
       clock: () => NOW,
       logger,
       owner: 'test',
@@ -100,6 +104,28 @@ test('AbsenceWatch: the takeover of one group fails again and again: the other g
   await watch.stop();
 });
 
+test('AbsenceWatch: the process cannot receive any more: it gives its leases back', async () => {
+  let watches = true;
+  /** @type {string[]} */
+  const calls = [];
+  const watch = watchOf({
+    watches: () => watches,
+    leases: {
+      take: async () => calls.push('take') > 0,
+      renew: async () => true,
+      release: async () => void calls.push('release'),
+    },
+    takeOverOpenEpisodes: async () => {},
+  });
+  watch.start();
+  await until(() => watch.held === 1);
+  watches = false;
+  await until(() => calls.includes('release'));
+  expect(watch.held).toBe(0);
+  await watch.stop();
+  expect(calls).toEqual(['take', 'release']);
+});
+
 test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
@@ -136,6 +162,7 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
       },
       takeOverOpenEpisodes: async () => {},
       peek: () => undefined,
+      ...WATCHING,
       clock: () => now,
       logger,
       owner: 'test',
@@ -145,7 +172,7 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
   );
   watch.start();
   await until(() => {
-    now += 1000;
+    now += 60_000;
     return evaluations === 2;
   });
   const looked = looks;

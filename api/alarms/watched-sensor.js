@@ -1,0 +1,147 @@
+import { silenceOf } from './evaluation/condition.js';
+import { newestOf } from './rules/rule.js';
+
+/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
+/** @import { Rule } from './rules/rule.js' */
+
+/** After a watch began, or while queued samples arrive, a silence has to last again, but no longer than this, in ms. */
+export const GRACE_MS = 5 * 60_000;
+
+/** A silent sensor is looked at again after this time, in ms, or after its silence if that is longer. */
+const SILENT_MS = 5000;
+
+/**
+ * The time in which silence counts. Samples of any other time may still wait in their devices, or in the broker.
+ *
+ * @typedef {object} Watch
+ * @property {number} since epoch ms from which this process has watched without a break
+ * @property {Array<{ from: number, to: number }>} unwatched epoch ms: when no process watched before, oldest first
+ */
+
+/**
+ * Evaluates a rule. `silentAt` permits it to open an absence that has lasted until then.
+ *
+ * @typedef {(rule: Rule, range: { from: number, to: number, silentAt?: number }) => boolean} Evaluate false: it has to be repeated
+ */
+
+/**
+ * A sensor under rules of absence, and what one process has seen of its silence.
+ *
+ *     samples ──●──●─────────────────────────────────
+ *     watched ███████████          ██████████████████
+ *                     silence ends ┘ counts on   └ an absence is due
+ *
+ * An absence is due when the whole silence was watched, and the watch has lasted for the silence or five minutes. If
+ * samples come meanwhile that are old already, the device sends what it queued, and the five minutes begin again.
+ */
+export class WatchedSensor {
+  /** Epoch ms of the newest sample known. */
+  ts;
+  #subject;
+  #rules;
+  /** Newest sample of the judgement before, in epoch ms. */
+  #seen;
+  /** When old samples last came, in epoch ms. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  /** The sample whose silence all rules were evaluated for, in epoch ms; NaN: none. */
+  #found = Number.NaN;
+  /** A silence that was not due in time, in epoch ms. It may have ended since. @type {{ from: number, dueAt: number } | null} */
+  #missed = null;
+
+  /**
+   * @param {MonitoredSensor} subject
+   * @param {Rule[]} rules
+   * @param {number} ts epoch ms of its newest sample
+   * @param {WatchedSensor} [before] the same sensor, as it was read before
+   */
+  constructor(subject, rules, ts, before) {
+    this.#subject = subject;
+    this.#rules = rules;
+    this.ts = ts;
+    this.#seen = ts;
+    if (!before) return;
+    this.#seen = before.#seen;
+    this.#heardAt = before.#heardAt;
+    this.#missed = before.#missed;
+    const isSame = before.#subject.sensor.intervalMs === subject.sensor.intervalMs;
+    if (isSame && rules.every((rule) => before.#rules.includes(rule))) this.#found = before.#found;
+  }
+
+  get subject() {
+    return this.#subject;
+  }
+
+  /**
+   * Judges the silence after the newest sample.
+   *
+   * @param {number} now epoch ms, before the newest sample was read
+   * @param {Watch} watch
+   * @param {boolean} isCertain the database was asked for the newest sample
+   * @param {Evaluate} evaluate
+   * @returns {number | null} epoch ms of the next judgement; null: it may be absent, and the database has to be asked
+   */
+  judge(now, watch, isCertain, evaluate) {
+    const isNew = this.ts > this.#seen;
+    this.#seen = this.ts;
+    let next = Number.POSITIVE_INFINITY;
+    let isFound = true;
+    for (const rule of this.#rules) {
+      const silence = this.#silenceOf(rule);
+      if (silence === null) continue;
+      const isOver = this.ts + silence <= now;
+      if (isOver && isNew) this.#heardAt = now;
+      const dueAt = isOver ? this.#dueAt(silence, watch) : this.ts + silence;
+      if (dueAt > now) {
+        isFound = false;
+        next = Math.min(next, dueAt);
+        if (isOver) this.#miss(dueAt);
+        continue;
+      }
+      if (!isCertain) return null;
+      const range = { from: this.ts, to: this.ts, silentAt: now };
+      const isTaken = this.#found === this.ts || evaluate(rule, range);
+      if (!isTaken) isFound = false;
+      next = Math.min(next, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
+    }
+    if (isCertain) this.#found = isFound ? this.ts : Number.NaN;
+    return Math.min(next, this.#judgeMissed(now, evaluate));
+  }
+
+  /** @param {Rule} rule @returns {number | null} ms; null: the rule finds no absence of this sensor */
+  #silenceOf(rule) {
+    const { condition } = newestOf(rule).definition;
+    return condition.kind === 'absent' ? silenceOf(condition, this.#subject.sensor.intervalMs) : null;
+  }
+
+  /** @param {number} silence ms @param {Watch} watch @returns {number} epoch ms at which an absence is due */
+  #dueAt(silence, { since, unwatched }) {
+    let dueAt = this.ts + silence;
+    for (const { from, to } of unwatched)
+      if (to > this.ts && from < dueAt) dueAt += to - Math.max(from, this.ts);
+    return Math.max(dueAt, Math.max(since, this.#heardAt) + Math.min(silence, GRACE_MS));
+  }
+
+  /** @param {number} dueAt epoch ms */
+  #miss(dueAt) {
+    const { from, dueAt: before } = this.#missed ?? { from: this.ts, dueAt };
+    this.#missed = { from, dueAt: Math.max(before, dueAt) };
+  }
+
+  /**
+   * A silence that ended before it was due lies between two samples. No sample of after it starts an evaluation, because none is open.
+   *
+   * @param {number} now epoch ms
+   * @param {Evaluate} evaluate
+   * @returns {number} epoch ms at which it has to be judged; infinite: there is none
+   */
+  #judgeMissed(now, evaluate) {
+    if (!this.#missed) return Number.POSITIVE_INFINITY;
+    const { from, dueAt } = this.#missed;
+    if (dueAt > now) return dueAt;
+    const range = { from, to: this.ts };
+    const isTaken = this.ts === from || this.#rules.every((rule) => evaluate(rule, range));
+    if (!isTaken) return now + SILENT_MS;
+    this.#missed = null;
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,124 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { WatchedSensor } from '../../../api/alarms/watched-sensor.js';
+
+/** @import { Rule } from '../../../api/alarms/rules/rule.js' */
+/** @import { Evaluate, Watch } from '../../../api/alarms/watched-sensor.js' */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** A process that has watched for a day, with no outage before. @type {Watch} */
+const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [] };
+
+/** @param {number} ms of silence @returns {Rule} */
+const ruleOf = (ms) =>
+  /** @type {any} */ ({ versions: [{ definition: { condition: { kind: 'absent', for_ms: ms } } }] });
+
+/** @param {number} ts epoch ms @param {Rule} rule @param {WatchedSensor} [before] */
+const sensorOf = (ts, rule, before) =>
+  new WatchedSensor(/** @type {any} */ ({ sensor: { intervalMs: null } }), [rule], ts, before);
+
+/** The ranges that were evaluated. @type {Array<Parameters<Evaluate>[1]>} */
+let evaluated = [];
+let hasRoom = true;
+beforeEach(() => {
+  evaluated = [];
+  hasRoom = true;
+});
+
+/** @type {Evaluate} */
+const evaluate = (_rule, range) => {
+  evaluated.push(range);
+  return hasRoom;
+};
+
+/** Judges at a time, with the newest sample of the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
+const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
+
+test('Absence: the sensor stops: it is due after its silence, and the database is asked before', () => {
+  const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
+  expect(judge(sensor, NOW + MINUTE)).toBe(NOW + 3 * MINUTE);
+  expect(sensor.judge(NOW + 3 * MINUTE, ALWAYS, false, evaluate)).toBeNull();
+  expect(evaluated).toEqual([]);
+  judge(sensor, NOW + 3 * MINUTE);
+  expect(evaluated).toEqual([{ from: NOW, to: NOW, silentAt: NOW + 3 * MINUTE }]);
+  // It is found once.
+  judge(sensor, NOW + 10 * MINUTE);
+  expect(evaluated).toHaveLength(1);
+});
+
+test('Absence: no room for the evaluation: it is asked for again', () => {
+  const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
+  hasRoom = false;
+  expect(judge(sensor, NOW + 4 * MINUTE)).toBe(NOW + 4 * MINUTE + 5000);
+  hasRoom = true;
+  judge(sensor, NOW + 5 * MINUTE);
+  judge(sensor, NOW + 9 * MINUTE);
+  expect(evaluated).toHaveLength(2);
+});
+
+test('Absence: the watch begins again after the silence: it is due after another one', () => {
+  const sensor = sensorOf(NOW - HOUR, ruleOf(3 * MINUTE));
+  const watch = { since: NOW, unwatched: [] };
+  expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
+  judge(sensor, NOW + 3 * MINUTE - 1, watch);
+  expect(evaluated).toEqual([]);
+  judge(sensor, NOW + 3 * MINUTE, watch);
+  expect(evaluated).toEqual([{ from: NOW - HOUR, to: NOW - HOUR, silentAt: NOW + 3 * MINUTE }]);
+});
+
+test('Absence: processes restart more often than the silence lasts: it is due five minutes after the last restart', () => {
+  const sensor = sensorOf(NOW - 25 * HOUR, ruleOf(24 * HOUR));
+  const watch = { since: NOW, unwatched: [] };
+  expect(judge(sensor, NOW, watch)).toBe(NOW + 5 * MINUTE);
+});
+
+test('Absence: nobody watched for some of a long silence: that time does not count', () => {
+  const ts = NOW - 10 * HOUR;
+  const sensor = sensorOf(ts, ruleOf(10 * HOUR));
+  const unwatched = [
+    { from: ts - 3 * HOUR, to: ts - 2 * HOUR },
+    { from: ts - HOUR, to: ts + HOUR },
+    { from: ts + 2 * HOUR, to: ts + 5 * HOUR },
+    // It lies within what the ones before add.
+    { from: ts + 10 * HOUR, to: ts + 11 * HOUR },
+  ];
+  expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched })).toBe(ts + 15 * HOUR);
+});
+
+test('Absence: the device sends what it queued, for longer than the silence: it is not due meanwhile', () => {
+  const rule = ruleOf(3 * MINUTE);
+  const watch = { since: NOW, unwatched: [] };
+  const first = NOW - 10 * HOUR;
+  let sensor = sensorOf(first, rule);
+  for (let minute = 0; minute < 60; minute++) {
+    // Each minute the group is read again.
+    sensor = sensorOf(first + minute * 10 * MINUTE, rule, sensor);
+    judge(sensor, NOW + minute * MINUTE, watch);
+  }
+  expect(evaluated).toEqual([]);
+  // It ends in the middle: 59 minutes after the watch began came the last one.
+  const { ts } = sensor;
+  expect(judge(sensor, NOW + 61 * MINUTE, watch)).toBe(NOW + 62 * MINUTE);
+  judge(sensor, NOW + 62 * MINUTE, watch);
+  expect(evaluated).toContainEqual({ from: ts, to: ts, silentAt: NOW + 62 * MINUTE });
+});
+
+test('Absence: the sensor goes on before its silence was due: what lies between is evaluated then, without an absence of now', () => {
+  const rule = ruleOf(3 * MINUTE);
+  const watch = { since: NOW, unwatched: [] };
+  const last = NOW - HOUR;
+  const before = sensorOf(last, rule);
+  judge(before, NOW, watch);
+  const sensor = sensorOf(NOW + MINUTE, rule, before);
+  expect(judge(sensor, NOW + MINUTE, watch)).toBe(NOW + 3 * MINUTE);
+  sensor.ts = NOW + 3 * MINUTE;
+  hasRoom = false;
+  expect(judge(sensor, NOW + 3 * MINUTE, watch)).toBe(NOW + 3 * MINUTE + 5000);
+  hasRoom = true;
+  judge(sensor, NOW + 4 * MINUTE, watch);
+  judge(sensor, NOW + 5 * MINUTE, watch);
+  const range = { from: last, to: NOW + 3 * MINUTE };
+  expect(evaluated).toEqual([range, range]);
+});
