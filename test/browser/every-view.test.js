@@ -41,7 +41,7 @@ async function openView(path) {
 }
 
 describe.each(VIEWS)('View: %s', (_, path) => {
-  test('requests: own host only, nothing that the policy forbids', async () => {
+  test('Dashboard view: requests: own host only, nothing that the policy forbids', async () => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -51,7 +51,7 @@ describe.each(VIEWS)('View: %s', (_, path) => {
     expect([...origins]).toEqual([dashboard.system.httpUrl]);
   });
 
-  test('reduced motion: nothing moves', async () => {
+  test('Dashboard view: reduced motion: nothing moves', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
     await dashboard.page.addInitScript(() => {

@@ -153,7 +153,7 @@ async function hasAnswer(page, { words, answer }) {
 }
 
 describe('Manual: a question: answered within two searches', () => {
-  test.each(QUESTIONS)('$question', async ({ searches, answer }) => {
+  test.each(QUESTIONS)('Manual: $question: found within two searches', async ({ searches, answer }) => {
     let isAnswered = false;
     for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
     expect(isAnswered).toBe(true);

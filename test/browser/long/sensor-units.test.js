@@ -18,7 +18,7 @@ const textOf = async (locator) => (await dashboard.page.locator(locator).first()
 const now = () => textOf('.now .value');
 
 describe('Units', () => {
-  test('a large value: a prefix, in the title, the chart and the table', async () => {
+  test('Units: a large value: a prefix, in the title, the chart and the table', async () => {
     await open('line-pressure', '?range=15m');
     await until(async () => (await now()) === '3.852MPa', { what: 'the value with its prefix' });
     await until(async () => (await textOf('figcaption')).includes('MPa'), { what: 'the unit of the chart' });
@@ -27,7 +27,7 @@ describe('Units', () => {
     });
   });
 
-  test('a chosen unit: everywhere, also after a reload; thresholds are typed in it', async () => {
+  test('Units: a chosen unit: everywhere, also after a reload; thresholds are typed in it', async () => {
     await open('line-pressure', '?range=15m');
     await dashboard.page.getByLabel('Unit').selectOption('bar');
     await until(async () => (await now()) === '38.516bar' || (await now()) === '38.52bar', { what: 'bar' });

@@ -50,7 +50,7 @@ const WRONG = [
 const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
-  test.each(numbered)('%s', async (_, index, path, payload) => {
+  test.each(numbered)('Payload without UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
     const device = `text-${index}`;
     // A status needs a registered device.
     if (path === 'status') await client.publishAsync(`iot/v1/${device}/birth`, '{"sensors":[]}', { qos: 1 });

@@ -106,7 +106,7 @@ describe('Accept', () => {
     ['/api/v1/stream', 'application/json'],
     ['/healthz', 'nonsense'],
     ['/metrics', 'application/json'],
-  ])('%s, Accept %s: 406', async (path, accept) => {
+  ])('Accept: %s, Accept %s: 406', async (path, accept) => {
     const { detail } = expectProblem(
       await send(system.httpUrl, path, { headers: { accept } }),
       406,

@@ -61,7 +61,7 @@ async function deadLetters() {
 }
 
 describe('Messages of a device in the same ms, without a time: all values are stored', () => {
-  test('MQTT', async () => {
+  test('Messages of a device in one ms without a time: over MQTT: all values are stored', async () => {
     await start();
     for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
     await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
@@ -73,7 +73,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
     expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
   });
 
-  test('SenML with times that count from the receipt', async () => {
+  test('Messages of a device in one ms: SenML with times that count from the receipt: all values are stored', async () => {
     await start();
     for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
     expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
@@ -82,13 +82,13 @@ describe('Messages of a device in the same ms, without a time: all values are st
     ]);
   });
 
-  test('a mapped topic', async () => {
+  test('Messages of a device in one ms without a time: on a mapped topic: all values are stored', async () => {
     await start();
     for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
     expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
   });
 
-  test('HTTP, JSON and line protocol', async () => {
+  test('Messages of a device in one ms without a time: over HTTP, as JSON and line protocol: all values are stored', async () => {
     await start();
     for (const value of [1, 2]) await pipeline.submit('d', [{ sensor_id: 'm.s', value }]);
     for (const value of [3, 4]) await submitLines(`m,device=d s=${value}\nm,device=e s=${value}\n`);

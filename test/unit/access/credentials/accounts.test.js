@@ -75,7 +75,7 @@ test('Permissions of an account: calculated once for each credential', async () 
 });
 
 describe('Sign-in: MQTT_AUTH is off', () => {
-  test('any client: it may do everything, and the database is not asked', async () => {
+  test('Sign-in: MQTT_AUTH is off: any client: it may do everything, and the database is not asked', async () => {
     const { accounts } = start({
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
       store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
@@ -94,7 +94,7 @@ describe('Sign-in: the account of the installation', () => {
     ['no password', { username: 'installation', password: undefined }],
     ['an empty password', { username: 'installation', password: '' }],
     ['an empty name', { username: '', password: 'secret' }],
-  ])('%s is set: nobody signs in as the installation', async (_, settings) => {
+  ])('Installation account: %s is set: nobody signs in as the installation', async (_, settings) => {
     const { accounts } = start({ mqtt: { auth: true, ...settings } });
     for (const name of ['installation', '', undefined]) {
       for (const password of ['', 'secret', undefined]) {
@@ -146,7 +146,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('an account by name: not by its id, though that is the same device; and the other way round', async () => {
+  test('Device sign-in: an account by name: not by its id, though that is the same device; and the other way round', async () => {
     const byName = await storeWith({ account: 'pump' });
     expect(
       await start({ store: byName.store }).accounts.signIn(byName.deviceId, Buffer.from('secret')),
@@ -155,7 +155,7 @@ describe('Sign-in: a device', () => {
     expect(await start({ store: byId.store }).accounts.signIn('pump', Buffer.from('secret'))).toBeNull();
   });
 
-  test('revoked, unknown, or no device at all: nobody', async () => {
+  test('Device sign-in: revoked, unknown, or no device at all: nobody', async () => {
     const { store } = await storeWith({ account: 'pump', hash: '' });
     const { accounts } = start({ store });
     for (const name of ['pump', 'valve', '', 'x'.repeat(1000)]) {
@@ -180,7 +180,7 @@ describe('Sign-in: a device', () => {
     expect(finds).toBe(1);
   });
 
-  test('500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
+  test('Device sign-in: 500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
     /** @type {Array<() => void>} */
     const answers = [];
     /** @type {() => Promise<null>} */

@@ -16,7 +16,7 @@ const range = fc
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
 describe('Bins: width', () => {
-  test('limit of bins: the smallest width within it', () => {
+  test('Bins: limit of bins: the smallest width within it', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
         const width = widthFor(given, points);
@@ -26,7 +26,7 @@ describe('Bins: width', () => {
     );
   });
 
-  test('with one point only: one bin, however many months it takes', () => {
+  test('Bins: with one point only: one bin, however many months it takes', () => {
     for (const [from, to] of [
       [0, 1],
       [FROM, FROM + DAY],

@@ -78,7 +78,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
-  ])('%s: key %s, barrier: %s', (topic, key, barrier) => {
+  ])('Device queue: message on %s: key %s, barrier: %s', (topic, key, barrier) => {
     const parsed = /** @type {Topic} */ (parseTopic(topic));
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });

@@ -21,7 +21,7 @@ const entry = (/** @type {string} */ members) => `mappings:\n  - ${members}\n`;
 const VALID = "name: a, topic: 'a/{device}', values: [{ pointer: /v }]";
 
 describe('File of mappings', () => {
-  test('several mistakes: each with its line, column and place', () => {
+  test('File of mappings: several mistakes: each with its line, column and place', () => {
     const text = `mappings:
   - use: zigbee3mqtt
   - name: Green House
@@ -194,5 +194,5 @@ describe('Time of a mapped message', () => {
     ['{ pointer: /t, zone: Europe/Berlin }', '2026-10-25T01:59:59', '2026-10-24T23:59:59.000Z'],
     ['/t', true, 'bad_timestamp'],
     ['/t', 1_795_348_840, 'too_old'],
-  ])('%s of %j: %s', (time, value, expected) => expect(timeOf(time, value)).toBe(expected));
+  ])('Mapped time: %s of %j: %s', (time, value, expected) => expect(timeOf(time, value)).toBe(expected));
 });

@@ -20,7 +20,7 @@ describe('Sparkplug host: state messages', () => {
     retain: true,
   });
 
-  test('a connection: its last will and its birth have the same time', () => {
+  test('Sparkplug host: a connection: its last will and its birth have the same time', () => {
     const { host, at } = start();
     at(NOW + 1);
     expect(host.will()).toEqual(message(false, NOW + 1));
@@ -28,7 +28,7 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 1));
   });
 
-  test('the next connection: a later time', () => {
+  test('Sparkplug host: the next connection: a later time', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 5);
@@ -36,13 +36,13 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 5));
   });
 
-  test('a birth without a last will: the time of the start', () => {
+  test('Sparkplug host: a birth without a last will: the time of the start', () => {
     const { host, at } = start();
     at(NOW + 5);
     expect(host.birth()).toEqual(message(true, NOW));
   });
 
-  test('an orderly end: offline, now', () => {
+  test('Sparkplug host: an orderly end: offline, now', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 9);
@@ -55,7 +55,7 @@ describe('Sparkplug host: state messages', () => {
     ['{"timestamp":1}', false],
     ['OFFLINE', false],
     ['', false],
-  ])('state %s: offline: %p', (payload, expected) => {
+  ])('Sparkplug host: state %s: offline: %p', (payload, expected) => {
     expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
   });
 });

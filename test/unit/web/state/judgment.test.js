@@ -20,7 +20,7 @@ const HOURS = [
 const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
-  test('the hour of the value decides', () => {
+  test('Deviation: the value is of another hour: that hour decides', () => {
     expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
       mean: 20,
       deviation: 2,
@@ -35,12 +35,12 @@ describe('Deviation', () => {
     });
   });
 
-  test('no value, or an hour of which nothing is known: null', () => {
+  test('Deviation: no value, or an hour of which nothing is known: null', () => {
     expect(judged('2026-11-21T13:00:00.000Z', 20)).toBeNull();
     expect(judged(null, null)).toBeNull();
   });
 
-  test('a deviation of 0: any other value is far off', () => {
+  test('Deviation: a deviation of 0: any other value is far off', () => {
     const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0, provisional: false }];
     const at = (/** @type {number} */ value) =>
       deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
