@@ -195,7 +195,7 @@ const REASONS = [
   ['another version', (route) => route.continue(), 'A file of this view cannot be loaded'],
 ];
 
-test.each(REASONS)('View: modules cannot be fetched, %s: why, then a retry', async (_, answer, title) => {
+test.each(REASONS)('View: modules not fetched, %s: the reason, then a retry', async (_, answer, title) => {
   const { page } = dashboard;
   const paths = ['**/assets/pipeline-*.js', '**/healthz'];
   await page.route('**/assets/pipeline-*.js', (route) => route.abort());

@@ -47,7 +47,7 @@ const settled = (promise) =>
 const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
 describe('Credentials, two processes at once', () => {
-  test('Credentials, two processes at once: issue and issue: one gets credential_exists, the stored secret and devices are of the other', async () => {
+  test("Credentials, two processes at once: issue and issue: one gets credential_exists, the other's secret and devices are stored", async () => {
     for (const account of rounds('issued')) {
       const answers = await Promise.all([
         settled(here().issue({ account, devices: ['here'] })),
@@ -61,7 +61,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: rotate and revoke: what is rotated while it is revoked is revoked', async () => {
+  test('Credentials, two processes at once: rotate and revoke: a credential rotated while it is revoked stays revoked', async () => {
     for (const account of rounds('revoked')) {
       await here().issue({ account });
       const [rotated, revoked] = await Promise.all([
@@ -164,7 +164,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('Credentials, repeated request: retirement broke off: the next one completes it', async () => {
+  test('Credentials, repeated request: a retirement was interrupted: the next one completes it', async () => {
     await here().issue({ account: 'half' });
     await here().issue({ account: 'half-gateway', devices: ['half'] });
     await here().revoke('half');

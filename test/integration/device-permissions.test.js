@@ -111,7 +111,7 @@ describe('MQTT sign-in', () => {
     expect(first.connected).toBe(true);
   });
 
-  test('MQTT sign-in: an account has four connections: of one more the oldest is closed; the installation has no limit', async () => {
+  test('MQTT sign-in: an account has four connections: a fifth closes the oldest; the installation has no limit', async () => {
     const secret = await credentials.issue('crowd');
     const connect = () => credentials.connect('crowd', secret);
     const [oldest, ...others] = [await connect(), await connect(), await connect(), await connect()];
@@ -254,7 +254,7 @@ test('MQTT gateway: own topics and those of its devices: it may publish and subs
   expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
-test('MQTT edge node: it publishes for its devices, and receives its own commands only', async () => {
+test('MQTT edge node: topics of its group: it publishes for its devices, and receives its own commands only', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await mayListen(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await mayListen(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -277,7 +277,7 @@ describe('MQTT filters', () => {
   /** @param {string} device @param {number} length */
   const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
-  test('MQTT filter: a device has 32: after it unsubscribes it may have as many again', async () => {
+  test('MQTT filter: a device has 32: after it unsubscribes it may subscribe to 32 again', async () => {
     const device = await credentials.connectAs('eager');
     const filters = ownFilters('eager', 4000);
     expect(await granted(device, filters)).toBe(32);
@@ -309,7 +309,7 @@ describe('MQTT filters', () => {
     expect(await granted(device, ['iot/v1/deep/#'])).toBe(1);
   });
 
-  test('MQTT filter: none is looked at where they come in more than 96 KiB: the connection is closed', async () => {
+  test('MQTT filter: a packet of more than 96 KiB: the connection is closed, and no filter is read', async () => {
     const device = await credentials.connectAs('endless');
     const closed = whenClosed(device);
     device.subscribe(ownFilters('endless', 10_000), () => {});

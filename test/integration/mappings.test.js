@@ -150,7 +150,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('carport')).toBe(false);
   });
 
-  test('Mapped topic: bad payload: a dead letter with the path, and a replay by the mappings of now', async () => {
+  test('Mapped topic: bad payload: a dead letter with the path, and a replay by the current mappings', async () => {
     await publish(installation, 'lines/1', { id: 'press', v: 'high' });
     const query = `/dead-letters?from=${EVENING}&device=press`;
     const { items } = await system.get(query);

@@ -210,7 +210,7 @@ describe('npm run stream', () => {
     return { code, output };
   }
 
-  test('npm run stream: status before init, init twice, status: topics are missing, made, there', async () => {
+  test('npm run stream: status, init twice, status: topics are missing, then created, then present', async () => {
     const batches = topicName('made', 'batches');
     expect((await stream('made', 'status')).output).toContain(
       `✕ ${batches}: missing; npm run stream -- init`,
@@ -279,7 +279,7 @@ test('sender: callers at once, records of one partition: Kafka has each record o
   expect(read).toEqual(values.flat());
 });
 
-test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once it is made', async () => {
+test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once the topic exists', async () => {
   const topic = 'out.missing.v1';
   /** @type {string[]} */
   const reasons = [];

@@ -130,7 +130,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
   });
 
-  test('Compare: one of two sensors cannot be read: the problem stays, whatever the other one answers', async () => {
+  test('Compare: one of two sensors cannot be read: the problem stays, although the other is read', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -302,7 +302,7 @@ describe('Downloads', () => {
   });
 });
 
-test('Changes: sensors without history, and a device that came', async () => {
+test('Changes view: sensors without history, and a new device: both are listed', async () => {
   const status = JSON.stringify({ state: 'online', session: Date.now() });
   await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
   await dashboard.visit('/');

@@ -59,7 +59,7 @@ async function connect(name) {
   return { die: () => client.endAsync(true) };
 }
 
-test('Device: its page: sensors, state and site', async () => {
+test('Device: page: it shows sensors, state and site', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
@@ -70,7 +70,7 @@ test('Device: its page: sensors, state and site', async () => {
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('Device: rows: recent values at once', async () => {
+test('Device: rows of sensors: they show recent values at once', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   const lines = dashboard.page.locator('table.sensors .sparkline-line');

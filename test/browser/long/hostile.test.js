@@ -157,7 +157,7 @@ describe('Keyboard', () => {
   });
 });
 
-test('View: an error: shown, and the other views stay reachable', async () => {
+test('View: error while it renders: shown, and the other views stay reachable', async () => {
   await dashboard.page.addInitScript(() => {
     Object.defineProperty(window, 'ResizeObserver', {
       value: class {

@@ -195,7 +195,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict: API stopped: the time since its last answer, until it is back', async () => {
+  test('Verdict: API stopped: the time since its last answer, until it answers', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
@@ -211,7 +211,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict: broker stopped: what it means, until it is back', async () => {
+  test('Verdict: broker stopped: the page explains the effect, until the broker is back', async () => {
     const broker = await startMosquitto();
     afterwards(() => broker.remove());
     const system = await startTestSystem({

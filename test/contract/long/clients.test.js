@@ -102,7 +102,7 @@ function checkResult(result, device) {
   });
 }
 
-test('how-to page: names the versions that run here', () => {
+test('How-to page for clients: versions: those that this test runs', () => {
   const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
   const packages = Object.entries({ ...dependencies, ...devDependencies });
   for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);

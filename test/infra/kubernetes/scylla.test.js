@@ -38,7 +38,7 @@ const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('Every %s: valid by the schema of its operator', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
       .filter((resource) => resource.kind === kind)

@@ -352,7 +352,7 @@ test.each([
   expect(fakes.called()).toEqual([]);
 });
 
-test('Scripts of reach: shellcheck finds nothing; --help prints their usage', async () => {
+test('Scripts that reach nodes: shellcheck and --help: no finding, and the usage', async () => {
   const folder = 'infra/operations/reach';
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

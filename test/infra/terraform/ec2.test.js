@@ -99,7 +99,7 @@ describe('EC2 machines', () => {
   });
 });
 
-test('EC2 backup bucket: private and encrypted; deleted files are kept for a time', () => {
+test('EC2 backup bucket: settings: private and encrypted; deleted files are kept for a time', () => {
   expect(only('aws_s3_bucket')).toMatchObject({ lifecycle: [{ prevent_destroy: true }] });
   expect(only('aws_s3_bucket')).not.toHaveProperty('force_destroy');
   expect(only('aws_s3_bucket_public_access_block')).toMatchObject({

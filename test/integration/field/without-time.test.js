@@ -46,7 +46,7 @@ test('thingsboard#8195: 1,000 messages without a time in a burst: as many values
   expect(await valuesOf('burst')).toEqual(numbers(1000));
 });
 
-test('Two connections send values of one sensor without a time: as many values as acknowledgements', async () => {
+test('Values without a time: two connections send for one sensor: as many values as acknowledgements', async () => {
   const topic = 'iot/v1/two/measurements';
   await Promise.all(
     clients.flatMap((client, index) =>

@@ -65,7 +65,7 @@ test('AbsenceWatch: the takeover of open episodes fails: the next round does it 
   await watch.stop();
 });
 
-test('AbsenceWatch: the lease of one group cannot be taken: the other group is looked at', async () => {
+test('AbsenceWatch: the lease of one group cannot be taken: the other group is checked', async () => {
   let takeovers = 0;
   const watch = watchOf({
     leases: {
@@ -100,7 +100,7 @@ test('AbsenceWatch: the takeover of one group fails again and again: the other g
   await watch.stop();
 });
 
-test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
+test('AbsenceWatch: more evaluations wait than allowed: it checks the silence again', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
   const rule = { ...RULE, versions: [{ ...version, definition }] };
@@ -233,7 +233,7 @@ const recoveryOf = (scheduler, store, rest = {}) =>
     }),
   );
 
-test('Recovery: a device has more sensors than evaluations may wait: each is evaluated, over the whole range', async () => {
+test('Recovery: a device has more sensors than the queue of evaluations holds: each is evaluated, over the whole range', async () => {
   const sensors = 60_000;
   let evaluations = 0;
   const scheduler = schedulerOf(async () => {
@@ -253,7 +253,7 @@ test('Recovery: a device has more sensors than evaluations may wait: each is eva
   await scheduler.stop(0);
 });
 
-test('Recovery: the database is away after more waited than may: the next round evaluates what could not wait', async () => {
+test('Recovery: the queue of evaluations was full and the database is away: the next round evaluates the rest', async () => {
   const scheduler = await overflowing();
   let looks = 0;
   let hasWritten = false;
@@ -275,7 +275,7 @@ test('Recovery: the database is away after more waited than may: the next round 
   expect(looks).toBe(2);
 });
 
-test('Recovery: it ends before it evaluated what could not wait: its progress stays for a successor', async () => {
+test('Recovery: the process ends before it evaluated the rest: its progress stays for a successor', async () => {
   const scheduler = await overflowing();
   let isRemoved = false;
   const recovery = recoveryOf(scheduler, {

@@ -38,7 +38,7 @@ function problemsOf(environment, options = NONE) {
   }
 }
 
-test('Settings: none: everything is on loopback, with the defaults of the contract', () => {
+test('Settings: none is set: everything is on loopback, with the defaults of the contract', () => {
   expect(readSettings({}, NONE)).toMatchObject({
     cql: {
       contactPoints: null,

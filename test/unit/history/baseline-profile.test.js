@@ -154,7 +154,7 @@ describe('Baseline profile', () => {
   });
 });
 
-test('Reach: grows with the count of samples, up to 2', () => {
+test('Expected extreme: more samples: it grows, up to 2 deviations', () => {
   const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(reachOf);
   expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
   expect(reaches[0]).toBe(0.564);

@@ -99,7 +99,7 @@ describe('Provisional baseline', () => {
     expect([sigmasOf(baseline, 0), Math.sign(sigmasOf(baseline, 1) - 4.5)]).toEqual([0, 1]);
   });
 
-  test('Provisional baseline: a drift: its next values stay usual for as long as they wait for the next look', () => {
+  test('Provisional baseline: a drift: its next values stay usual until the next round', () => {
     const baseline = learned(signal(600, (index) => index / 10));
     expect(sigmasOf(baseline, 90)).toBeLessThan(2);
   });

@@ -264,7 +264,7 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
 
-test('Payloads: what readers follow: described as it is sent', async () => {
+test('AsyncAPI: announcements of what readers follow: described as they are sent', async () => {
   /** @type {string[]} */
   const sent = [];
   const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });

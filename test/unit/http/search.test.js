@@ -60,7 +60,7 @@ describe('Search index', () => {
     expect(await find('d-29', 5)).toHaveLength(2);
   });
 
-  test('Search index: searches within ten seconds: one read; later: another one', async () => {
+  test('Search index: searches within ten seconds: one read; later: another read', async () => {
     const { find, wait, reads } = indexOf([item('a', 's', null)]);
     await Promise.all([find('a'), find('s')]);
     wait(9 * SECOND_MS);

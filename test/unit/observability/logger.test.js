@@ -65,7 +65,7 @@ describe('Logger: a secret', () => {
   });
 });
 
-test('Logger: no control character is written, and all of them can be read', () => {
+test('Logger: control characters: no control character is written, and all of them can be read', () => {
   const { logger, lines, read } = listen();
   // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
   const codes = [

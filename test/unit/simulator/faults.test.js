@@ -139,7 +139,7 @@ test('Faults: the same seed: the same faults, byte by byte; another seed: others
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
 
-test('any fault: a message has its expected result', () => {
+test('Faults: any fault: a message has its expected result', () => {
   for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
     const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
       name,

@@ -110,7 +110,7 @@ describe('States: bands', () => {
   });
 });
 
-test('States: shares and changes', () => {
+test('States: bands of a range: their shares and the number of changes', () => {
   expect(sharesOf(samples([0, 1, 1, 1]))).toEqual([
     { value: 0, share: 0.25 },
     { value: 1, share: 0.75 },

@@ -133,7 +133,7 @@ describe('Chosen units', () => {
   });
 });
 
-test('Value of a sensor: a state as its word, a number with the unit of choice', () => {
+test('Value of a sensor: state or number: the word of the state, or the number in the chosen unit', () => {
   const gate = { name: 'gate', type: 'boolean', unit: null };
   expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
   const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
@@ -141,7 +141,7 @@ test('Value of a sensor: a state as its word, a number with the unit of choice',
   expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
-test('Values with earlier ones: the same prefix and decimals as these', () => {
+test('Values: earlier values are shown: the same prefix and decimals', () => {
   const recent = [9500, 12_345, 12_340];
   expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
   expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });

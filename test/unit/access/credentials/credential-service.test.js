@@ -231,7 +231,7 @@ test('Issue and rotate: the driver repeats a request that was applied: the retur
   expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
 });
 
-test('List credentials: all that are good, across pages', async () => {
+test('List credentials: several pages: all valid credentials', async () => {
   const store = await createMemoryCredentials();
   const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });

@@ -141,7 +141,7 @@ describe('Change of a credential: another process changes it meanwhile', () => {
   });
 });
 
-test('Change of a credential: several at once in this process: one after the other, none is tried in vain', async () => {
+test('Change of a credential: several at once in this process: one after the other, without a lost attempt', async () => {
   const { change, memory, calls } = await start();
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;

@@ -93,7 +93,7 @@ describe('Credentials command: connection', () => {
     expect(closed).toBe(1);
   });
 
-  test('Credentials command: the command fails: the store is closed all the same', async () => {
+  test('Credentials command: the command fails: the store is closed nevertheless', async () => {
     const { closed, error } = await run(['revoke', 'absent']);
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);

@@ -78,7 +78,7 @@ describe('Caller: each kind', () => {
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('Caller: tokens are set, and the request has none: nobody, without scopes and without an end', async () => {
+  test('Caller: tokens are set, and the request has none: anonymous, without scopes and without an end', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);

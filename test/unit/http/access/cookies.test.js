@@ -44,7 +44,7 @@ describe('Session cookie: Secure', () => {
   });
 });
 
-test('Session cookie: no script reads it, no other site has it sent, and it ends with the session', async () => {
+test('Session cookie: attributes: HttpOnly, SameSite, and the end of the session', async () => {
   const now = Date.parse('2026-11-22T12:00:00.000Z');
   const [begun, ended] = await cookiesSet({ settings: TOKENS, clock: () => now });
   expect(begun).toMatch(

@@ -193,7 +193,7 @@ describe('Message on a mapped topic', () => {
   });
 });
 
-test('Topic of Millrace: no mapping is looked at', async () => {
+test('Message on a topic of Millrace: mappings exist: none is tried', async () => {
   await start();
   const { mappings } = pipeline.ingest;
   let looked = 0;

@@ -60,7 +60,7 @@ describe('Sparkplug host: state messages', () => {
   });
 });
 
-test('Sparkplug sequence: births and deaths of nodes are outside, all other messages inside', () => {
+test('Sparkplug sequence: kinds of messages: all except births and deaths of nodes are numbered', () => {
   const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
   const inside = types.filter((type) =>
     hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
@@ -68,7 +68,7 @@ test('Sparkplug sequence: births and deaths of nodes are outside, all other mess
   expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
 });
 
-test('Sparkplug devices of a node: those that are registered', async () => {
+test('Sparkplug node: list of its devices: those that are registered', async () => {
   const registered = ['one', 'two'];
   const nodeIdentity = identifyDevice('plant/edge');
   const { all } = createNodeDevices({

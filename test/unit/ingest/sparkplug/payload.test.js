@@ -212,6 +212,6 @@ describe('Sparkplug payload: invalid bytes', () => {
   });
 });
 
-test('Rebirth command: the same bytes as of another implementation', () => {
+test('Rebirth command: encoded: the bytes of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

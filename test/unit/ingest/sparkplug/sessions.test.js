@@ -112,7 +112,7 @@ describe('Sparkplug data', () => {
   });
 });
 
-test('Sparkplug data of an earlier birth comes late, by its number: an alias that means something else now is refused', async () => {
+test('Sparkplug data: late, with the number of an earlier birth: an alias that has another meaning now is refused', async () => {
   await beBorn();
   await edge.send('NBIRTH', vector('nbirthNext'));
   await edge.send('DBIRTH', vector('dbirthSwapped'));

@@ -91,7 +91,7 @@ test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
   },
 );
 
-test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
+test('Bins of days: range beyond 60 days: used while one answer holds them all', () => {
   expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
     false,
     true,
@@ -101,7 +101,7 @@ test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
   ]);
 });
 
-test('Days of a named zone: they have 23 and 25 hours when summer time begins and ends', () => {
+test('Days of a named zone: summer time begins and ends: days of 23 and 25 hours', () => {
   const berlin = createZone('Europe/Berlin');
   const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
     const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);

@@ -89,7 +89,7 @@ describe('Address of a comparison', () => {
   });
 });
 
-test('Comparison: sensors come and go, at most eight; the tab remembers them', () => {
+test('Compare list: sensors are added and removed: at most eight; the tab remembers them', () => {
   /** @type {Map<string, string>} */
   const kept = new Map();
   const storage = /** @type {any} */ ({
@@ -170,7 +170,7 @@ describe('Lines', () => {
   });
 });
 
-test('CSV of the drawn points: each line names its sensor; names are quoted, and are no formulas', () => {
+test('CSV of the drawn points: any names: each line has its sensor; names are quoted, and no formula runs', () => {
   const shape = samples([0, 1000], [21.5, 22]);
   expect(csvOf([{ device: 'a, "b"', sensor: '=1+1', unit: null, shape }])).toBe(
     [

@@ -20,7 +20,7 @@ const HOURS = [
 const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
-  test('Deviation: the value is of another hour: that hour decides', () => {
+  test('Deviation: baseline of several hours: the hour of the value decides', () => {
     expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
       mean: 20,
       deviation: 2,
@@ -85,7 +85,7 @@ test.each([
   expect(groupingOf(info, filter)).toBe(grouping);
 });
 
-test('All-clear: only for sensors that were judged', () => {
+test('All-clear: sensors without a judgment: not included', () => {
   expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');

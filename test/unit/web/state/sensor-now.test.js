@@ -38,7 +38,7 @@ describe('Newest value', () => {
   });
 });
 
-test('Offline since: the newest state counts, births do not', () => {
+test('Offline since: states and births: the newest state counts, births do not', () => {
   const ts = new Date(NOW).toISOString();
   const events = (/** @type {Array<'birth' | 'online' | 'offline'>} */ ...kinds) =>
     kinds.map((kind) => ({ ts, kind }));

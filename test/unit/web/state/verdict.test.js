@@ -173,7 +173,7 @@ test('Stalled: only if no process stores: since the one that stored last', () =>
   expect(stalledMs([stuckOf(), stuckOf({ unanswered_ms: 9000, unsettled: NO_MESSAGES })])).toBe(9000);
 });
 
-test('Lead of the pipeline page: the verdict, then standstills, then warnings', () => {
+test('First line of the pipeline page: several findings: the verdict, then standstills, then warnings', () => {
   const good = verdict({});
   const finding = /** @type {const} */ ({
     stage: 'database',

@@ -134,7 +134,7 @@ describe('Text of a card', () => {
   });
 });
 
-test('Trails: in order of time, the newest 60, or what was read before', () => {
+test('Trails of the wall: samples arrive: the newest 60 in order of time, or those read before', () => {
   const trails = createTrails();
   /** @param {number} at @param {number} value @returns {any} */
   const sensor = (at, value) => ({ key: 'a', at, value });
@@ -150,7 +150,7 @@ test('Trails: in order of time, the newest 60, or what was read before', () => {
   expect(trails.of('a', known)).toHaveLength(60);
 });
 
-test('Address: full gives the wall the window, kiosk also takes its buttons away', () => {
+test('Address of the wall: full and kiosk: the whole window, and also no buttons', () => {
   const sizeOf = (/** @type {string} */ query) => wallSize(new URLSearchParams(query));
   expect(sizeOf('name=x')).toEqual({ isFull: false, isKiosk: false });
   expect(sizeOf('full')).toEqual({ isFull: true, isKiosk: false });
